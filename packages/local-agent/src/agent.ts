@@ -1,103 +1,100 @@
-// The built-in `local` agent: a program of its own that needs no model and no network. It is started in a session's
-// workspace, takes prompts as JSON lines on stdin, answers each with one turn on stdout, and ends with its input.
+// The program of the agent `local`. It needs no model and no network. Tutti starts it in a session's workspace, sends
+// prompts as JSON lines on stdin, and reads one turn per prompt from stdout. The program exits at the end of stdin.
 //
 // Invariants
-// 1. Every prompt is answered with exactly one turn_end, also after an interrupt and after a fault.
-// 2. Nothing outside the working folder is read or written, and no page that a person wrote is changed.
-// 3. The answer depends on the prompt and the files alone: no clock, no randomness, no name of this machine.
+// 1. Every prompt is answered with exactly one `turn_end`, also after an interrupt or an error.
+// 2. The program reads and writes only inside its working folder, and never changes a page that a user wrote.
+// 3. The answer depends only on the prompt and the files, never on a clock, on randomness or on the machine.
 import type { PhaseTurn } from "./phases.ts";
-import { isAboutDocumentation, isRecord, readRequest, type Request } from "./request.ts";
-import { delimitersFrom, makeVoice } from "./say.ts";
+import { type AgentPrompt, isAboutDocumentation, isRecord, readPrompt } from "./prompt.ts";
 import { readLines } from "./read-lines.ts";
+import { createTurnOutput, readDelimiters } from "./turn-output.ts";
 
 class Interrupted extends Error {}
 
-const ONLY_DOCUMENTATION = "The local agent only writes documentation; choose another agent for this request.";
-/** Prompts that wait, in order; `stopped` ones were interrupted before their end. */
-const prompts: { request: Request; stopped: boolean }[] = [];
-let isWorking = false;
+const ONLY_DOCUMENTATION = "The local agent only writes documentation. Choose another agent for this request.";
+/** In milliseconds. */
+const LONGEST_BLOCKING = 20;
+/** The open prompts, the oldest first. */
+const queue: { prompt: AgentPrompt; isInterrupted: boolean }[] = [];
+let isAnswering = false;
 
-function takeLine(line: string): void {
-  const message = parse(line);
-  if (message?.["type"] === "interrupt") for (const prompt of prompts) prompt.stopped = true;
+function handleLine(line: string): void {
+  const message = parseObject(line);
+  if (message?.["type"] === "interrupt") for (const entry of queue) entry.isInterrupted = true;
   if (message?.["type"] !== "user") return;
-  prompts.push({ request: readRequest(message, process.env), stopped: false });
-  if (!isWorking) void work();
+  queue.push({ prompt: readPrompt(message, process.env), isInterrupted: false });
+  if (!isAnswering) void answerQueue();
 }
 
-async function work(): Promise<void> {
-  isWorking = true;
-  for (let [prompt] = prompts; prompt; [prompt] = prompts) {
-    const current = prompt;
-    await takeTurn(current.request, () => current.stopped);
-    prompts.shift();
+async function answerQueue(): Promise<void> {
+  isAnswering = true;
+  for (let [entry] = queue; entry; [entry] = queue) {
+    const current = entry;
+    await runTurn(current.prompt, () => current.isInterrupted);
+    queue.shift();
   }
-  isWorking = false;
+  isAnswering = false;
 }
 
-async function takeTurn(request: Request, isStopped: () => boolean): Promise<void> {
-  const voice = makeVoice((line) => process.stdout.write(line), delimitersFrom(request.variables));
+async function runTurn(prompt: AgentPrompt, isInterrupted: () => boolean): Promise<void> {
+  const output = createTurnOutput((line) => process.stdout.write(line), readDelimiters(prompt.variables));
   let lastPause = performance.now();
-  const breathe = async (): Promise<void> => {
-    // Input is read only while the turn waits, so it waits a moment now and then.
-    if (performance.now() - lastPause > 20) {
+  const checkInterrupt = async (): Promise<void> => {
+    // Node reads stdin, and with it an interrupt, only while the turn waits.
+    if (performance.now() - lastPause > LONGEST_BLOCKING) {
       await new Promise((resume) => setImmediate(resume));
       lastPause = performance.now();
     }
-    if (isStopped()) throw new Interrupted();
+    if (isInterrupted()) throw new Interrupted();
   };
   try {
-    await breathe();
-    const error = await answer({ root: process.cwd(), request, voice, breathe });
-    voice.endTurn(error);
-  } catch (fault) {
-    if (fault instanceof Interrupted) {
-      voice.say("Stopped.");
-      voice.endTurn();
+    await checkInterrupt();
+    output.endTurn(await answerPrompt({ root: process.cwd(), prompt, output, checkInterrupt }));
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      output.writeText("Interrupted.");
+      output.endTurn();
       return;
     }
-    const reason = fault instanceof Error ? fault.message : String(fault);
-    voice.say(`The local agent could not finish: ${reason}`);
-    voice.endTurn(reason);
+    const reason = error instanceof Error ? error.message : String(error);
+    output.writeText(`The local agent could not finish: ${reason}`);
+    output.endTurn(reason);
   }
 }
 
-/** Answers one prompt; what comes back is the reason why the turn failed without a block that says so. */
-async function answer(turn: PhaseTurn): Promise<string | undefined> {
-  const { request, voice } = turn;
-  if (request.phase === null) {
-    const reason = `The local agent does not know the phase ${JSON.stringify(request.phaseName)}. ${ONLY_DOCUMENTATION}`;
-    voice.say(reason);
-    return reason;
+/** Returns the error of the turn, or undefined if the turn succeeded or wrote a block with status `failed`. */
+async function answerPrompt(turn: PhaseTurn): Promise<string | undefined> {
+  const { prompt, output } = turn;
+  if (prompt.phase === null) {
+    const error = `The local agent does not know the phase ${JSON.stringify(prompt.phaseName)}. ${ONLY_DOCUMENTATION}`;
+    output.writeText(error);
+    return error;
   }
-  if (isAboutDocumentation(request)) {
-    // Loaded with the first prompt, so that the program is there at once.
-    const { ANSWERS } = await import("./phases.ts");
-    await ANSWERS[request.phase](turn);
-    return undefined;
-  }
-  return refuse(turn);
+  if (!isAboutDocumentation(prompt)) return refusePrompt(turn);
+  // Imported with the first prompt, so that the program starts fast.
+  const { ANSWERS } = await import("./phases.ts");
+  await ANSWERS[prompt.phase](turn);
+  return undefined;
 }
 
-function refuse({ request, voice }: PhaseTurn): string | undefined {
+function refusePrompt({ prompt, output }: PhaseTurn): string | undefined {
   const error = ONLY_DOCUMENTATION;
-  if (request.phase === "workerExecution") {
-    voice.answer(error, "completion", { task_id: request.taskId, status: "failed", error });
-  } else if (request.phase === "aggregation") voice.answer(error, "aggregation", { status: "failed", error });
-  else if (request.phase === "verification") {
-    voice.answer(error, "verification", {
-      status: "failed",
-      summary: error,
-      issues: [{ severity: "error", description: error }],
-    });
+  if (prompt.phase === "workerExecution") {
+    output.writeBlock(error, "completion", { task_id: prompt.taskId, status: "failed", error });
+  } else if (prompt.phase === "aggregation") {
+    output.writeBlock(error, "aggregation", { status: "failed", error });
+  } else if (prompt.phase === "verification") {
+    const issues = [{ severity: "error", description: error }];
+    output.writeBlock(error, "verification", { status: "failed", summary: error, issues });
   } else {
-    voice.say(error);
+    output.writeText(error);
     return error;
   }
   return undefined;
 }
 
-function parse(line: string): Record<string, unknown> | null {
+function parseObject(line: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? value : null;
@@ -106,6 +103,6 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
-// A keeper that has gone can no longer be told anything.
+// Without the keeper there is no reader for the output.
 process.stdout.on("error", () => process.exit(0));
-for await (const line of readLines(process.stdin)) takeLine(line);
+for await (const line of readLines(process.stdin)) handleLine(line);

@@ -1,4 +1,4 @@
-// Drives the local agent as a keeper does: a real process in a workspace, prompts in, JSON lines out.
+// Drives the local agent as a keeper does: starts the process in a workspace, writes prompts and reads JSON lines.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -57,7 +57,7 @@ export class AgentSession implements AsyncDisposable {
     );
   }
 
-  /** All lines up to the next turn_end. */
+  /** Returns all lines up to the next `turn_end`. */
   async turn(): Promise<Line[]> {
     if (!this.#lines.some((line) => line.type === "turn_end")) {
       await Promise.race([new Promise<void>((resolve) => (this.#ended = resolve)), this.#exit]);
@@ -83,13 +83,13 @@ export class AgentSession implements AsyncDisposable {
   }
 }
 
-/** The blocks of a turn, each checked against the schema of its phase. */
+/** Returns the blocks of a turn. Throws unless each matches the schema of its phase. */
 export function blocksOf(lines: Line[]): Block[] {
   return lines
     .filter((line) => line.type === "assistant" && line.text?.includes(START))
     .map((line) => {
       const [, inside = "", ...rest] = line.text!.split(START);
-      if (rest.length > 0 || inside.split(END).length !== 2) throw new Error("a message holds more than one delimiter");
+      if (rest.length > 0 || inside.split(END).length !== 2) throw new Error("A message contains more than one block.");
       const block: Block = JSON.parse(inside.split(END)[0]!);
       ANSWERS[block.phase].parse(block.data);
       return block;
@@ -98,6 +98,6 @@ export function blocksOf(lines: Line[]): Block[] {
 
 export function lastBlock(lines: Line[]): Block {
   const block = blocksOf(lines).at(-1);
-  if (!block) throw new Error(`no block in ${JSON.stringify(lines)}`);
+  if (!block) throw new Error(`There is no block in ${JSON.stringify(lines)}`);
   return block;
 }

@@ -1,5 +1,5 @@
-// A whole run of the local agent, as the engine would lead it: workers in folders of their own from the same base,
-// their changes merged, the overview on top of the merged pages, then aggregation and verification.
+// Plays a whole run of the local agent as the engine does: each worker has its own copy of the base, the changes are
+// merged, the overview starts from the merged pages, then come aggregation and verification.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -14,8 +14,8 @@ export interface Task {
   dependencies: string[];
 }
 
-export interface Documented {
-  /** The main session's folder with everything merged. */
+export interface DocumentedRun {
+  /** The folder of the main session, with all merged changes. */
   root: string;
   analysis: Block;
   tasks: Task[];
@@ -56,17 +56,17 @@ export function makeRepository(files: Record<string, string>): string {
 export async function documentRepository(
   source: string,
   skip: (task: Task) => boolean = () => false,
-): Promise<Documented> {
+): Promise<DocumentedRun> {
   const root = copyOf(source);
   await using main = new AgentSession(root, { TUTTI_ROLE: "main" });
   const analysis = lastBlock(await main.ask("analysis"));
   const planned = lastBlock(await main.ask("taskPlanning", { ANALYSIS_JSON: JSON.stringify(analysis.data) }));
   const tasks = planned.data["tasks"] as Task[];
-  const completions: Documented["completions"] = [];
+  const completions: DocumentedRun["completions"] = [];
   const run = async (task: Task): Promise<void> => {
     if (skip(task)) return;
-    // Dependencies are merged into the base that a task starts from.
-    completions.push(await work(task.dependencies.length === 0 ? source : root, root, task));
+    // A task with dependencies starts from their merged results.
+    completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task));
   };
   const first = tasks.filter((task) => task.dependencies.length === 0);
   for (let at = 0; at < first.length; at += 3) await Promise.all(first.slice(at, at + 3).map(run));
@@ -85,8 +85,8 @@ export async function documentRepository(
   return { root, analysis, tasks, completions, aggregation, verification, pages };
 }
 
-/** One worker in a folder of its own; what it wrote is copied to `target`. */
-async function work(base: string, target: string, task: Task): Promise<Documented["completions"][number]> {
+/** Runs one worker in its own folder, and copies the files that it wrote to `target`. */
+async function runWorker(base: string, target: string, task: Task): Promise<DocumentedRun["completions"][number]> {
   const folder = copyOf(base);
   const before = new Map(filesIn(folder).map((path) => [path, readFileSync(join(folder, path))]));
   await using session = new AgentSession(folder, { TUTTI_ROLE: "worker", TUTTI_TASK_ID: task.id, TUTTI_ATTEMPT: "1" });
@@ -116,7 +116,7 @@ export function filesIn(root: string): string[] {
     .toSorted();
 }
 
-/** Links of the pages that lead nowhere, found without the agent's own reader. */
+/** Returns the links that do not resolve. Does not use the agent's own parser. */
 export function brokenLinks(root: string, pages: Map<string, string>): string[] {
   const broken: string[] = [];
   for (const [page, text] of pages) {
@@ -152,7 +152,7 @@ function headingAnchors(text: string): Set<string> {
   return anchors;
 }
 
-/** Sections of names whose name does not stand in the file, at the line that the section gives. */
+/** Returns the documented names that their file does not contain, or whose line is empty. */
 export function inventedNames(root: string, pages: Map<string, string>): string[] {
   const invented: string[] = [];
   for (const [page, text] of pages) {

@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { blocksOf } from "./agent-session.ts";
-import { brokenLinks, type Documented, documentRepository, inventedNames, removeTemporaryFolders } from "./document.ts";
+import {
+  brokenLinks,
+  type DocumentedRun,
+  documentRepository,
+  inventedNames,
+  removeTemporaryFolders,
+} from "./document.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -88,9 +94,9 @@ const FIXTURES = [
 
 describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, names, absent, phrases }) => {
   const source = join(import.meta.dirname, "fixtures", name);
-  const first: Promise<Documented> = documentRepository(source);
+  const first: Promise<DocumentedRun> = documentRepository(source);
 
-  test("has a page for every component, and an overview that depends on all others", async () => {
+  test("has a page for every component, and an overview task that depends on all others", async () => {
     const run = await first;
     expect([...run.pages.keys()]).toEqual(pages);
     const overview = run.tasks.at(-1)!;
@@ -100,7 +106,7 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     for (const page of pages.slice(1)) expect(run.pages.get("docs/README.md")).toContain(`](${page.slice(5)})`);
   });
 
-  test("covers every file of the repository's source in exactly one component", async () => {
+  test("covers every source file in exactly one component", async () => {
     const { analysis, tasks } = await first;
     const components = analysis.data["components"] as { files: string[] }[];
     const files = components.flatMap((component) => component.files);
@@ -109,7 +115,7 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
       expect(tasks.filter(({ scope }) => scope.some((entry) => file.startsWith(entry)))).toHaveLength(1);
   });
 
-  test("names everything that the code exports, and nothing that it hides", async () => {
+  test("contains every exported name and no private one", async () => {
     const run = await first;
     for (const [page, list] of Object.entries(names)) {
       const text = run.pages.get(page)!;
@@ -120,21 +126,21 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     for (const hidden of absent) expect(all).not.toContain(hidden);
   });
 
-  test("says what the code says: signatures, comments, examples, relations", async () => {
+  test("contains signatures, comments, examples and relations of the code", async () => {
     const run = await first;
     for (const [page, expected] of Object.entries(phrases)) {
       for (const phrase of expected) expect(run.pages.get(page)).toContain(phrase);
     }
   });
 
-  test("holds only names that exist and links that lead somewhere", async () => {
+  test("contains only names that exist and links that resolve", async () => {
     const run = await first;
     expect(inventedNames(run.root, run.pages)).toEqual([]);
     expect(brokenLinks(run.root, run.pages)).toEqual([]);
     expect(run.verification.data).toMatchObject({ status: "passed", issues: [] });
   });
 
-  test("quotes examples that stand in the code as they are shown", async () => {
+  test("quotes examples exactly as in the code", async () => {
     const run = await first;
     const quotes = [...run.pages.values()].flatMap((text) => [
       ...text.matchAll(/Used like this in \[`(.+?):(\d+)`\].*\n\n```\w+\n([\s\S]*?)\n```/g),
@@ -148,7 +154,7 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     }
   });
 
-  test("is reported by workers that show progress and write only their own page", async () => {
+  test("comes from workers that report progress and write only their own page", async () => {
     const run = await first;
     for (const { task, lines, block, written } of run.completions) {
       expect(block).toMatchObject({
@@ -163,7 +169,7 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     expect(run.aggregation.data).toMatchObject({ status: "success", conflicts: [], output_files: pages });
   });
 
-  test("comes out the same, byte for byte, the second time and on top of the first", async () => {
+  test("is identical in a second run and in a run on its own result", async () => {
     const run = await first;
     const again = await documentRepository(source);
     expect([...again.pages]).toEqual([...run.pages]);

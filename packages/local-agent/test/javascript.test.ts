@@ -37,11 +37,11 @@ describe("the signature of an exported name", () => {
       "export abstract class K<T> extends mixin(Base, { a: 1 }) implements I<T> {}",
       "K: export abstract class K<T> extends mixin(Base, { a: 1 }) implements I<T>",
     ],
-  ])("ends where its body begins: %s", (code, expected) => {
+  ])("ends before the body: %s", (code, expected) => {
     expect(signatures(code)[0]).toBe(expected);
   });
 
-  test("leaves out the body of an overloaded function and keeps its overloads", () => {
+  test("contains the overloads of a function without the implementation", () => {
     const code =
       "export function f(a: string): void;\nexport function f(a: number): void;\nexport function f(a: unknown): void {}\n";
     expect(signatures(code)).toEqual(["f: export function f(a: string): void\n\nexport function f(a: number): void"]);
@@ -77,13 +77,13 @@ describe("the names of a file", () => {
     ]);
   });
 
-  test("are not mistaken by JSX, whose text may hold anything", () => {
+  test("are found in a file with any text in JSX", () => {
     const code =
       "export function A() { return <p title='x'>Don't {'}'} :) <br /> // no `comment` </p>; }\nexport const B = 1;\n";
     expect(read(code).exports.map(({ name }) => name)).toEqual(["A", "B"]);
   });
 
-  test("carry the comment in front of them, and not one that belongs to something else", () => {
+  test("have the comment directly before them, and no other one", () => {
     const code =
       "// About the file.\n\nimport a from 'a';\nf(); // trailing\nexport const one = 1;\n\n// Two,\n// in two lines.\nexport const two = 2;\n\n// eslint-disable-next-line\nexport const three = 3;\n";
     const facts = read(code);

@@ -8,14 +8,14 @@ afterAll(removeTemporaryFolders);
 const HARBOR = join(import.meta.dirname, "fixtures/harbor");
 
 describe("the local agent as a program", () => {
-  test("exits with 0 at the end of its input, having said nothing", async () => {
+  test("exits with 0 and without output at the end of its input", async () => {
     const session = new AgentSession(HARBOR);
     expect(await session.close()).toBe(0);
     expect(await session.turn()).toEqual([]);
     expect(session.stderr).toBe("");
   });
 
-  test("finishes the turn it is in when its input ends", async () => {
+  test("finishes the open turn after the end of its input", async () => {
     const session = new AgentSession(HARBOR);
     session.send("analysis");
     expect(await session.close()).toBe(0);
@@ -24,20 +24,20 @@ describe("the local agent as a program", () => {
     expect(lines.at(-1)).toEqual({ type: "turn_end" });
   });
 
-  test("ignores lines that it does not know and lines that are not JSON", async () => {
+  test("ignores lines of unknown types and lines that are not JSON", async () => {
     await using session = new AgentSession(HARBOR);
     session.write('{"type":"answer","id":"1","text":"x"}\n{"type":"future"}\nnot json\n[]\nnull\n42\n\n{"type":"user"');
     session.write(',"phase":"analysis","text":"document it"}\r\n');
     expect(lastBlock(await session.turn()).phase).toBe("analysis");
   });
 
-  test("takes a prompt with line separators of Unicode as one line", async () => {
+  test("reads a prompt with line separators of Unicode as one line", async () => {
     await using session = new AgentSession(HARBOR);
     session.write(`${JSON.stringify({ type: "user", phase: "analysis", text: "document\u2028all\u2029of it" })}\n`);
     expect(lastBlock(await session.turn()).phase).toBe("analysis");
   });
 
-  test("answers an interrupt with the end of the turn, and the prompt that follows", async () => {
+  test("ends the turn after an interrupt, and answers the next prompt", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`src/f${n}.ts`, `export const v${n} = ${n};\n`.repeat(200)]),
     );
@@ -50,7 +50,7 @@ describe("the local agent as a program", () => {
     expect(lastBlock(await session.ask("analysis")).phase).toBe("analysis");
   });
 
-  test("answers prompts that arrive together one after another", async () => {
+  test("answers prompts that arrive together in order", async () => {
     await using session = new AgentSession(HARBOR);
     session.send("analysis");
     session.send("taskPlanning");
@@ -58,7 +58,7 @@ describe("the local agent as a program", () => {
     expect(lastBlock(await session.turn()).phase).toBe("task_list");
   });
 
-  test("uses the delimiters that the prompt names", async () => {
+  test("uses the delimiters of the prompt", async () => {
     await using session = new AgentSession(HARBOR);
     const lines = await session.ask("analysis", { DELIMITER_START: "[[[BEGIN]]]", DELIMITER_END: "[[[FINISH]]]" });
     const text = lines.find(({ type }) => type === "assistant")!.text!;
@@ -67,7 +67,7 @@ describe("the local agent as a program", () => {
     expect(text).not.toContain(END);
   });
 
-  test("needs none of the variables to be there", async () => {
+  test("accepts a prompt without variables", async () => {
     await using session = new AgentSession(HARBOR, { TUTTI_ROLE: "worker", TUTTI_TASK_ID: "task_007" });
     session.write('{"type":"user","id":"1","text":"Document the project: overview."}\n');
     expect(lastBlock(await session.turn())).toMatchObject({
@@ -77,16 +77,19 @@ describe("the local agent as a program", () => {
   });
 });
 
-describe("what the local agent cannot do", () => {
-  test.each(["analysis", "taskPlanning"])("is said in words and as the error of the turn, in %s", async (phase) => {
-    await using session = new AgentSession(HARBOR);
-    const lines = await session.ask(phase, { USER_REQUEST: "Fix the login bug", TEMPLATE_NAME: "Refactoring" });
-    expect(blocksOf(lines)).toEqual([]);
-    expect(lines.at(-1)?.error).toContain("only writes documentation");
-    expect(lines[0]?.text).toContain("only writes documentation");
-  });
+describe("a request that the local agent cannot carry out", () => {
+  test.each(["analysis", "taskPlanning"])(
+    "is refused in a message and in the error of the turn, in %s",
+    async (phase) => {
+      await using session = new AgentSession(HARBOR);
+      const lines = await session.ask(phase, { USER_REQUEST: "Fix the login bug", TEMPLATE_NAME: "Refactoring" });
+      expect(blocksOf(lines)).toEqual([]);
+      expect(lines.at(-1)?.error).toContain("only writes documentation");
+      expect(lines[0]?.text).toContain("only writes documentation");
+    },
+  );
 
-  test("is a failed completion for a worker, and no change", async () => {
+  test("is a failed completion of a worker", async () => {
     await using session = new AgentSession(HARBOR, { TUTTI_ROLE: "worker" });
     const variables = {
       USER_REQUEST: "Fix it",
@@ -100,12 +103,12 @@ describe("what the local agent cannot do", () => {
     expect(block.data["error"]).toContain("only writes documentation");
   });
 
-  test("is an error that names the phase when the phase is unknown", async () => {
+  test("is an error with the name of the phase if the phase is unknown", async () => {
     await using session = new AgentSession(HARBOR);
     expect((await session.ask("deployment")).at(-1)?.error).toContain('"deployment"');
   });
 
-  test("is a failed completion when a task's scope holds no code", async () => {
+  test("is a failed completion if the scope of the task contains no code", async () => {
     await using session = new AgentSession(HARBOR, { TUTTI_ROLE: "worker" });
     const variables = { TASK_ID: "t", TASK_TITLE: "Document the moon", TASK_SCOPE: '["moon/"]' };
     const block = lastBlock(await session.ask("workerExecution", variables));

@@ -1,15 +1,15 @@
-// The check of the finished pages against the code: every name exists, every component has its page, every link and
-// every line it points to is there.
+// Checks the pages against the code: every name exists, every component has a page, every link resolves, and every line
+// or heading that a link points to exists.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { folderOf } from "../read/classify.ts";
 import { countLines } from "../read/facts.ts";
-import { type ReadPage, readPage } from "./read-page.ts";
+import { type ParsedPage, parsePage } from "./parse-page.ts";
 import { passesThroughLink, readText } from "../read/read-repository.ts";
 import { joinPath } from "../understand/resolve-imports.ts";
 
-export interface Issue {
+export interface DocIssue {
   severity: "error" | "warning" | "info";
   description: string;
   location: string;
@@ -17,7 +17,7 @@ export interface Issue {
 }
 
 export interface DocCheck {
-  issues: Issue[];
+  issues: DocIssue[];
   pages: number;
   names: number;
   links: number;
@@ -34,7 +34,7 @@ export function checkDocs(analysis: CodeAnalysis): DocCheck {
   };
   const overview = `${docsFolder}/README.md`;
   for (const path of paths) {
-    const page = readPage(read(path) ?? "");
+    const page = parsePage(read(path) ?? "");
     checkNames(analysis, path, page, check, read);
     checkLinks(analysis, path, page, check, read);
   }
@@ -44,22 +44,22 @@ export function checkDocs(analysis: CodeAnalysis): DocCheck {
     else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
   }
   if (!paths.includes(overview))
-    report(check, "warning", "There is no overview.", overview, "Run the overview's task again.");
+    report(check, "warning", "The overview is missing.", overview, "Run the overview's task again.");
   return check;
 }
 
-/** A name exists when its section points to a file of this repository that has the name. */
+/** The section of a name must point to a file of this repository that exports the name. */
 function checkNames(
   analysis: CodeAnalysis,
   path: string,
-  page: ReadPage,
+  page: ParsedPage,
   check: DocCheck,
   read: (path: string) => string | null,
 ): void {
   for (const { name, line, place } of page.names) {
     check.names += 1;
     const location = `${path}:${line}`;
-    const target = place === null ? null : resolve(path, place);
+    const target = place === null ? null : resolveLink(path, place);
     const text = target === null ? null : read(target.path);
     const word = name.replace(/^module\.exports$/, "exports");
     if (text === null) report(check, "error", `The section of ${name} does not say where it is defined.`, location);
@@ -73,7 +73,7 @@ function checkNames(
 function checkLinks(
   analysis: CodeAnalysis,
   path: string,
-  page: ReadPage,
+  page: ParsedPage,
   check: DocCheck,
   read: (path: string) => string | null,
 ): void {
@@ -81,23 +81,24 @@ function checkLinks(
     if (/^https?:/.test(target)) continue;
     check.links += 1;
     const location = `${path}:${line}`;
-    const resolved = target.startsWith("#") ? { path, anchor: target.slice(1) } : resolve(path, target);
-    if (!resolved || !exists(analysis.repository.root, resolved.path)) {
-      report(check, "error", `The link to ${target} leads nowhere.`, location);
+    const resolved = target.startsWith("#") ? { path, anchor: target.slice(1) } : resolveLink(path, target);
+    if (!resolved || !existsInside(analysis.repository.root, resolved.path)) {
+      report(check, "error", `The link to ${target} does not resolve.`, location);
       continue;
     }
     if (resolved.anchor === "") continue;
-    const wanted = /^L(\d+)$/.exec(resolved.anchor);
+    const lineAnchor = /^L(\d+)$/.exec(resolved.anchor);
     const text = read(resolved.path) ?? "";
-    const isThere =
-      wanted && !resolved.path.endsWith(".md")
-        ? Number(wanted[1]) <= countLines(text)
-        : readPage(text).anchors.has(decode(resolved.anchor));
-    if (!isThere) report(check, "error", `The place that ${target} points to does not exist.`, location);
+    const hasTarget =
+      lineAnchor && !resolved.path.endsWith(".md")
+        ? Number(lineAnchor[1]) <= countLines(text)
+        : parsePage(text).anchors.has(decode(resolved.anchor));
+    if (!hasTarget)
+      report(check, "error", `The link to ${target} points to a line or heading that does not exist.`, location);
   }
 }
 
-/** Every exported name of the component's files stands on its page. */
+/** The page must mention every exported name of the component's files. */
 function checkCoverage(
   analysis: CodeAnalysis,
   path: string,
@@ -114,14 +115,14 @@ function checkCoverage(
     report(
       check,
       "warning",
-      `The page leaves out ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? ` and ${missing.length - 10} more` : ""}.`,
+      `The page does not mention ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? ` and ${missing.length - 10} more` : ""}.`,
       path,
     );
   }
 }
 
-/** What a link on a page points to, or null when it leaves the repository. */
-export function resolve(page: string, target: string): { path: string; anchor: string } | null {
+/** Returns null for a link that leaves the repository. */
+export function resolveLink(page: string, target: string): { path: string; anchor: string } | null {
   const [address, anchor = ""] = target.split("#");
   const path = joinPath(folderOf(page), decode(address!));
   return path.includes("\0") ? null : { path, anchor };
@@ -135,13 +136,13 @@ function decode(text: string): string {
   }
 }
 
-export function exists(root: string, path: string): boolean {
+export function existsInside(root: string, path: string): boolean {
   return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
 function report(
   check: DocCheck,
-  severity: Issue["severity"],
+  severity: DocIssue["severity"],
   description: string,
   location: string,
   fix?: string,

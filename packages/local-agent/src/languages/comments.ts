@@ -1,14 +1,14 @@
-// From a comment as it stands in the code to the words a reader wants.
+// Extracts the text of comments.
 import type { Comment, ScriptTokens } from "./javascript-tokens.ts";
 
-/** Lines that speak to tools, not to people. */
+/** Matches directives for tools. */
 const FOR_TOOLS =
   /^\s*(?:eslint-|prettier-|biome-|oxlint-|tslint:|jshint |jslint |istanbul ignore|[cv]8 ignore|@ts-|@jsx|@vitest|#?(?:end)?region\b|# sourceMappingURL|noinspection|nolint|type:\s*ignore|noqa|pylint:|mypy:|-\*-|vim?:|go:(?:build|generate|embed)|\+build)/;
-/** No reader wants more, and no comment may fill the memory. */
+/** Limits the memory for comments. */
 const MAX_COMMENT_LINES = 200;
 const MAX_COMMENT_CHARACTERS = 8_000;
 
-/** The words of one comment, or of a run of line comments, without signs and indentation. */
+/** Returns the text of a block comment or of consecutive line comments, without markers and indentation. */
 export function commentWords(raw: string): string {
   const isBlock = raw.startsWith("/*");
   const lines = (isBlock ? raw.replace(/^\/\*+!?/, "").replace(/\**\/$/, "") : raw).split("\n");
@@ -34,12 +34,12 @@ export function tidyLines(lines: string[]): string {
     .trim();
 }
 
-/** A notice about rights says nothing about what the file is for. */
+/** A licence does not describe the file. */
 export function isLicence(words: string): boolean {
   return /copyright|licen[sc]ed? (?:under|to)|SPDX-|all rights reserved/i.test(words);
 }
 
-/** The comment that ends right in front of a place in the code, with line comments above each other taken together. */
+/** Returns the comment that ends directly before `start`. Consecutive line comments are one comment. */
 export function commentBefore(tokens: ScriptTokens, start: number): { words: string; start: number } | null {
   let index = lastEndingBefore(tokens.comments, start);
   const last = tokens.comments[index];
@@ -55,7 +55,7 @@ export function commentBefore(tokens: ScriptTokens, start: number): { words: str
   return { words: commentWords(tokens.text.slice(first.start, last.end)), start: first.start };
 }
 
-/** The comment at the top of the file, unless it documents an exported name or is a notice about rights. */
+/** Returns the comment at the top of the file, unless it documents an exported name or is a licence. */
 export function fileHeader(tokens: ScriptTokens, docs: Set<string>): string {
   const firstCode = tokens.list.find((token) => token.type !== "string" && token.text !== ";");
   const limit = firstCode?.start ?? tokens.text.length;
@@ -71,8 +71,8 @@ export function fileHeader(tokens: ScriptTokens, docs: Set<string>): string {
     }
     const words = commentWords(tokens.text.slice(first.start, last.end));
     if (words === "" || isLicence(words)) continue;
-    const speaksOfTheFile = /@(?:file(?:overview)?|module|packageDocumentation)\b/.test(words);
-    return speaksOfTheFile || !docs.has(words) ? withoutFileTags(words) : "";
+    const describesFile = /@(?:file(?:overview)?|module|packageDocumentation)\b/.test(words);
+    return describesFile || !docs.has(words) ? withoutFileTags(words) : "";
   }
   return "";
 }

@@ -1,7 +1,13 @@
-// Go by the shape of its lines. A name is public when it begins with a capital letter; a comment right above a
-// declaration, or above the package clause, is its documentation.
+// Reads Go line by line. A name with a capital first letter is public. The comment directly above a declaration or above
+// the package clause documents it.
 import { commentWords, isLicence } from "./comments.ts";
-import { emptyFacts, type Exported, type Kind, mergeSameNames, type ModuleFacts } from "../read/facts.ts";
+import {
+  emptyFacts,
+  type ExportedName,
+  type DeclarationKind,
+  mergeSameNames,
+  type ModuleFacts,
+} from "../read/facts.ts";
 import { commentLinesAbove, findOutside, GO, mask } from "./mask.ts";
 import { excerpt } from "./quote.ts";
 
@@ -10,13 +16,13 @@ export function readGo(path: string, text: string): ModuleFacts {
   const masked = mask(text, GO);
   const lines = text.split("\n");
   const maskedLines = masked.split("\n");
-  const methods: { receiver: string; entry: Exported }[] = [];
+  const methods: { receiver: string; entry: ExportedName }[] = [];
   let offset = 0;
-  let group: Kind | null = null;
+  let group: DeclarationKind | null = null;
   for (const [index, line] of maskedLines.entries()) {
     const start = offset;
     offset += line.length + 1;
-    const entry = (name: string, kind: Kind, signature: string): Exported => {
+    const entry = (name: string, kind: DeclarationKind, signature: string): ExportedName => {
       const doc = commentWords(
         commentLinesAbove(lines, index, /^\s*\/\//)
           .join("\n")
@@ -28,15 +34,15 @@ export function readGo(path: string, text: string): ModuleFacts {
     const func = /^func\s+(?:\(\s*(?:\w+\s+)?\*?(\w+)(?:\[[^\]]*\])?\s*\)\s*)?([A-Z]\w*)/.exec(line);
     const type = /^type\s+([A-Z]\w*)/.exec(line);
     const value = /^(const|var)\s+([A-Z]\w*)/.exec(line);
-    const opened = /^(const|var|type)\s*\(/.exec(line);
+    const groupStart = /^(const|var|type)\s*\(/.exec(line);
     if (line.startsWith("package ")) facts.header = packageComment(lines, index);
     else if (func) {
-      const made = entry(func[2]!, "function", functionHead(text, masked, start));
-      if (func[1] === undefined) facts.exports.push(made);
-      else if (/^[A-Z]/.test(func[1])) methods.push({ receiver: func[1], entry: made });
+      const exported = entry(func[2]!, "function", functionHead(text, masked, start));
+      if (func[1] === undefined) facts.exports.push(exported);
+      else if (/^[A-Z]/.test(func[1])) methods.push({ receiver: func[1], entry: exported });
     } else if (type) facts.exports.push(entry(type[1]!, kindOfType(line), whole()));
     else if (value) facts.exports.push(entry(value[2]!, "constant", whole()));
-    else if (opened) group = opened[1] === "type" ? "type" : "constant";
+    else if (groupStart) group = groupStart[1] === "type" ? "type" : "constant";
     else if (line.startsWith(")")) group = null;
     else if (group && /^\t[A-Z]\w*/.test(line))
       facts.exports.push(entry(line.trim().split(/\W/)[0]!, group, whole().trim()));
@@ -52,7 +58,7 @@ export function readGo(path: string, text: string): ModuleFacts {
   return facts;
 }
 
-/** The head of a function goes to the brace of its body, which is not a brace of a type in its results. */
+/** Returns the text up to the brace of the body, which is not the brace of a type in the results. */
 function functionHead(text: string, masked: string, start: number): string {
   let end = findOutside(masked, start, "{\n");
   while (/\b(?:interface|struct)\s*$/.test(masked.slice(start, end)) && masked[end] === "{") {
@@ -62,7 +68,7 @@ function functionHead(text: string, masked: string, start: number): string {
   return text.slice(start, end).trimEnd();
 }
 
-function kindOfType(line: string): Kind {
+function kindOfType(line: string): DeclarationKind {
   return /\binterface\s*\{/.test(line) ? "interface" : /\bstruct\s*\{/.test(line) ? "class" : "type";
 }
 

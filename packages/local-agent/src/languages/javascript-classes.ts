@@ -1,4 +1,4 @@
-// The members of a class that others may use: constructor, methods, accessors and fields that are not private.
+// Reads the public members of a class: constructor, methods, accessors and fields.
 import { commentBefore } from "./comments.ts";
 import type { ClassMember } from "../read/facts.ts";
 import {
@@ -39,9 +39,8 @@ export function readClassMembers(tokens: ScriptTokens, open: number): ClassMembe
   return members;
 }
 
-/** Adds the member at `index`, if it is public, and returns the index behind it. */
+/** Adds the member at `index` if it is public, and returns the index after it. */
 function readMember(tokens: ScriptTokens, index: number, close: number, members: ClassMember[]): number {
-  const decorated = index;
   let at = afterDecorators(tokens, index);
   const start = at;
   let isPublic = true;
@@ -67,7 +66,7 @@ function readMember(tokens: ScriptTokens, index: number, close: number, members:
     members.push({
       name,
       signature: isField ? fieldSignature(tokens, start, signatureEnd, end) : sliceCode(tokens, start, signatureEnd),
-      doc: commentBefore(tokens, tokens.list[decorated]!.start)?.words ?? "",
+      doc: commentBefore(tokens, tokens.list[index]!.start)?.words ?? "",
       line: nameToken.line,
     });
   }

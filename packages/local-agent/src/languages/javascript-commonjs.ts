@@ -1,5 +1,5 @@
-// The exports of CommonJS: `module.exports = …`, `exports.name = …`, and names attached to what is exported.
-import { docAt, type ScriptReading } from "./javascript-reading.ts";
+// Reads the exports of CommonJS: `module.exports = …` and `exports.name = …`.
+import { docAt, type ScriptContext } from "./javascript-context.ts";
 import { readDeclaration, valueSignature } from "./javascript-declarations.ts";
 import { stringValue } from "./javascript-imports.ts";
 import {
@@ -13,33 +13,33 @@ import {
 import type { ScriptTokens } from "./javascript-tokens.ts";
 import { sliceCode } from "./quote.ts";
 
-/** What a value without a name is called that is the whole of what a file exports. */
-const WHOLE = "module.exports";
+/** The name of an unnamed value that is the only export. */
+const UNNAMED = "module.exports";
 
-/** Looks at one top-level statement, from its first token to the one behind it. */
-export function readCommonJs(reading: ScriptReading, start: number, end: number): void {
-  const { tokens } = reading;
+/** Reads one top-level statement, from its first token to `end`, which is exclusive. */
+export function readCommonJs(context: ScriptContext, start: number, end: number): void {
+  const { tokens } = context;
   let at = /^(?:const|let|var)$/.test(textAt(tokens, start)) ? start + 1 : start;
-  let named: string | null = null;
+  let exportName: string | null = null;
   let isWhole = false;
   // A chain such as `exports = module.exports = value` is one export.
   while (at < end) {
     const target = exportTarget(tokens, at);
     if (target && textAt(tokens, target.end) === "=") {
-      named = target.name ?? named;
+      exportName = target.name ?? exportName;
       isWhole ||= target.name === null;
       at = target.end + 1;
     } else if (isName(tokens.list[at]) && textAt(tokens, at + 1) === "=" && exportTarget(tokens, at + 2)) {
       at += 2;
     } else break;
   }
-  if (named === null && !isWhole) return;
-  if (named !== null) exportValue(reading, start, named, at, false);
-  else if (textAt(tokens, at) === "{") exportObject(reading, at);
-  else exportValue(reading, start, null, at, true);
+  if (exportName === null && !isWhole) return;
+  if (exportName !== null) exportValue(context, start, exportName, at, false);
+  else if (textAt(tokens, at) === "{") exportObject(context, at);
+  else exportValue(context, start, null, at, true);
 }
 
-/** `exports`, `module.exports`, `exports.name` or `module.exports.name` at this place. */
+/** Matches `exports`, `module.exports`, `exports.name` and `module.exports.name` at `index`. */
 function exportTarget(tokens: ScriptTokens, index: number): { name: string | null; end: number } | null {
   let at = index;
   if (textAt(tokens, at) === "module" && textAt(tokens, at + 1) === ".") at += 2;
@@ -49,8 +49,8 @@ function exportTarget(tokens: ScriptTokens, index: number): { name: string | nul
   return { name: textAt(tokens, at + 1), end: at + 2 };
 }
 
-function exportValue(reading: ScriptReading, start: number, name: string | null, at: number, isDefault: boolean): void {
-  const { tokens, facts } = reading;
+function exportValue(context: ScriptContext, start: number, name: string | null, at: number, isDefault: boolean): void {
+  const { tokens, facts } = context;
   const line = tokens.list[start]!.line;
   if (textAt(tokens, at) === "require" && isDefault) {
     const from = stringValue(textAt(tokens, at + 2));
@@ -60,14 +60,13 @@ function exportValue(reading: ScriptReading, start: number, name: string | null,
   const end = afterExpression(tokens, at);
   if (end === at + 1 && isName(tokens.list[at])) {
     const local = textAt(tokens, at);
-    reading.byName.push({ local, name: name ?? local, line, isDefault });
+    context.localExports.push({ local, name: name ?? local, line, isDefault });
     return;
   }
-  const doc = docAt(reading, start);
-  const declared = readDeclaration(tokens, at, start, name ?? WHOLE);
-  const [declaration] = declared?.declarations ?? [];
+  const doc = docAt(context, start);
+  const [declaration] = readDeclaration(tokens, at, start, name ?? UNNAMED)?.declarations ?? [];
   facts.exports.push({
-    name: name ?? declaration?.name ?? WHOLE,
+    name: name ?? declaration?.name ?? UNNAMED,
     kind: declaration?.kind ?? "value",
     line,
     signature: declaration?.signature ?? valueSignature(tokens, start, at - 1, end),
@@ -77,9 +76,9 @@ function exportValue(reading: ScriptReading, start: number, name: string | null,
   });
 }
 
-/** `module.exports = { a, b: c, d() {}, ...require("./e") }` */
-function exportObject(reading: ScriptReading, open: number): void {
-  const { tokens, facts } = reading;
+/** Reads `module.exports = { a, b: c, d() {}, ...require("./e") }`. */
+function exportObject(context: ScriptContext, open: number): void {
+  const { tokens, facts } = context;
   const close = Math.min(tokens.partner[open]!, tokens.list.length);
   for (let at = open + 1; at < close; at += 1) {
     const start = at;
@@ -98,10 +97,10 @@ function exportObject(reading: ScriptReading, open: number): void {
     if (!/^[\p{ID_Start}$_]/u.test(name)) {
       at = afterExpression(tokens, afterBrackets(tokens, at));
     } else if (next === "," || at + 1 === close) {
-      reading.byName.push({ local: name, name, line, isDefault: false });
+      context.localExports.push({ local: name, name, line, isDefault: false });
       at += 1;
     } else if (next === ":" && isName(tokens.list[at + 2]) && /^[,}]$/.test(textAt(tokens, at + 3))) {
-      reading.byName.push({ local: textAt(tokens, at + 2), name, line, isDefault: false });
+      context.localExports.push({ local: textAt(tokens, at + 2), name, line, isDefault: false });
       at += 3;
     } else {
       const head = next === ":" ? null : afterParameters(tokens, at + 1);
@@ -109,7 +108,7 @@ function exportObject(reading: ScriptReading, open: number): void {
       const signature = head === null ? valueSignature(tokens, start, at + 1, end) : sliceCode(tokens, start, head);
       const isFunction = head !== null || afterFunctionHead(tokens, at + 2) !== null;
       const kind = isFunction ? "function" : "value";
-      facts.exports.push({ name, kind, line, signature, doc: docAt(reading, start), members: [], isDefault: false });
+      facts.exports.push({ name, kind, line, signature, doc: docAt(context, start), members: [], isDefault: false });
       at = end;
     }
   }

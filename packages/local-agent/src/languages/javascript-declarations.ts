@@ -1,5 +1,5 @@
-// One declaration of JavaScript or TypeScript: which names it makes, how it reads without its body, where it ends.
-import type { Kind, ClassMember } from "../read/facts.ts";
+// Reads one declaration of JavaScript or TypeScript: its names, its signature without the body, and its end.
+import type { DeclarationKind, ClassMember } from "../read/facts.ts";
 import { readClassMembers } from "./javascript-classes.ts";
 import {
   afterAngles,
@@ -17,29 +17,29 @@ import { excerpt, sliceCode } from "./quote.ts";
 
 export interface Declaration {
   name: string;
-  kind: Kind;
+  kind: DeclarationKind;
   line: number;
   signature: string;
   members: ClassMember[];
-  /** Whether this is one of several declarations without a body that stand in front of the one with a body. */
+  /** Whether this is a declaration of a function without a body. */
   isOverload: boolean;
 }
 
-export interface Declared {
+export interface ParsedDeclaration {
   declarations: Declaration[];
-  /** The index of the token behind the declaration. */
+  /** The index of the token after the declaration. */
   end: number;
 }
 
 const LONGEST_VALUE_LINES = 14;
 
-/** Reads the declaration at `index`, which may be in front of modifiers; `from` is where its signature begins. */
+/** Reads the declaration at `index`, which may start with modifiers. Its signature starts at `from`. */
 export function readDeclaration(
   tokens: ScriptTokens,
   index: number,
   from: number,
   fallbackName: string,
-): Declared | null {
+): ParsedDeclaration | null {
   let at = index;
   while (/^(?:declare|abstract)$/.test(textAt(tokens, at)) && isName(tokens.list[at + 1])) at += 1;
   const word = textAt(tokens, at);
@@ -58,7 +58,12 @@ export function readDeclaration(
   return null;
 }
 
-function readFunction(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
+function readFunction(
+  tokens: ScriptTokens,
+  index: number,
+  from: number,
+  fallbackName: string,
+): ParsedDeclaration | null {
   let at = index + (textAt(tokens, index) === "async" ? 2 : 1);
   if (textAt(tokens, at) === "*") at += 1;
   const name = isName(tokens.list[at]) ? textAt(tokens, at) : fallbackName;
@@ -71,9 +76,9 @@ function readFunction(tokens: ScriptTokens, index: number, from: number, fallbac
   return { declarations: [declaration], end: hasBody ? afterBrackets(tokens, head) : head };
 }
 
-function readClass(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
-  const named = isName(tokens.list[index + 1]) && !/^(?:extends|implements)$/.test(textAt(tokens, index + 1));
-  const name = named ? textAt(tokens, index + 1) : fallbackName;
+function readClass(tokens: ScriptTokens, index: number, from: number, fallbackName: string): ParsedDeclaration | null {
+  const hasName = isName(tokens.list[index + 1]) && !/^(?:extends|implements)$/.test(textAt(tokens, index + 1));
+  const name = hasName ? textAt(tokens, index + 1) : fallbackName;
   let at = index + 1;
   while (at < tokens.list.length && textAt(tokens, at) !== "{") {
     const text = textAt(tokens, at);
@@ -86,13 +91,13 @@ function readClass(tokens: ScriptTokens, index: number, from: number, fallbackNa
   return { declarations: [declaration], end: afterBrackets(tokens, at) };
 }
 
-/** Declarations that are their own best description: the whole text, shortened when it is long. */
+/** Reads a declaration whose body is part of its signature. A long body is shortened. */
 function readBody(
   tokens: ScriptTokens,
   index: number,
   from: number,
   kind: "enum" | "interface" | "namespace",
-): Declared | null {
+): ParsedDeclaration | null {
   let at = index + 1;
   if (textAt(tokens, at) === "enum") at += 1;
   const name = textAt(tokens, at).replaceAll(/^["']|["']$/g, "");
@@ -105,7 +110,7 @@ function readBody(
   return { declarations: [declare(tokens, index, name, kind, signature)], end };
 }
 
-function readTypeAlias(tokens: ScriptTokens, index: number, from: number): Declared | null {
+function readTypeAlias(tokens: ScriptTokens, index: number, from: number): ParsedDeclaration | null {
   let at = index + 2;
   if (textAt(tokens, at) === "<") at = afterAngles(tokens, at) ?? at;
   if (textAt(tokens, at) !== "=") return null;
@@ -114,7 +119,7 @@ function readTypeAlias(tokens: ScriptTokens, index: number, from: number): Decla
   return { declarations: [declare(tokens, index, textAt(tokens, index + 1), "type", signature)], end };
 }
 
-function readVariables(tokens: ScriptTokens, index: number, from: number): Declared {
+function readVariables(tokens: ScriptTokens, index: number, from: number): ParsedDeclaration {
   const declarations: Declaration[] = [];
   let at = index + 1;
   let start = from;
@@ -139,7 +144,7 @@ function readVariables(tokens: ScriptTokens, index: number, from: number): Decla
   return { declarations, end: at };
 }
 
-/** A function keeps its head only; another value is shown whole when it is short. */
+/** Returns only the head of a function, and any other value whole if it is short. */
 export function valueSignature(tokens: ScriptTokens, from: number, equals: number, end: number): string {
   const head = afterFunctionHead(tokens, equals + 1);
   if (head !== null) {
@@ -149,13 +154,13 @@ export function valueSignature(tokens: ScriptTokens, from: number, equals: numbe
   }
   const whole = sliceCode(tokens, from, end);
   if (whole.split("\n").length <= LONGEST_VALUE_LINES && whole.length <= 900) return whole;
-  // With a type in front, the type says more than the beginning of a long value.
+  // A type describes a long value better than the beginning of the value.
   const beforeValue = sliceCode(tokens, from, equals);
   return beforeValue.includes(":") ? `${beforeValue} = …` : excerpt(whole, LONGEST_VALUE_LINES);
 }
 
-/** The names that a declarator makes: one, or those of a destructuring pattern. */
-export function patternNames(tokens: ScriptTokens, index: number): string[] {
+/** Returns the name of a declarator, or all names of a destructuring pattern. */
+function patternNames(tokens: ScriptTokens, index: number): string[] {
   if (isName(tokens.list[index])) return [textAt(tokens, index)];
   if (!/^[{[]$/.test(textAt(tokens, index))) return [];
   const names: string[] = [];
@@ -168,11 +173,17 @@ export function patternNames(tokens: ScriptTokens, index: number): string[] {
   return names;
 }
 
-function declare(tokens: ScriptTokens, index: number, name: string, kind: Kind, signature: string): Declaration {
+function declare(
+  tokens: ScriptTokens,
+  index: number,
+  name: string,
+  kind: DeclarationKind,
+  signature: string,
+): Declaration {
   return { name, kind, line: tokens.list[index]?.line ?? 1, signature, members: [], isOverload: false };
 }
 
-/** The index behind a statement that declares nothing. */
+/** Returns the index after a statement that is not a declaration. */
 export function afterStatement(tokens: ScriptTokens, index: number): number {
   let at = index;
   do {

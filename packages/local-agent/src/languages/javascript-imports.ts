@@ -1,11 +1,11 @@
-// Imports of every form: statements, require, and the lazy import().
+// Reads imports in every form: statements, `require` and `import()`.
 import type { ImportedName } from "../read/facts.ts";
-import type { ScriptReading } from "./javascript-reading.ts";
+import type { ScriptContext } from "./javascript-context.ts";
 import { isName, textAt } from "./javascript-syntax.ts";
 import type { ScriptTokens } from "./javascript-tokens.ts";
 
-export function readImportStatement(reading: ScriptReading, index: number): number {
-  const { tokens, facts } = reading;
+export function readImportStatement(context: ScriptContext, index: number): number {
+  const { tokens, facts } = context;
   let at = index + 1;
   if (textAt(tokens, at) === "type" && !/^(?:from|,|=)$/.test(textAt(tokens, at + 1))) at += 1;
   const names: ImportedName[] = [];
@@ -24,7 +24,7 @@ export function readImportStatement(reading: ScriptReading, index: number): numb
       names.push({ imported: "*", local: textAt(tokens, at + 2) });
       at += 2;
     } else if (isName(token) && token.text !== "from") {
-      // `import tool = require("tool")` is found again as a call of require.
+      // `readLazyImports` reads the call in `import tool = require("tool")`.
       if (textAt(tokens, at + 1) === "=") return at + 2;
       names.push({ imported: "default", local: token.text });
     }
@@ -32,8 +32,8 @@ export function readImportStatement(reading: ScriptReading, index: number): numb
   return at;
 }
 
-/** Calls of require and import(), wherever they stand, with the names taken from them where that can be seen. */
-export function readLazyImports({ tokens, facts }: ScriptReading): void {
+/** Reads all calls of `require` and `import()`, with the names that are assigned from them. */
+export function readLazyImports({ tokens, facts }: ScriptContext): void {
   for (let at = 0; at + 2 < tokens.list.length; at += 1) {
     const text = textAt(tokens, at);
     if (text !== "require" && text !== "import") continue;
@@ -45,10 +45,10 @@ export function readLazyImports({ tokens, facts }: ScriptReading): void {
 }
 
 function assignedNames(tokens: ScriptTokens, callIndex: number): ImportedName[] {
-  let before = callIndex - 1;
-  if (textAt(tokens, before) === "await") before -= 1;
-  if (textAt(tokens, before) !== "=") return [];
-  const target = before - 1;
+  let equals = callIndex - 1;
+  if (textAt(tokens, equals) === "await") equals -= 1;
+  if (textAt(tokens, equals) !== "=") return [];
+  const target = equals - 1;
   const member = textAt(tokens, callIndex + 4) === "." ? textAt(tokens, callIndex + 5) : null;
   if (isName(tokens.list[target])) return [{ imported: member ?? "*", local: textAt(tokens, target) }];
   if (textAt(tokens, target) !== "}") return [];
@@ -69,7 +69,7 @@ function readNames(tokens: ScriptTokens, open: number, close: number, rename: "a
   return names;
 }
 
-/** The value of a string literal; a name is its own value. */
+/** Returns the value of a string literal, and a name unchanged. */
 export function stringValue(text: string): string {
   return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text;
 }

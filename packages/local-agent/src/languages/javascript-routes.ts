@@ -1,5 +1,5 @@
-// HTTP routes, as services in the style of Express register them: `router.get("/orders/:id", …)`.
-import type { ScriptReading } from "./javascript-reading.ts";
+// Reads HTTP routes that are registered in the style of Express: `router.get("/orders/:id", …)`.
+import type { ScriptContext } from "./javascript-context.ts";
 import { stringValue } from "./javascript-imports.ts";
 import { textAt } from "./javascript-syntax.ts";
 
@@ -7,7 +7,7 @@ const METHODS = new Set(["get", "post", "put", "patch", "delete", "head", "optio
 const ROUTER = /(?:app|router|routes|server|api)$/i;
 const MAX_ROUTES = 300;
 
-export function readRoutes({ tokens, facts }: ScriptReading): void {
+export function readRoutes({ tokens, facts }: ScriptContext): void {
   for (let at = 0; at + 4 < tokens.list.length && facts.routes.length < MAX_ROUTES; at += 1) {
     if (!ROUTER.test(textAt(tokens, at)) || textAt(tokens, at + 1) !== "." || textAt(tokens, at + 3) !== "(") continue;
     const method = textAt(tokens, at + 2);

@@ -1,11 +1,22 @@
-// Where the pieces of a declaration end: types, expressions, type arguments, statements. All of it walks forward over
-// tokens and jumps over brackets, so that no nesting, however deep, costs more than its length.
+// Finds the ends of types, expressions, type arguments and statements. Each function walks forward over the tokens and
+// skips brackets by `partner`, so that deep nesting takes linear time.
 import type { Token, ScriptTokens } from "./javascript-tokens.ts";
 
 const OPENERS = new Set(["(", "[", "{"]);
 const CLOSERS = new Set([")", "]", "}"]);
-/** Words that join what is before and after them. */
-const JOINING = new Set(["in", "of", "instanceof", "as", "satisfies", "extends", "implements", "is", "else", "catch"]);
+/** Words that need an operand on both sides. */
+const INFIX_WORDS = new Set([
+  "in",
+  "of",
+  "instanceof",
+  "as",
+  "satisfies",
+  "extends",
+  "implements",
+  "is",
+  "else",
+  "catch",
+]);
 const TYPE_PREFIX = new Set([
   "keyof",
   "typeof",
@@ -27,27 +38,27 @@ export function isName(token: Token | undefined): token is Token {
   return token?.type === "name";
 }
 
-/** The index behind the bracket that closes the one at `index`. */
+/** Returns the index after the bracket that closes the one at `index`. */
 export function afterBrackets(tokens: ScriptTokens, index: number): number {
   return Math.min(tokens.partner[index]! + 1, tokens.list.length);
 }
 
-/** Whether a statement that needs no semicolon ends in front of this token. */
+/** Whether the token starts a statement, also if the previous statement ends without a semicolon. */
 export function startsStatement(tokens: ScriptTokens, index: number): boolean {
   const token = tokens.list[index];
-  const before = tokens.list[index - 1];
-  if (!token || !before || before.text === ";") return true;
+  const previous = tokens.list[index - 1];
+  if (!token || !previous || previous.text === ";") return true;
   if (!token.startsLine) return false;
-  const beforeEnds =
-    before.type === "punctuation"
-      ? /^(?:\)|\]|\}|>|\+\+|--)$/.test(before.text)
-      : !(before.type === "name" && (JOINING.has(before.text) || TYPE_PREFIX.has(before.text)));
+  const canEnd =
+    previous.type === "punctuation"
+      ? /^(?:\)|\]|\}|>|\+\+|--)$/.test(previous.text)
+      : !(previous.type === "name" && (INFIX_WORDS.has(previous.text) || TYPE_PREFIX.has(previous.text)));
   const canStart =
-    token.type === "punctuation" ? token.text === "@" : !JOINING.has(token.text) && token.type !== "template";
-  return beforeEnds && canStart;
+    token.type === "punctuation" ? token.text === "@" : !INFIX_WORDS.has(token.text) && token.type !== "template";
+  return canEnd && canStart;
 }
 
-/** The index behind a list of type parameters or arguments that opens at `index`, or null if it is a comparison. */
+/** Returns the index after the type parameters or arguments that open at `index`, or null for a comparison. */
 export function afterAngles(tokens: ScriptTokens, index: number): number | null {
   let depth = 0;
   for (let at = index; at < tokens.list.length && at < index + 400; at += 1) {
@@ -61,35 +72,35 @@ export function afterAngles(tokens: ScriptTokens, index: number): number | null 
   return null;
 }
 
-/** The index behind the type that begins at `index`. */
+/** Returns the index after the type that starts at `index`. */
 export function afterType(tokens: ScriptTokens, index: number, stopsAtArrow = false): number {
-  let wantsOperand = true;
+  let needsOperand = true;
   let at = index;
   while (at < tokens.list.length) {
     const token = tokens.list[at]!;
     const text = token.text;
     if (token.type !== "punctuation") {
       const joins = text === "extends" || text === "is";
-      if (!wantsOperand && !joins) return at;
-      wantsOperand = token.type === "name" && TYPE_PREFIX.has(text) && !isLastOfType(tokens, at);
+      if (!needsOperand && !joins) return at;
+      needsOperand = token.type === "name" && TYPE_PREFIX.has(text) && !isLastOfType(tokens, at);
       at += 1;
     } else if (text === "<") {
       const end = afterAngles(tokens, at);
       if (end === null) return at;
-      // Type parameters of a function type come before its operand, type arguments after it.
+      // `needsOperand` stays: type parameters come before the operand, type arguments after it.
       at = end;
     } else if (text === "(" || text === "[") {
-      if (!wantsOperand && token.startsLine) return at;
+      if (!needsOperand && token.startsLine) return at;
       at = afterBrackets(tokens, at);
-      wantsOperand = false;
+      needsOperand = false;
     } else if (text === "{") {
-      if (!wantsOperand) return at;
+      if (!needsOperand) return at;
       at = afterBrackets(tokens, at);
-      wantsOperand = false;
+      needsOperand = false;
     } else if (/^(?:\||&|=>|\?|:|\.|-|\?\.)$/.test(text)) {
       if (text === "=>" && stopsAtArrow) return at;
-      if (!wantsOperand && (text === "?" || text === ":") && !isConditional(tokens, index, at)) return at;
-      wantsOperand = true;
+      if (!needsOperand && (text === "?" || text === ":") && !isConditional(tokens, index, at)) return at;
+      needsOperand = true;
       at += 1;
     } else {
       return at;
@@ -98,7 +109,7 @@ export function afterType(tokens: ScriptTokens, index: number, stopsAtArrow = fa
   return at;
 }
 
-/** `asserts value`, `keyof T` need an operand; a type that is simply called `is` or `readonly` does not. */
+/** `asserts value` and `keyof T` need an operand; a type with the name `is` or `readonly` does not. */
 function isLastOfType(tokens: ScriptTokens, at: number): boolean {
   return /^(?:[;,)\]}=>]|\||&|)$/.test(textAt(tokens, at + 1));
 }
@@ -108,7 +119,7 @@ function isConditional(tokens: ScriptTokens, from: number, at: number): boolean 
   return false;
 }
 
-/** The index behind the expression that begins at `index`: at a comma, a semicolon, or where the next statement is. */
+/** Returns the end of the expression at `index`: a comma, a semicolon, a closing bracket or the next statement. */
 export function afterExpression(tokens: ScriptTokens, index: number): number {
   let at = index;
   while (at < tokens.list.length) {
@@ -127,14 +138,14 @@ export function afterExpression(tokens: ScriptTokens, index: number): number {
 }
 
 function opensTypeArguments(tokens: ScriptTokens, at: number, expressionStart: number): boolean {
-  const before = tokens.list[at - 1];
-  const isFirst = at === expressionStart || before?.text === "async";
-  if (!isFirst && !(isName(before) && before.end === tokens.list[at]!.start)) return false;
+  const previous = tokens.list[at - 1];
+  const isFirst = at === expressionStart || previous?.text === "async";
+  if (!isFirst && !(isName(previous) && previous.end === tokens.list[at]!.start)) return false;
   const end = afterAngles(tokens, at);
   return end !== null && (!isFirst || textAt(tokens, end) === "(");
 }
 
-/** The parts of an arrow function or function expression: where its parameters and return type end. */
+/** Returns the index after the parameters and return type of an arrow function or function expression. */
 export function afterFunctionHead(tokens: ScriptTokens, index: number): number | null {
   let at = index;
   if (textAt(tokens, at) === "async" && !tokens.list[at + 1]?.startsLine) at += 1;
@@ -149,7 +160,7 @@ export function afterFunctionHead(tokens: ScriptTokens, index: number): number |
   return end !== null && textAt(tokens, end) === "=>" ? end : null;
 }
 
-/** The index behind type parameters, parameters and return type, or null when there are no parameters here. */
+/** Returns the index after type parameters, parameters and return type, or null if `index` has no parameters. */
 export function afterParameters(tokens: ScriptTokens, index: number, isArrow = false): number | null {
   let at = index;
   if (textAt(tokens, at) === "<") at = afterAngles(tokens, at) ?? at;
@@ -159,7 +170,7 @@ export function afterParameters(tokens: ScriptTokens, index: number, isArrow = f
   return isArrow ? afterArrowReturnType(tokens, at + 1) : afterType(tokens, at + 1);
 }
 
-/** The return type of an arrow function ends at its arrow, but a function type has an arrow of its own. */
+/** The return type of an arrow function ends at the arrow, but a function type contains another arrow. */
 function afterArrowReturnType(tokens: ScriptTokens, index: number): number {
   const first = afterType(tokens, index, true);
   if (textAt(tokens, first) !== "=>" || !isParameterList(tokens, index)) return first;
@@ -167,7 +178,7 @@ function afterArrowReturnType(tokens: ScriptTokens, index: number): number {
   return textAt(tokens, second) === "=>" ? second : first;
 }
 
-/** Tells `(a: string) => void` from a type that is only put in brackets. */
+/** Distinguishes `(a: string) => void` from a type in parentheses. */
 function isParameterList(tokens: ScriptTokens, open: number): boolean {
   if (textAt(tokens, open) !== "(") return false;
   return /^(?:\)|\.{3}|\{|\[)$/.test(textAt(tokens, open + 1)) || /^[:?,]$/.test(textAt(tokens, open + 2));

@@ -1,5 +1,5 @@
-// A tokenizer for JavaScript and TypeScript. It does not judge the code: whatever the text is, it ends, it never throws,
-// and every token knows where it stands. JSX passes as names and punctuation, which is enough to find declarations.
+// A tokenizer for JavaScript and TypeScript. It accepts any text, always ends and never throws. JSX becomes names and
+// punctuation, which is enough to find declarations.
 
 export type TokenType = "name" | "private" | "string" | "template" | "regex" | "number" | "punctuation";
 
@@ -14,7 +14,7 @@ export interface Token {
 }
 
 export interface Comment {
-  /** With its comment signs. */
+  /** With the comment markers. */
   text: string;
   start: number;
   end: number;
@@ -26,7 +26,7 @@ export interface ScriptTokens {
   text: string;
   list: Token[];
   comments: Comment[];
-  /** For each opening bracket the index of its closing one, and the reverse; the end of the list when there is none. */
+  /** Maps each bracket to the index of its partner, or to `list.length` if it has none. */
   partner: Int32Array;
 }
 
@@ -34,11 +34,11 @@ const PUNCTUATION = /=>|\.{3}|\?\.(?!\d)|\?\?=?|&&=?|\|\|=?|={2,3}|!={1,2}|<=|\*
 const NAME = /[\p{ID_Start}$_](?:[\p{ID_Continue}$\u200c\u200d]|\\u\{?[\da-fA-F]+\}?)*/uy;
 const NUMBER = /0[xXbBoO][\da-fA-F_]+n?|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?n?/y;
 const REGEX = /\/(?![*/])(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y;
-/** After these words a slash opens a regular expression. */
+/** A slash after these words opens a regular expression. */
 const BEFORE_REGEX = /^(return|typeof|case|in|of|delete|void|throw|new|else|do|instanceof|yield|await)$/;
 
-/** Each literal that never ends is looked for through the rest of the file; after a few, no more are believed. */
-const MAX_ENDLESS = 20;
+/** The search for the end of an unclosed template reads the rest of the file, so only a few are searched. */
+const MAX_UNCLOSED = 20;
 
 export function tokenize(text: string): ScriptTokens {
   const list: Token[] = [];
@@ -46,14 +46,14 @@ export function tokenize(text: string): ScriptTokens {
   let at = 0;
   let line = 1;
   let startsLine = true;
-  let endlessTemplates = 0;
+  let unclosedTemplates = 0;
 
-  const take = (type: TokenType, end: number): void => {
+  const addToken = (type: TokenType, end: number): void => {
     const value = text.slice(at, end);
     list.push({ type, text: value, start: at, end, line, startsLine });
-    move(end, value);
+    advance(end, value);
   };
-  const move = (end: number, value: string): void => {
+  const advance = (end: number, value: string): void => {
     if (value.includes("\n")) line += value.split("\n").length - 1;
     at = end;
     startsLine = false;
@@ -72,37 +72,37 @@ export function tokenize(text: string): ScriptTokens {
       const end = text[at + 1] === "/" ? lineEnd(text, at) : blockEnd(text, at);
       const value = text.slice(at, end);
       comments.push({ text: value, start: at, end, line, startsLine });
-      const first: boolean = startsLine;
-      move(end, value);
-      startsLine = first && value.startsWith("/*");
+      const isFirst: boolean = startsLine;
+      advance(end, value);
+      startsLine = isFirst && value.startsWith("/*");
     } else if (char === '"' || char === "'") {
-      take("string", stringEnd(text, at, char));
+      addToken("string", stringEnd(text, at, char));
     } else if (char === "`") {
-      const end = endlessTemplates < MAX_ENDLESS ? templateEnd(text, at) : null;
-      if (end === null) endlessTemplates += 1;
-      // A literal that never ends is no literal but a lone sign in JSX text.
-      take(end === null ? "punctuation" : "template", end ?? at + 1);
+      const end = unclosedTemplates < MAX_UNCLOSED ? templateEnd(text, at) : null;
+      if (end === null) unclosedTemplates += 1;
+      // An unclosed backtick is a character of JSX text.
+      addToken(end === null ? "punctuation" : "template", end ?? at + 1);
     } else if (char === "/" && opensRegex(text, at, list.at(-1))) {
-      take("regex", matchEnd(REGEX, text, at) ?? at + 1);
+      addToken("regex", matchEnd(REGEX, text, at) ?? at + 1);
     } else if (/\d/.test(char) || (char === "." && /\d/.test(text[at + 1] ?? ""))) {
-      take("number", matchEnd(NUMBER, text, at) ?? at + 1);
+      addToken("number", matchEnd(NUMBER, text, at) ?? at + 1);
     } else if (char === "#") {
       const end = matchEnd(NAME, text, at + 1);
-      take(end === null ? "punctuation" : "private", end ?? at + 1);
+      addToken(end === null ? "punctuation" : "private", end ?? at + 1);
     } else {
       const end = matchEnd(NAME, text, at);
-      if (end === null) take("punctuation", matchEnd(PUNCTUATION, text, at) ?? at + 1);
-      else take("name", end);
+      if (end === null) addToken("punctuation", matchEnd(PUNCTUATION, text, at) ?? at + 1);
+      else addToken("name", end);
     }
   }
   return { text, list, comments, partner: pairBrackets(text, list) };
 }
 
-function opensRegex(text: string, at: number, before: Token | undefined): boolean {
-  if (before?.type === "name" && !BEFORE_REGEX.test(before.text)) return false;
-  if (before && before.type !== "name" && before.type !== "punctuation") return false;
+function opensRegex(text: string, at: number, previous: Token | undefined): boolean {
+  if (previous?.type === "name" && !BEFORE_REGEX.test(previous.text)) return false;
+  if (previous && previous.type !== "name" && previous.type !== "punctuation") return false;
   // A slash after `<` closes a JSX element, and `/>` ends one.
-  if (before && /^(?:\)|\]|\}|<|\+\+|--)$/.test(before.text)) return false;
+  if (previous && /^(?:\)|\]|\}|<|\+\+|--)$/.test(previous.text)) return false;
   return text[at + 1] !== ">" && matchEnd(REGEX, text, at) !== null;
 }
 
@@ -111,15 +111,15 @@ function stringEnd(text: string, start: number, quote: string): number {
     const char = text[at];
     if (char === "\\") at += 1;
     else if (char === quote) return at + 1;
-    // An apostrophe in JSX text opens no string; it ends with its line.
+    // An apostrophe in JSX text is not a string, so an unclosed string ends with the line.
     else if (char === "\n") return at;
   }
   return text.length;
 }
 
-/** The end of a template literal, through all literals nested in its expressions. */
+/** Returns the end of a template literal, or null if it is unclosed. Skips literals nested in its expressions. */
 function templateEnd(text: string, start: number): number | null {
-  // One entry per open literal: the number of braces that its current expression has open, or -1 in its text.
+  // One entry per open literal: the number of open braces in its current expression, or -1 in its text.
   const open: number[] = [-1];
   let at = start + 1;
   while (at < text.length) {
@@ -150,16 +150,16 @@ function templateEnd(text: string, start: number): number | null {
 function pairBrackets(text: string, list: Token[]): Int32Array {
   const partner = new Int32Array(list.length).fill(list.length);
   const open: number[] = [];
-  const opener: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
+  const openers: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
   for (const [index, token] of list.entries()) {
-    // An export at the left edge is at the top level; what is still open there was never closed, as in JSX text.
-    const isAtLeftEdge = token.start === 0 || text[token.start - 1] === "\n";
-    if (token.text === "export" && isAtLeftEdge) open.length = 0;
+    // An `export` in the first column is at the top level, so brackets that are open there are unclosed, as in JSX text.
+    const isInFirstColumn = token.start === 0 || text[token.start - 1] === "\n";
+    if (token.text === "export" && isInFirstColumn) open.length = 0;
     if (token.type !== "punctuation") continue;
     if (token.text === "(" || token.text === "[" || token.text === "{") open.push(index);
-    const wanted = opener[token.text];
-    if (wanted === undefined) continue;
-    const depth = lastOpen(list, open, wanted);
+    const opening = openers[token.text];
+    if (opening === undefined) continue;
+    const depth = findOpen(list, open, opening);
     if (depth === -1) continue;
     partner[index] = open[depth]!;
     partner[open[depth]!] = index;
@@ -168,10 +168,10 @@ function pairBrackets(text: string, list: Token[]): Int32Array {
   return partner;
 }
 
-/** Looks only a little way down, so that a file of mismatched brackets takes no longer than any other. */
-function lastOpen(list: Token[], open: number[], wanted: string): number {
+/** Searches only the last 50 open brackets, so that a file of mismatched brackets takes linear time. */
+function findOpen(list: Token[], open: number[], opening: string): number {
   for (let depth = open.length - 1; depth >= Math.max(0, open.length - 50); depth -= 1) {
-    if (list[open[depth]!]!.text === wanted) return depth;
+    if (list[open[depth]!]!.text === opening) return depth;
   }
   return -1;
 }

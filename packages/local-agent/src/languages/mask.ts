@@ -1,15 +1,15 @@
-// Code with the contents of its comments and strings blanked out, every other character in its place. What is found
-// in the masked text is code; where it is found can be read in the original.
+// Replaces the contents of comments and strings by spaces, so that a search in the masked text finds only code. Offsets
+// in the masked text are valid in the original.
 
 export interface MaskRules {
-  /** What opens a comment to the end of the line. */
+  /** Markers of comments that end with the line. */
   line: string[];
-  /** Whether C's block comments exist. */
+  /** Whether the language has the block comments of C. */
   blocks: boolean;
   quotes: string[];
-  /** Quotes that may be tripled to span lines, as in Python. */
+  /** Whether a tripled quote opens a string that spans lines, as in Python. */
   triples: boolean;
-  /** Quotes that span lines by themselves, as in Go's raw strings. */
+  /** Quotes of strings that span lines, such as the raw strings of Go. */
   spanning: string[];
 }
 
@@ -19,7 +19,7 @@ export const GO: MaskRules = { ...C_LIKE, quotes: ['"', "'", "`"], spanning: ["`
 export const RUST: MaskRules = { ...C_LIKE, quotes: ['"'], spanning: ['"'] };
 export const PYTHON: MaskRules = { line: ["#"], blocks: false, quotes: ['"', "'"], triples: true, spanning: [] };
 
-/** No declaration is longer; a bracket that is never closed must not cost the whole file again and again. */
+/** In characters. Without a limit, every search from an unclosed bracket would read the rest of the file. */
 const LONGEST_SEARCH = 8_000;
 
 export function mask(text: string, rules: MaskRules): string {
@@ -36,7 +36,7 @@ export function mask(text: string, rules: MaskRules): string {
     if (rules.blocks && char === "/" && text[at + 1] === "*") {
       const end = text.indexOf("*/", at + 2);
       blank(at, end === -1 ? text.length : end + 2);
-    } else if (rules.line.some((sign) => text.startsWith(sign, at))) {
+    } else if (rules.line.some((marker) => text.startsWith(marker, at))) {
       const end = text.indexOf("\n", at);
       blank(at, end === -1 ? text.length : end);
     } else if (rules.quotes.includes(char)) {
@@ -50,7 +50,7 @@ export function mask(text: string, rules: MaskRules): string {
   return parts.join("");
 }
 
-/** The index behind a string that opens at `start`, where a tripled quote counts as one long quote. */
+/** Returns the index after the string that opens at `start`. */
 export function stringEnd(text: string, start: number, rules: MaskRules): number {
   const quote = text[start]!;
   const isTriple = rules.triples && text.startsWith(quote.repeat(3), start);
@@ -64,29 +64,29 @@ export function stringEnd(text: string, start: number, rules: MaskRules): number
   return text.length + 1;
 }
 
-/** The index of the first of the characters at depth zero of all brackets, or where the search gives up. */
-export function findOutside(masked: string, start: number, wanted: string): number {
+/** Returns the index of the first of the characters outside all brackets, or the end of the search. */
+export function findOutside(masked: string, start: number, characters: string): number {
   const limit = Math.min(masked.length, start + LONGEST_SEARCH);
   let depth = 0;
   for (let at = start; at < limit; at += 1) {
     const char = masked[at]!;
-    if (depth === 0 && wanted.includes(char)) return at;
+    if (depth === 0 && characters.includes(char)) return at;
     if (char === "(" || char === "[" || char === "{") depth += 1;
     else if ((char === ")" || char === "]" || char === "}") && depth > 0) depth -= 1;
   }
   return limit;
 }
 
-/** The run of comment lines that ends right above the line at `index`, skipping attributes and decorators. */
+/** Returns the comment lines directly above the line at `index`. Lines between them that match `skipped` do not count. */
 export function commentLinesAbove(
   lines: string[],
   index: number,
-  sign: RegExp,
+  comment: RegExp,
   skipped: RegExp | null = null,
 ): string[] {
   let end = index;
   while (end > 0 && skipped?.test(lines[end - 1]!)) end -= 1;
   let start = end;
-  while (start > 0 && sign.test(lines[start - 1]!)) start -= 1;
+  while (start > 0 && comment.test(lines[start - 1]!)) start -= 1;
   return lines.slice(start, end);
 }

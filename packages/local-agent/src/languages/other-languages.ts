@@ -1,7 +1,13 @@
-// Languages that are read by their outline only: public types and functions where a line shows them, and the comment
-// at the top of the file everywhere.
+// Selects the reader of a language. Most languages have only an outline: the comment at the top of the file, and for
+// some of them public types and functions that one line declares.
 import { commentWords, isLicence } from "./comments.ts";
-import { emptyFacts, type Exported, type Kind, mergeSameNames, type ModuleFacts } from "../read/facts.ts";
+import {
+  emptyFacts,
+  type ExportedName,
+  type DeclarationKind,
+  mergeSameNames,
+  type ModuleFacts,
+} from "../read/facts.ts";
 import { readGo } from "./go.ts";
 import { C_LIKE, commentLinesAbove, findOutside, mask, RUST } from "./mask.ts";
 import { readPython } from "./python.ts";
@@ -14,7 +20,7 @@ const METHOD_ITEM = /^\s+public\s+(?!class\b|interface\b|enum\b|record\b|struct\
 const DOC_LINE = /^\s*(?:\/\/|\/\*|\*)/;
 const ATTRIBUTE = /^\s*(?:#!?\[|@\w)/;
 
-const TYPED = new Set(["Java", "Kotlin", "C#", "Scala", "Swift", "PHP", "Dart"]);
+const LANGUAGES_WITH_TYPES = new Set(["Java", "Kotlin", "C#", "Scala", "Swift", "PHP", "Dart"]);
 
 export function readOtherLanguage(path: string, language: string, text: string): ModuleFacts {
   if (language === "Python") return readPython(path, text);
@@ -22,7 +28,7 @@ export function readOtherLanguage(path: string, language: string, text: string):
   const facts = emptyFacts(path, language, text);
   facts.header = topComment(text);
   if (language === "Rust") readRust(facts, text);
-  else if (TYPED.has(language)) readTypes(facts, text);
+  else if (LANGUAGES_WITH_TYPES.has(language)) readTypes(facts, text);
   facts.exports = mergeSameNames(facts.exports);
   return facts;
 }
@@ -42,18 +48,19 @@ function readRust(facts: ModuleFacts, text: string): void {
     if (line.startsWith("fn main(")) facts.isProgram = true;
     const item = RUST_ITEM.exec(line);
     if (!item || module) return;
-    const kind: Kind = item[2] === "fn" ? "function" : /struct|enum|trait|union/.test(item[2]!) ? "class" : "constant";
+    const kind: DeclarationKind =
+      item[2] === "fn" ? "function" : /struct|enum|trait|union/.test(item[2]!) ? "class" : "constant";
     const end = findOutside(masked, start, item[2] === "fn" || item[2] === "trait" || item[2] === "mod" ? "{;" : ";}");
     const whole = text.slice(start, masked[end] === "}" ? end + 1 : end).trim();
     const signature = item[2] === "struct" || item[2] === "enum" ? wholeItem(text, masked, start) : whole;
-    const entry = make(item[3]!, kind, index, signature, docAbove(lines, index));
+    const entry = toExported(item[3]!, kind, index, signature, docAbove(lines, index));
     const type = item[1] === "" ? undefined : facts.exports.find((candidate) => candidate.name === owner);
     if (type) type.members.push({ name: entry.name, signature: entry.signature, doc: entry.doc, line: entry.line });
     else facts.exports.push(entry);
   });
 }
 
-/** A struct or enum with its fields: up to its closing brace, or to the semicolon when it has none. */
+/** Returns a struct or enum with its fields, up to the closing brace, or up to the semicolon if it has no brace. */
 function wholeItem(text: string, masked: string, start: number): string {
   const open = findOutside(masked, start, "{;");
   if (masked[open] !== "{") return text.slice(start, open).trim();
@@ -63,7 +70,7 @@ function wholeItem(text: string, masked: string, start: number): string {
 function readTypes(facts: ModuleFacts, text: string): void {
   const masked = mask(text, C_LIKE);
   const lines = text.split("\n");
-  let type: Exported | null = null;
+  let type: ExportedName | null = null;
   eachLine(masked, (line, index, start) => {
     const imported = /^\s*(?:import|using)\s+(?:static\s+)?([\w.]+)/.exec(line);
     if (imported) facts.imports.push({ from: imported[1]!, names: [] });
@@ -75,7 +82,13 @@ function readTypes(facts: ModuleFacts, text: string): void {
         .replaceAll(/\s*\n\s*/g, " ");
     const item = TYPE_ITEM.exec(line);
     if (item && item[1]!.length <= 4) {
-      type = make(item[3]!, item[2] === "interface" ? "interface" : "class", index, head(), docAbove(lines, index));
+      type = toExported(
+        item[3]!,
+        item[2] === "interface" ? "interface" : "class",
+        index,
+        head(),
+        docAbove(lines, index),
+      );
       facts.exports.push(type);
       return;
     }
@@ -94,7 +107,7 @@ function eachLine(masked: string, visit: (line: string, index: number, start: nu
   }
 }
 
-function make(name: string, kind: Kind, index: number, signature: string, doc: string): Exported {
+function toExported(name: string, kind: DeclarationKind, index: number, signature: string, doc: string): ExportedName {
   return { name, kind, line: index + 1, signature, doc, members: [], isDefault: false };
 }
 
@@ -102,7 +115,7 @@ function docAbove(lines: string[], index: number): string {
   return commentWords(commentLinesAbove(lines, index, DOC_LINE, ATTRIBUTE).join("\n").trim());
 }
 
-/** The comment at the top, whatever signs the language uses for it. */
+/** Returns the comment at the top, in the comment syntax of any language. */
 function topComment(text: string): string {
   const rest = text
     .replace(/^#!.*\n/, "")

@@ -1,9 +1,9 @@
-// Python by the shape of its lines: what stands at the left edge is the module's, what is indented below a class is
-// the class's. Strings and comments are masked first, so that code quoted in a docstring is not taken for code.
+// Reads Python line by line: lines without indentation belong to the module, lines indented below a class to the class.
+// Strings and comments are masked first, because a docstring may contain code.
 import { commentWords, tidyLines } from "./comments.ts";
 import {
   emptyFacts,
-  type Exported,
+  type ExportedName,
   type ImportedName,
   type ClassMember,
   mergeSameNames,
@@ -12,20 +12,20 @@ import {
 import { findOutside, mask, PYTHON, stringEnd } from "./mask.ts";
 import { excerpt } from "./quote.ts";
 
-interface Source {
+interface PythonSource {
   text: string;
   masked: string;
-  /** Where each line begins. */
+  /** The offset of each line. */
   starts: number[];
 }
 
 export function readPython(path: string, text: string): ModuleFacts {
   const facts = emptyFacts(path, "Python", text);
-  const source: Source = { text, masked: mask(text, PYTHON), starts: lineStarts(text) };
+  const source: PythonSource = { text, masked: mask(text, PYTHON), starts: lineStarts(text) };
   const lines = source.masked.split("\n");
   facts.header = docstringAt(source, 0) || topComment(text);
   facts.isProgram ||= /^if __name__ ==/m.test(source.masked);
-  let openClass: Exported | null = null;
+  let openClass: ExportedName | null = null;
   let bodyIndent = 0;
   for (const [index, line] of lines.entries()) {
     const found = /^([ \t]*)(?:async\s+)?(def|class)\s+(\w+)/.exec(line);
@@ -48,20 +48,20 @@ export function readPython(path: string, text: string): ModuleFacts {
   return facts;
 }
 
-/** `__all__` says what is public; without it, a name that does not begin with an underscore is. */
-function onlyPublic(text: string, exports: Exported[]): Exported[] {
+/** `__all__` lists the public names. Without it, names without a leading underscore are public. */
+function onlyPublic(text: string, exports: ExportedName[]): ExportedName[] {
   const list = /^__all__\s*(?::[^=\n]*)?=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1];
   if (list === undefined) return exports.filter((entry) => !entry.name.startsWith("_"));
   const names = new Set([...list.matchAll(/["'](\w+)["']/g)].map((match) => match[1]));
   return exports.filter((entry) => names.has(entry.name));
 }
 
-function addMember(owner: Exported, member: ClassMember): void {
+function addMember(owner: ExportedName, member: ClassMember): void {
   if (member.name !== "__init__" && member.name.startsWith("_")) return;
   owner.members.push({ name: member.name, signature: member.signature, doc: member.doc, line: member.line });
 }
 
-function readDefinition(source: Source, index: number, kind: "class" | "function", name: string): Exported {
+function readDefinition(source: PythonSource, index: number, kind: "class" | "function", name: string): ExportedName {
   const start = source.starts[index]!;
   const end = findOutside(source.masked, start, ":");
   const indent = /^\s*/.exec(source.text.slice(start))![0].length;
@@ -74,7 +74,7 @@ function readDefinition(source: Source, index: number, kind: "class" | "function
   return { name, kind, line: index + 1, signature: excerpt(signature, 30), doc, members: [], isDefault: false };
 }
 
-function readConstant(source: Source, index: number, name: string): Exported {
+function readConstant(source: PythonSource, index: number, name: string): ExportedName {
   const start = source.starts[index]!;
   const end = findOutside(source.masked, start, "\n");
   const signature = excerpt(source.text.slice(start, end).trimEnd(), 14);
@@ -89,8 +89,8 @@ function readConstant(source: Source, index: number, name: string): Exported {
   };
 }
 
-/** The string that stands alone as the first thing behind `offset`. */
-function docstringAt(source: Source, offset: number): string {
+/** Returns the string that is the first statement after `offset`. */
+function docstringAt(source: PythonSource, offset: number): string {
   const found = /\S/g;
   found.lastIndex = offset;
   const first = found.exec(source.masked)?.index;
@@ -103,7 +103,7 @@ function docstringAt(source: Source, offset: number): string {
   return tidyLines(source.text.slice(open + width, Math.max(open + width, end - width)).split("\n"));
 }
 
-function commentAbove(source: Source, index: number): string {
+function commentAbove(source: PythonSource, index: number): string {
   const lines: string[] = [];
   for (let at = index - 1; at >= 0; at -= 1) {
     const line = source.text.slice(source.starts[at], (source.starts[at + 1] ?? source.text.length + 1) - 1);
@@ -118,7 +118,7 @@ function topComment(text: string): string {
   return found ? commentWords(found[1]!.trimEnd()) : "";
 }
 
-function readImport(facts: ModuleFacts, source: Source, index: number): void {
+function readImport(facts: ModuleFacts, source: PythonSource, index: number): void {
   const start = source.starts[index]!;
   const statement = source.masked
     .slice(start, findOutside(source.masked, start, "\n;"))
@@ -126,21 +126,21 @@ function readImport(facts: ModuleFacts, source: Source, index: number): void {
     .trim();
   const from = /^from (\.*[\w.]*) import \(?([^)]*)\)?/.exec(statement);
   if (from) {
-    facts.imports.push({ from: from[1]!, names: names(from[2]!) });
-    // What a package's own file imports from its modules, the package offers.
+    facts.imports.push({ from: from[1]!, names: importedNames(from[2]!) });
+    // A package re-exports the names that its `__init__.py` imports from its modules.
     if (!facts.path.endsWith("__init__.py") || !from[1]!.startsWith(".")) return;
-    for (const { imported, local } of names(from[2]!)) {
+    for (const { imported, local } of importedNames(from[2]!)) {
       facts.reExports.push({ name: imported === "*" ? "*" : local, imported, from: from[1]!, line: index + 1 });
     }
     return;
   }
   const plain = /^import (.+)$/.exec(statement);
-  for (const { imported, local } of plain ? names(plain[1]!) : []) {
+  for (const { imported, local } of plain ? importedNames(plain[1]!) : []) {
     facts.imports.push({ from: imported, names: [{ imported: "*", local }] });
   }
 }
 
-function names(list: string): ImportedName[] {
+function importedNames(list: string): ImportedName[] {
   return list
     .split(",")
     .map((part) => /^\s*([\w.*]+)(?: as (\w+))?/.exec(part))

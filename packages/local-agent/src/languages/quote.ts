@@ -1,7 +1,7 @@
-// Code quoted as it stands: cut out, moved to the left edge, shortened with a visible sign when it is long.
+// Quotes code without its indentation, and marks omitted lines with `…`.
 import type { ScriptTokens } from "./javascript-tokens.ts";
 
-/** The code from one token to the one before another, with the indentation of its first line taken away. */
+/** Returns the code from the token `from` to the one before `to`. */
 export function sliceCode(tokens: ScriptTokens, from: number, to: number): string {
   const first = tokens.list[from];
   const last = tokens.list[Math.min(to, tokens.list.length) - 1];

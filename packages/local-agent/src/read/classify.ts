@@ -1,9 +1,9 @@
-// What a file is for and in which language it is written, from its path alone.
+// Determines the role and the language of a file from its path alone.
 import type { FileRole } from "./facts.ts";
 
 interface Language {
   name: string;
-  /** The word behind the opening of a code fence. */
+  /** The info string of a Markdown code block. */
   fence: string;
   extensions: string[];
 }

@@ -1,7 +1,7 @@
-// The vocabulary of the local agent: what it knows about a file once the text has been read and let go. Facts are
-// small, so that a repository of thousands of files fits in memory; texts are read again where they are quoted.
+// The facts that the agent keeps about each file. They are small, so that a repository of thousands of files fits in
+// memory. The texts are not kept: a file that is quoted is read again.
 
-/** What a file is for. Only `source` files are documented; the others are quoted, read for facts or left alone. */
+/** Only `source` files are documented. The others are quoted, read for facts or ignored. */
 export type FileRole = "source" | "test" | "example" | "fixture" | "config" | "document" | "other";
 
 export interface RepositoryFile {
@@ -11,7 +11,7 @@ export interface RepositoryFile {
   role: FileRole;
 }
 
-export type Kind = "function" | "class" | "constant" | "type" | "interface" | "enum" | "namespace" | "value";
+export type DeclarationKind = "function" | "class" | "constant" | "type" | "interface" | "enum" | "namespace" | "value";
 
 export interface ClassMember {
   name: string;
@@ -20,20 +20,19 @@ export interface ClassMember {
   line: number;
 }
 
-/** One name that a file offers to others. */
-export interface Exported {
+export interface ExportedName {
   name: string;
-  kind: Kind;
+  kind: DeclarationKind;
   line: number;
-  /** The declaration as it stands in the code, without its body. */
+  /** The source text of the declaration without its body. */
   signature: string;
-  /** The comment in front of the declaration, without its comment signs. */
+  /** The text of the comment above the declaration, without comment markers. */
   doc: string;
   members: ClassMember[];
   isDefault: boolean;
 }
 
-/** `export { imported as name } from "from"`; both names are `*` when everything is passed on. */
+/** `export { imported as name } from "from"`. Both names are `*` for `export *`. */
 export interface ReExport {
   name: string;
   imported: string;
@@ -47,7 +46,7 @@ export interface ImportedName {
   local: string;
 }
 
-export interface Import {
+export interface ModuleImport {
   from: string;
   names: ImportedName[];
 }
@@ -62,13 +61,13 @@ export interface ModuleFacts {
   path: string;
   language: string;
   lines: number;
-  /** The comment at the top of the file, if it speaks about the file. */
+  /** The comment at the top of the file, unless it documents a declaration or is a licence. */
   header: string;
-  exports: Exported[];
+  exports: ExportedName[];
   reExports: ReExport[];
-  imports: Import[];
+  imports: ModuleImport[];
   routes: HttpRoute[];
-  /** Whether the file itself says that it is started as a program. */
+  /** Whether the code shows that the file is a program, for example by `#!` or a `main` function. */
   isProgram: boolean;
 }
 
@@ -93,14 +92,14 @@ export function countLines(text: string): number {
   return lines;
 }
 
-/** Orders by code unit, so that the result does not depend on the language of the machine. */
-export function byText(a: string, b: string): number {
+/** Compares code units, so that the order does not depend on the locale of the machine. */
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Several declarations of one name, such as overloads or a value and a type, are one entry with all signatures. */
-export function mergeSameNames(exports: Exported[]): Exported[] {
-  const merged = new Map<string, Exported>();
+/** Merges declarations of the same name, such as overloads or a value and a type, into one entry with all signatures. */
+export function mergeSameNames(exports: ExportedName[]): ExportedName[] {
+  const merged = new Map<string, ExportedName>();
   for (const entry of exports) {
     const known = merged.get(entry.name);
     if (!known) {

@@ -1,33 +1,33 @@
-// A simple reading of the root .gitignore: comments, negation, folders, anchors and the usual wildcards. Files further
-// down and the user's own exclude list are not read; what they would hide is at worst read in vain.
+// Reads the `.gitignore` at the root: comments, negation, folders, anchors and the usual wildcards. It skips nested
+// `.gitignore` files and the user's exclude list; files that only those ignore are documented too.
 
-interface Rule {
+interface IgnoreRule {
   pattern: RegExp;
   negated: boolean;
   foldersOnly: boolean;
 }
 
-export type Ignores = (path: string, isFolder: boolean) => boolean;
+export type IgnoreTest = (path: string, isFolder: boolean) => boolean;
 
-export function readGitignore(text: string): Ignores {
+export function readGitignore(text: string): IgnoreTest {
   const rules = text
     .split("\n")
     .slice(0, 2_000)
     .map((line) => toRule(line.replace(/\r$/, "")))
     .filter((rule) => rule !== null);
   return (path, isFolder) => {
-    let ignored = false;
+    let isIgnored = false;
     for (const rule of rules) {
-      if ((!rule.foldersOnly || isFolder) && rule.pattern.test(path)) ignored = !rule.negated;
+      if ((!rule.foldersOnly || isFolder) && rule.pattern.test(path)) isIgnored = !rule.negated;
     }
-    return ignored;
+    return isIgnored;
   };
 }
 
-function toRule(line: string): Rule | null {
+function toRule(line: string): IgnoreRule | null {
   let glob = line.trimEnd();
   if (glob === "" || glob.startsWith("#") || glob.length > 300) return null;
-  // Each star multiplies the time a path takes that almost matches; no honest pattern has this many.
+  // Each star multiplies the time for a path that almost matches. No real pattern has this many.
   if (glob.split("*").length > 10) return null;
   const negated = glob.startsWith("!");
   if (negated || glob.startsWith("\\")) glob = glob.slice(1);
@@ -39,7 +39,7 @@ function toRule(line: string): Rule | null {
   try {
     return { pattern: new RegExp(`^${anchored ? "" : "(?:.*/)?"}${globToPattern(glob)}$`), negated, foldersOnly };
   } catch {
-    // A character class that no regular expression accepts hides nothing.
+    // A character class that is invalid in a regular expression ignores nothing.
     return null;
   }
 }

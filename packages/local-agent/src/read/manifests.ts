@@ -1,11 +1,9 @@
-// What manifests say about a project: its name, what it is, how it is started, what it needs.
+// Reads manifests: `package.json`, `pyproject.toml`, `go.mod` and `Cargo.toml`.
 import { baseName, folderOf } from "./classify.ts";
 import type { RepositoryFile } from "./facts.ts";
 
 export interface Script {
-  /** What a person types. */
   command: string;
-  /** What it runs or does. */
   meaning: string;
 }
 
@@ -16,7 +14,7 @@ export interface Manifest {
   name: string;
   description: string;
   scripts: Script[];
-  /** Files that the manifest names as entry points, as it writes them. */
+  /** Entry points, spelled as in the manifest. */
   entries: string[];
   dependencies: { name: string; version: string; isForDevelopment: boolean }[];
   isWorkspaceRoot: boolean;
@@ -26,27 +24,28 @@ const MANIFESTS = new Set(["package.json", "pyproject.toml", "go.mod", "Cargo.to
 const MAX_MANIFESTS = 200;
 
 export function readManifests(files: RepositoryFile[], read: (path: string) => string | null): Manifest[] {
-  const runner = npmRunner(files);
+  const packageManager = findPackageManager(files);
   const manifests: Manifest[] = [];
   for (const { path, role } of files) {
     if (!MANIFESTS.has(baseName(path)) || role === "fixture" || manifests.length >= MAX_MANIFESTS) continue;
     const text = read(path);
     if (text === null) continue;
-    const manifest = baseName(path) === "package.json" ? readNpm(path, text, runner) : readText(path, text);
+    const manifest =
+      baseName(path) === "package.json" ? readNpm(path, text, packageManager) : readTextManifest(path, text);
     if (manifest) manifests.push(manifest);
   }
   return manifests;
 }
 
-/** The package manager whose lock file stands at the root. */
-export function npmRunner(files: RepositoryFile[]): string {
+/** Returns the package manager whose lock file is at the root. */
+export function findPackageManager(files: RepositoryFile[]): string {
   const names = new Set(files.map((file) => file.path));
   if (names.has("pnpm-lock.yaml")) return "pnpm";
   if (names.has("yarn.lock")) return "yarn";
   return names.has("bun.lock") || names.has("bun.lockb") ? "bun" : "npm";
 }
 
-function empty(path: string, ecosystem: Manifest["ecosystem"]): Manifest {
+function emptyManifest(path: string, ecosystem: Manifest["ecosystem"]): Manifest {
   return {
     path,
     folder: folderOf(path),
@@ -60,22 +59,22 @@ function empty(path: string, ecosystem: Manifest["ecosystem"]): Manifest {
   };
 }
 
-function readNpm(path: string, text: string, runner: string): Manifest | null {
-  const json = parse(text);
+function readNpm(path: string, text: string, packageManager: string): Manifest | null {
+  const json = parseJson(text);
   if (!json) return null;
-  const manifest = empty(path, "npm");
-  manifest.name = word(json["name"]);
-  manifest.description = word(json["description"]);
+  const manifest = emptyManifest(path, "npm");
+  manifest.name = textOf(json["name"]);
+  manifest.description = textOf(json["description"]);
   manifest.isWorkspaceRoot = json["workspaces"] !== undefined;
-  for (const [name, command] of Object.entries(record(json["scripts"]))) {
-    const isShort = runner === "yarn" || name === "start" || name === "test";
-    manifest.scripts.push({ command: `${runner} ${isShort ? "" : "run "}${name}`, meaning: word(command) });
+  for (const [name, command] of Object.entries(recordOf(json["scripts"]))) {
+    const isShort = packageManager === "yarn" || name === "start" || name === "test";
+    manifest.scripts.push({ command: `${packageManager} ${isShort ? "" : "run "}${name}`, meaning: textOf(command) });
   }
   for (const key of ["source", "main", "module", "bin", "exports"]) collectPaths(json[key], manifest.entries, 0);
   for (const key of ["dependencies", "peerDependencies", "optionalDependencies", "devDependencies"]) {
-    for (const [name, version] of Object.entries(record(json[key]))) {
+    for (const [name, version] of Object.entries(recordOf(json[key]))) {
       if (manifest.dependencies.some((known) => known.name === name)) continue;
-      manifest.dependencies.push({ name, version: word(version), isForDevelopment: key === "devDependencies" });
+      manifest.dependencies.push({ name, version: textOf(version), isForDevelopment: key === "devDependencies" });
     }
   }
   return manifest;
@@ -90,10 +89,10 @@ function collectPaths(value: unknown, into: string[], depth: number): void {
   }
 }
 
-function readText(path: string, text: string): Manifest {
+function readTextManifest(path: string, text: string): Manifest {
   if (baseName(path) === "go.mod") return readGoMod(path, text);
   const isRust = baseName(path) === "Cargo.toml";
-  const manifest = empty(path, isRust ? "Rust" : "Python");
+  const manifest = emptyManifest(path, isRust ? "Rust" : "Python");
   let section = "";
   for (const line of joinArrays(text)) {
     const heading = /^\s*\[\[?([^\]]+)\]\]?/.exec(line);
@@ -130,22 +129,22 @@ function addRequirement(manifest: Manifest, requirement: string): void {
   if (parts) manifest.dependencies.push({ name: parts[1]!, version: parts[2]!, isForDevelopment: false });
 }
 
-/** One line per entry: an array that is spread over lines is put together, comments are dropped. */
+/** Returns one line per entry: joins arrays that span lines, and removes comments. */
 function joinArrays(text: string): string[] {
-  const joined: string[] = [];
+  const entries: string[] = [];
   let open = "";
   for (const line of text.split("\n").slice(0, 5_000)) {
     const code = line.replace(/(^|\s)#.*$/, "");
     open = open === "" ? code : `${open} ${code.trim()}`;
     if (/=\s*\[/.test(open) && !/\]\s*$/.test(open) && open.length < 20_000) continue;
-    joined.push(open);
+    entries.push(open);
     open = "";
   }
-  return open === "" ? joined : [...joined, open];
+  return open === "" ? entries : [...entries, open];
 }
 
 function readGoMod(path: string, text: string): Manifest {
-  const manifest = empty(path, "Go");
+  const manifest = emptyManifest(path, "Go");
   manifest.name = /^module\s+(\S+)/m.exec(text)?.[1] ?? "";
   for (const [, name, version] of text.matchAll(
     /^(?:require\s+|\t)([\w./~-]+\.[\w./~-]+)\s+(v\S+)(?!.*\/\/ indirect)/gm,
@@ -155,18 +154,18 @@ function readGoMod(path: string, text: string): Manifest {
   return manifest;
 }
 
-function parse(text: string): Record<string, unknown> | null {
+function parseJson(text: string): Record<string, unknown> | null {
   try {
-    return record(JSON.parse(text));
+    return recordOf(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
-function record(value: unknown): Record<string, unknown> {
+function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-function word(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

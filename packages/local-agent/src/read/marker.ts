@@ -1,5 +1,4 @@
-// The first line of every page the agent writes. A page without it belongs to a person and is never touched.
-
+/** The first line of every page that the agent writes. A page without it belongs to the user and is never changed. */
 export const MARKER =
   "<!-- Written by Tutti's local agent from the code. The next run replaces this page; remove this line to keep your edits. -->";
 

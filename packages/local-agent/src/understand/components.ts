@@ -1,8 +1,8 @@
-// The parts of a repository that get a page each. Folders decide: the tree of source folders is opened from the top,
-// the largest first, until the parts are of a size one can read, and never into more than twelve. A package is always
-// a part of its own; a folder with next to nothing in it stays with the one above it.
+// Divides a repository into components, one page each. `splitFiles` opens the tree of source folders from the top, the
+// largest first, until every part has a readable size or there are `MAX_COMPONENTS`. A package is always a part of its
+// own; a folder with very little code stays in its parent.
 import { baseName, folderOf, languageOf } from "../read/classify.ts";
-import { byText, type ModuleFacts, type FileRole } from "../read/facts.ts";
+import { compareText, type ModuleFacts, type FileRole } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifests.ts";
 import { nameComponents } from "./name-components.ts";
@@ -14,31 +14,33 @@ export interface Component {
   /** The name of its page, without `.md`. */
   slug: string;
   folder: string;
-  /** Sorted; all of them source files. */
+  /** Source files, sorted. */
   files: string[];
-  /** The files as a person would name them: whole folders where the component has everything in them. */
+  /** The files, with whole folders where the component contains every file of a folder. */
   scope: string[];
   purpose: string;
   lines: number;
 }
 
-/** A folder that may become a component, with what is left of it when some of its folders are taken out. */
+/** A folder that may become a component, without the subfolders that are parts of their own. */
 export interface ComponentPart {
   folder: string;
   files: string[];
-  /** What tells parts of one flat folder apart: the first word of their files' names. */
+  /** The first word of the file names, for a part of a flat folder that is divided by it. */
   prefix: string | null;
 }
 
+type SumLines = (paths: string[]) => number;
+
 const MAX_COMPONENTS = 12;
-/** Parts too long for one page may be opened even when there are enough components, up to this number. */
+/** The limit for parts that are too long for one page, which may be opened beyond `MAX_COMPONENTS`. */
 const MAX_WITH_LONG_PARTS = 16;
 const LONG_FILES = 40;
 const LONG_LINES = 5_000;
-/** A part this small is read as a whole. */
+/** A part up to this size is not opened. */
 const SMALL_FILES = 6;
 const SMALL_LINES = 800;
-/** A flat folder with more files is divided by the first words of their names. */
+/** A flat folder with more files is divided by the first words of the file names. */
 const FLAT_FILES = 24;
 
 export function findComponents(
@@ -51,30 +53,31 @@ export function findComponents(
 ): Component[] {
   const packages = new Set(manifests.map((manifest) => manifest.folder));
   const files = documentedFiles(modules, roles);
-  const parts = split(files, packages, (path) => modules.get(path)?.lines ?? 0);
+  const sumLines: SumLines = (paths) => paths.reduce((sum, path) => sum + (modules.get(path)?.lines ?? 0), 0);
+  const parts = splitFiles(files, packages, sumLines);
   const names = nameComponents(parts, manifests);
-  const inFolder = countByFolder(files);
-  const documents = guides(roles, read);
+  const fileCounts = countByFolder(files);
+  const guides = readGuides(roles, read);
   const components = parts.map((part, index) => ({
     ...names[index]!,
     folder: part.folder,
-    files: part.files.toSorted(byText),
-    scope: scopeOf(part, inFolder),
-    purpose: purposeOf(part, modules, manifests, resolver, graph, documents, read),
-    lines: part.files.reduce((sum, path) => sum + (modules.get(path)?.lines ?? 0), 0),
+    files: part.files.toSorted(compareText),
+    scope: scopeOf(part, fileCounts),
+    purpose: purposeOf(part, modules, manifests, resolver, graph, guides, read),
+    lines: sumLines(part.files),
   }));
-  return components.toSorted((a, b) => byText(a.folder, b.folder) || byText(a.name, b.name));
+  return components.toSorted((a, b) => compareText(a.folder, b.folder) || compareText(a.name, b.name));
 }
 
-/** The documents that may describe the folders: those at the root and in docs/. */
-function guides(roles: Map<string, FileRole>, read: (path: string) => string | null): string[] {
+/** Reads the documents that may describe the folders: those at the root and in `docs/`. */
+function readGuides(roles: Map<string, FileRole>, read: (path: string) => string | null): string[] {
   return [...roles]
     .filter(([path, role]) => role === "document" && /^(?:docs?\/)?[^/]+\.(?:md|markdown)$/i.test(path))
     .slice(0, 30)
     .map(([path]) => (read(path) ?? "").slice(0, 200_000));
 }
 
-/** Source files; in a repository that has none, whatever code there is. */
+/** Returns the source files, or examples, configuration or tests in a repository without source files. */
 function documentedFiles(modules: Map<string, ModuleFacts>, roles: Map<string, FileRole>): string[] {
   for (const role of ["source", "example", "config", "test"] satisfies FileRole[]) {
     const files = [...modules.keys()].filter((path) => roles.get(path) === role && modules.get(path)!.lines > 0);
@@ -83,114 +86,114 @@ function documentedFiles(modules: Map<string, ModuleFacts>, roles: Map<string, F
   return [];
 }
 
-function split(files: string[], packages: Set<string>, linesOf: (path: string) => number): ComponentPart[] {
+function splitFiles(files: string[], packages: Set<string>, sumLines: SumLines): ComponentPart[] {
   if (files.length === 0) return [];
   let parts: ComponentPart[] = [{ folder: commonFolder(files), files, prefix: null }];
   for (;;) {
-    const opened = parts
+    const divisible = parts
       .map((part) => ({
         part,
-        pieces: open(part, packages, linesOf, roomFor(part, parts.length, linesOf), parts.length >= MAX_COMPONENTS),
+        pieces: openPart(
+          part,
+          packages,
+          sumLines,
+          maxPieces(part, parts.length, sumLines),
+          parts.length >= MAX_COMPONENTS,
+        ),
       }))
       .filter(({ pieces }) => pieces.length > 1)
       .toSorted(
         (a, b) =>
-          urgency(b.part, packages, linesOf) - urgency(a.part, packages, linesOf) ||
-          byText(a.part.folder, b.part.folder),
+          openingRank(b.part, packages, sumLines) - openingRank(a.part, packages, sumLines) ||
+          compareText(a.part.folder, b.part.folder),
       );
-    const [next] = opened;
+    const [next] = divisible;
     if (!next) return parts;
     parts = parts.flatMap((part) => (part === next.part ? next.pieces : [part]));
   }
 }
 
-/** Into how many pieces a part may be opened. */
-function roomFor(part: ComponentPart, count: number, linesOf: (path: string) => number): number {
-  const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
-  const isLong = part.files.length > LONG_FILES || lines > LONG_LINES;
+/** The number of pieces into which a part may be opened if there are `count` parts. */
+function maxPieces(part: ComponentPart, count: number, sumLines: SumLines): number {
+  const isLong = part.files.length > LONG_FILES || sumLines(part.files) > LONG_LINES;
   return (isLong && count > MAX_COMPONENTS / 2 ? MAX_WITH_LONG_PARTS : MAX_COMPONENTS) - count + 1;
 }
 
-/** Parts that hold packages are opened first, then the longest. */
-function urgency(part: ComponentPart, packages: Set<string>, linesOf: (path: string) => number): number {
-  const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
-  return holdsPackages(part, packages) ? lines + 1e12 : lines;
+/** Parts that contain packages are opened first, then the longest. */
+function openingRank(part: ComponentPart, packages: Set<string>, sumLines: SumLines): number {
+  return sumLines(part.files) + (containsPackage(part, packages) ? 1e12 : 0);
 }
 
-function holdsPackages(part: ComponentPart, packages: Set<string>): boolean {
+function containsPackage(part: ComponentPart, packages: Set<string>): boolean {
   return part.files.some((path) =>
     ancestors(folderOf(path)).some((folder) => packages.has(folder) && isBelow(folder, part.folder)),
   );
 }
 
-/** The pieces of a part: its larger folders, and one piece for what is left. */
-function open(
+/** Divides a part into its larger subfolders and one piece for all other files. */
+function openPart(
   part: ComponentPart,
   packages: Set<string>,
-  linesOf: (path: string) => number,
-  room: number,
+  sumLines: SumLines,
+  limit: number,
   isCrowded: boolean,
 ): ComponentPart[] {
-  if (part.prefix !== null || room < 2) return [part];
-  const hasPackages = holdsPackages(part, packages);
-  const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
-  const isSmall = part.files.length <= SMALL_FILES && lines <= SMALL_LINES;
-  if (isSmall && !hasPackages && !isMixed(part.files)) return [part];
-  const below = new Map<string, string[]>();
-  const left: string[] = [];
+  if (part.prefix !== null || limit < 2) return [part];
+  const hasPackage = containsPackage(part, packages);
+  const isSmall = part.files.length <= SMALL_FILES && sumLines(part.files) <= SMALL_LINES;
+  if (isSmall && !hasPackage && !isMixed(part.files)) return [part];
+  const subfolders = new Map<string, string[]>();
+  let hasOwnFiles = false;
   for (const path of part.files) {
     const child = childFolder(part.folder, path);
-    if (child === null) left.push(path);
-    else if (below.has(child)) below.get(child)!.push(path);
-    else below.set(child, [path]);
+    if (child === null) hasOwnFiles = true;
+    else if (subfolders.has(child)) subfolders.get(child)!.push(path);
+    else subfolders.set(child, [path]);
   }
-  if (below.size === 0) return openFlat(part, linesOf, room);
-  const weigh = (paths: string[]): number => paths.reduce((sum, path) => sum + linesOf(path), 0);
+  if (subfolders.size === 0) return openFlat(part, sumLines, limit);
   const isPackage = (folder: string, paths: string[]): boolean =>
-    packages.has(folder) || holdsPackages({ folder, files: paths, prefix: null }, packages);
-  const candidates = [...below]
-    .filter(([folder, paths]) => isPackage(folder, paths) || isWorthAPage(paths.length, weigh(paths), isCrowded))
+    packages.has(folder) || containsPackage({ folder, files: paths, prefix: null }, packages);
+  const candidates = [...subfolders]
+    .filter(([folder, paths]) => isPackage(folder, paths) || isWorthAPage(paths.length, sumLines(paths), isCrowded))
     .toSorted(
-      ([a, x], [b, y]) => Number(isPackage(b, y)) - Number(isPackage(a, x)) || weigh(y) - weigh(x) || byText(a, b),
+      ([a, x], [b, y]) =>
+        Number(isPackage(b, y)) - Number(isPackage(a, x)) || sumLines(y) - sumLines(x) || compareText(a, b),
     );
-  const leavesNothing = candidates.length === below.size && left.length === 0 && candidates.length <= room;
-  const fits = leavesNothing ? room : room - 1;
-  const taken = candidates.slice(0, fits);
-  const rest = part.files.filter((path) => !taken.some(([folder]) => isBelow(path, folder)));
-  const pieces = taken.map(([folder, paths]) => ({ folder: deepen(folder, paths), files: paths, prefix: null }));
-  return rest.length === 0 ? pieces : [...pieces, { ...part, files: rest }];
+  const coversAll = candidates.length === subfolders.size && !hasOwnFiles && candidates.length <= limit;
+  const folders = candidates.slice(0, coversAll ? limit : limit - 1);
+  const otherFiles = part.files.filter((path) => !folders.some(([folder]) => isBelow(path, folder)));
+  const pieces = folders.map(([folder, paths]) => ({ folder: deepen(folder, paths), files: paths, prefix: null }));
+  return otherFiles.length === 0 ? pieces : [...pieces, { ...part, files: otherFiles }];
 }
 
-/** Whether the files are of more than one language, where one page would be two. */
+/** Whether the files have more than one language, so that they deserve separate pages. */
 function isMixed(files: string[]): boolean {
   return new Set(files.map(languageOf)).size > 1;
 }
 
-/** A folder with next to nothing in it is none; when there are many components already, only a large one is. */
+/** A folder with very little code gets no page. If there are many components, only a large folder does. */
 function isWorthAPage(files: number, lines: number, isCrowded: boolean): boolean {
   return isCrowded ? files >= 8 || lines >= 800 : files >= 2 || lines >= 60;
 }
 
-/** In a long flat folder, files whose names begin with the same word belong together. */
-function openFlat(part: ComponentPart, linesOf: (path: string) => number, room: number): ComponentPart[] {
+/** Groups the files of a long flat folder by the first word of their names. */
+function openFlat(part: ComponentPart, sumLines: SumLines, limit: number): ComponentPart[] {
   if (part.files.length <= FLAT_FILES) return [part];
-  const byPrefix = Map.groupBy(part.files, firstWord);
-  const weigh = (paths: string[]): number => paths.reduce((sum, path) => sum + linesOf(path), 0);
-  const taken = [...byPrefix]
+  const groups = [...Map.groupBy(part.files, firstWord)]
     .filter(([prefix, paths]) => prefix !== "" && paths.length >= 4)
-    .toSorted(([a, x], [b, y]) => weigh(y) - weigh(x) || byText(a, b))
-    .slice(0, room - 1);
-  if (taken.length === 0) return [part];
-  const rest = part.files.filter((path) => !taken.some(([prefix]) => prefix === firstWord(path)));
-  const pieces = taken.map(([prefix, paths]) => ({ folder: part.folder, files: paths, prefix }));
-  return rest.length === 0 ? pieces : [...pieces, { ...part, files: rest, prefix: "" }];
+    .toSorted(([a, x], [b, y]) => sumLines(y) - sumLines(x) || compareText(a, b))
+    .slice(0, limit - 1);
+  if (groups.length === 0) return [part];
+  const otherFiles = part.files.filter((path) => !groups.some(([prefix]) => prefix === firstWord(path)));
+  const pieces = groups.map(([prefix, paths]) => ({ folder: part.folder, files: paths, prefix }));
+  return otherFiles.length === 0 ? pieces : [...pieces, { ...part, files: otherFiles, prefix: "" }];
 }
 
 function firstWord(path: string): string {
   return /^[a-zA-Z][a-z0-9]+(?=[-_.A-Z])/.exec(baseName(path))?.[0].toLowerCase() ?? "";
 }
 
-/** A folder that holds nothing but one other folder is that folder. */
+/** Replaces a folder that contains only one subfolder by that subfolder. */
 function deepen(folder: string, paths: string[]): string {
   const common = commonFolder(paths);
   return isBelow(common, folder) || common === folder ? common : folder;
@@ -211,20 +214,20 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === "" ? path !== "" : path.startsWith(`${folder}/`);
 }
 
-/** Whole folders where the component has all documented files in them, single files elsewhere. */
-function scopeOf(part: ComponentPart, inFolder: Map<string, number>): string[] {
-  const own = countByFolder(part.files);
+/** Names whole folders where the component contains all their documented files, and single files elsewhere. */
+function scopeOf(part: ComponentPart, fileCounts: Map<string, number>): string[] {
+  const partCounts = countByFolder(part.files);
   const scope = new Set<string>();
   for (const path of part.files) {
-    const whole = ancestors(folderOf(path))
+    const wholeFolder = ancestors(folderOf(path))
       .filter((folder) => folder !== "" && (folder === part.folder || isBelow(folder, part.folder)))
-      .findLast((folder) => own.get(folder) === inFolder.get(folder));
-    scope.add(whole === undefined ? path : `${whole}/`);
+      .findLast((folder) => partCounts.get(folder) === fileCounts.get(folder));
+    scope.add(wholeFolder === undefined ? path : `${wholeFolder}/`);
   }
-  return [...scope].toSorted(byText);
+  return [...scope].toSorted(compareText);
 }
 
-/** How many of the files are in each folder, at any depth. */
+/** Counts the files in each folder, at any depth. */
 function countByFolder(files: string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const path of files) {

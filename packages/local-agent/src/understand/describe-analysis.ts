@@ -1,6 +1,6 @@
-// The analysis as the protocol reports it.
+// Describes the analysis as the `data` of the response block `analysis`.
 import type { CodeAnalysis } from "./analyse.ts";
-import { byText } from "../read/facts.ts";
+import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { firstSentence } from "../write/prose.ts";
 import { dependenciesOf } from "./relations.ts";
@@ -26,13 +26,13 @@ export function describeAnalysis(analysis: CodeAnalysis) {
       complexity: complexity(component.lines * 4),
       depends_on: dependenciesOf(analysis, component).components.map(({ other }) => oneLine(other.name)),
     })),
-    notes: `The pages go to ${docsFolder}/.${docsFolder === "docs" ? "" : " In docs/ they would stand in the way of pages that a person wrote, or never reach them."}`,
+    notes: `The pages go to ${docsFolder}/.${docsFolder === "docs" ? "" : " The folder docs/ contains files of the user with the same names, or git ignores it."}`,
     warnings: analysis.warnings.slice(0, 50),
   };
 }
 
 function summaryOf({ project, components, modules }: CodeAnalysis, files: number, lines: number): string {
-  if (components.length === 0) return `${oneLine(project.name)} holds no source code that could be documented.`;
+  if (components.length === 0) return `${oneLine(project.name)} holds no source code to document.`;
   const languages = new Map<string, number>();
   for (const component of components) {
     for (const path of component.files) {
@@ -40,20 +40,20 @@ function summaryOf({ project, components, modules }: CodeAnalysis, files: number
       languages.set(module.language, (languages.get(module.language) ?? 0) + module.lines);
     }
   }
-  const named = [...languages]
-    .toSorted((a, b) => b[1] - a[1] || byText(a[0], b[0]))
+  const mainLanguages = [...languages]
+    .toSorted((a, b) => b[1] - a[1] || compareText(a[0], b[0]))
     .slice(0, 3)
     .map(([language]) => language);
-  const what = firstSentence(project.introduction);
-  const size = `${oneLine(project.name)} has ${plural(files, "source file")} (${named.join(", ")}, ${plural(lines, "line")}) in ${plural(components.length, "component")}: ${components.map(({ name }) => oneLine(name)).join(", ")}.`;
-  return what === "" ? size : `${size} ${what}`;
+  const introduction = firstSentence(project.introduction);
+  const size = `${oneLine(project.name)} has ${plural(files, "source file")} (${mainLanguages.join(", ")}, ${plural(lines, "line")}) in ${plural(components.length, "component")}: ${components.map(({ name }) => oneLine(name)).join(", ")}.`;
+  return introduction === "" ? size : `${size} ${introduction}`;
 }
 
-/** Entry points first, then what is imported most. */
+/** Entry points first, then the files with the most importers. */
 function keyFiles({ project, graph, owners }: CodeAnalysis): string[] {
   const imported = [...owners.keys()]
     .filter((path) => (graph.importers.get(path)?.size ?? 0) > 0)
-    .toSorted((a, b) => graph.importers.get(b)!.size - graph.importers.get(a)!.size || byText(a, b));
+    .toSorted((a, b) => graph.importers.get(b)!.size - graph.importers.get(a)!.size || compareText(a, b));
   const entries = project.entryPoints.map(({ path }) => path).slice(0, MAX_KEY_FILES / 2);
   return [...new Set([...entries, ...imported])].slice(0, MAX_KEY_FILES);
 }

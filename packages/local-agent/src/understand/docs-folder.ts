@@ -1,6 +1,5 @@
-// Where the pages go. A page that a person wrote is never overwritten: when one stands in the way, all pages go to
-// another folder. The choice depends only on what the repository holds apart from the agent's own pages, so that every
-// worker makes the same one.
+// Chooses the folder of the pages. If a page would overwrite a file of the user, all pages go to another folder. The
+// choice ignores the pages of the agent, so that every worker makes the same one.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Component } from "./components.ts";
@@ -16,26 +15,26 @@ export function chooseDocsFolder(repository: RepositoryFiles, components: Pick<C
     const folder = `code-reference-${count}`;
     if (isFree(repository, folder, pages)) return folder;
   }
-  throw new Error("There is no folder left where the pages could go without overwriting something.");
+  throw new Error("Every folder from docs to code-reference-999 contains other files. Remove one of these folders.");
 }
 
 function isFree(repository: RepositoryFiles, folder: string, pages: string[]): boolean {
   const parts = folder.split("/");
   for (let length = 1; length <= parts.length; length += 1) {
     const path = parts.slice(0, length).join("/");
-    // What git ignores would never reach the person.
-    if (repository.ignores(path, true)) return false;
-    const facts = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
-    if (facts && !facts.isDirectory()) return false;
+    // Git would not commit pages in an ignored folder.
+    if (repository.isIgnored(path, true)) return false;
+    const stats = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
+    if (stats && !stats.isDirectory()) return false;
   }
-  // Some file systems do not tell upper from lower case, and a page called readme.md is an index all the same.
-  const taken = new Set(
+  // Some file systems ignore case, and `readme.md` is an index too.
+  const existingPaths = new Set(
     repository.files.filter(({ path }) => path.startsWith(`${folder}/`)).map(({ path }) => path.toLowerCase()),
   );
   return pages.every((page) => {
     const path = `${folder}/${page}`;
-    if (taken.has(path.toLowerCase()) || repository.ignores(path, false)) return false;
-    const facts = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
-    return !facts || (facts.isFile() && isGeneratedPage(readText(repository.root, path)));
+    if (existingPaths.has(path.toLowerCase()) || repository.isIgnored(path, false)) return false;
+    const stats = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
+    return !stats || (stats.isFile() && isGeneratedPage(readText(repository.root, path)));
   });
 }

@@ -1,23 +1,23 @@
-// Which file uses which, and where each imported name is really defined.
-import type { Exported, ModuleFacts } from "../read/facts.ts";
+// Builds the graph of imports between files, and finds the definition of each imported name behind re-exports.
+import type { ExportedName, ModuleFacts } from "../read/facts.ts";
 import { resolveImport, type Resolver } from "./resolve-imports.ts";
 
-/** One file that uses an exported name. */
-export interface Use {
+/** A file that uses an exported name. */
+export interface NameUse {
   file: string;
-  /** How the file calls it: an alias, or `module.name` after a namespace import. */
+  /** The name in that file: an alias, or `module.name` after a namespace import. */
   local: string;
 }
 
 export interface Graph {
-  /** For each file the files it imports from, with the names it takes. */
+  /** Maps each file to the files that it imports, with the imported names. */
   links: Map<string, Map<string, Set<string>>>;
-  /** For each file the files that import it. */
+  /** Maps each file to the files that import it. */
   importers: Map<string, Set<string>>;
-  /** For each file the packages from outside that it imports. */
+  /** Maps each file to the external packages that it imports. */
   packages: Map<string, Set<string>>;
-  /** By file and name: who uses it. */
-  uses: Map<string, Map<string, Use[]>>;
+  /** Maps each file and exported name to the uses of the name. */
+  uses: Map<string, Map<string, NameUse[]>>;
 }
 
 const MAX_USES = 60;
@@ -25,8 +25,8 @@ const MAX_USES = 60;
 export function buildGraph(modules: Map<string, ModuleFacts>, resolver: Resolver): Graph {
   const graph: Graph = { links: new Map(), importers: new Map(), packages: new Map(), uses: new Map() };
   for (const module of modules.values()) {
-    const passedOn = module.reExports.map(({ imported, from }) => ({ from, names: [{ imported, local: "" }] }));
-    for (const { from, names } of [...module.imports, ...passedOn]) {
+    const reExports = module.reExports.map(({ imported, from }) => ({ from, names: [{ imported, local: "" }] }));
+    for (const { from, names } of [...module.imports, ...reExports]) {
       const resolved = resolveImport(
         resolver,
         module,
@@ -36,8 +36,8 @@ export function buildGraph(modules: Map<string, ModuleFacts>, resolver: Resolver
       if (resolved.external !== null) addTo(graph.packages, module.path, resolved.external);
       for (const target of resolved.files) {
         if (target === module.path) continue;
-        const taken = addLink(graph, module.path, target);
-        for (const name of names) addName(graph, modules, resolver, module, target, name, taken);
+        const linkedNames = addLink(graph, module.path, target);
+        for (const name of names) addName(graph, modules, resolver, module, target, name, linkedNames);
       }
     }
   }
@@ -51,12 +51,12 @@ function addName(
   user: ModuleFacts,
   target: string,
   { imported, local }: { imported: string; local: string },
-  taken: Set<string>,
+  linkedNames: Set<string>,
 ): void {
   if (imported === "*") {
     if (local === "") return;
-    // The members that a namespace import gives are used as `local.name`, wherever they are defined.
-    for (const name of offeredNames(modules, resolver, target).slice(0, 300)) {
+    // The members of a namespace import are used as `local.name`, in whichever file they are defined.
+    for (const name of exportedNames(modules, resolver, target).slice(0, 300)) {
       const definition = definitionOf(modules, resolver, target, name);
       const isWhole = definition?.exported.isDefault ?? false;
       if (definition)
@@ -66,7 +66,7 @@ function addName(
   }
   const definition = definitionOf(modules, resolver, target, imported);
   if (!definition) return;
-  if (definition.path === target) taken.add(definition.exported.name);
+  if (definition.path === target) linkedNames.add(definition.exported.name);
   else addLink(graph, user.path, definition.path).add(definition.exported.name);
   if (local !== "") addUse(graph, definition.path, definition.exported.name, user.path, local);
 }
@@ -78,25 +78,25 @@ export function definitionOf(
   path: string,
   name: string,
   seen: Set<string> = new Set(),
-): { path: string; exported: Exported } | null {
+): { path: string; exported: ExportedName } | null {
   const module = modules.get(path);
   if (!module || seen.has(path)) return null;
-  // Files can pass names on in a circle.
+  // Files can re-export names in a circle.
   seen.add(path);
-  const own = module.exports.find((entry) => (name === "default" ? entry.isDefault : entry.name === name));
-  if (own) return { path, exported: own };
-  for (const passed of module.reExports) {
-    if (passed.name !== name && passed.name !== "*") continue;
-    const wanted = passed.name === "*" ? name : passed.imported;
-    for (const target of resolveImport(resolver, module, passed.from, [wanted]).files) {
-      const definition = definitionOf(modules, resolver, target, wanted, seen);
+  const exported = module.exports.find((entry) => (name === "default" ? entry.isDefault : entry.name === name));
+  if (exported) return { path, exported };
+  for (const reExport of module.reExports) {
+    if (reExport.name !== name && reExport.name !== "*") continue;
+    const imported = reExport.name === "*" ? name : reExport.imported;
+    for (const target of resolveImport(resolver, module, reExport.from, [imported]).files) {
+      const definition = definitionOf(modules, resolver, target, imported, seen);
       if (definition) return definition;
     }
   }
   return null;
 }
 
-function offeredNames(
+function exportedNames(
   modules: Map<string, ModuleFacts>,
   resolver: Resolver,
   path: string,
@@ -106,11 +106,11 @@ function offeredNames(
   if (!module || seen.has(path)) return [];
   seen.add(path);
   const names = module.exports.map((entry) => entry.name);
-  for (const passed of module.reExports) {
-    if (passed.name !== "*") names.push(passed.name);
+  for (const reExport of module.reExports) {
+    if (reExport.name !== "*") names.push(reExport.name);
     else {
-      for (const target of resolveImport(resolver, module, passed.from, []).files) {
-        names.push(...offeredNames(modules, resolver, target, seen));
+      for (const target of resolveImport(resolver, module, reExport.from, []).files) {
+        names.push(...exportedNames(modules, resolver, target, seen));
       }
     }
   }

@@ -1,8 +1,8 @@
-// The plan: one task per component and an overview that needs them all. And the way back: which work a task means,
-// also when a person has changed the plan.
+// Plans one task per component and an overview that depends on all of them. `findWork` maps a task back to its
+// component, also if the user has changed the plan.
 import type { CodeAnalysis } from "./analyse.ts";
 import { type Component, isBelow } from "./components.ts";
-import { byText } from "../read/facts.ts";
+import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { toSlug } from "./name-components.ts";
 
@@ -15,7 +15,7 @@ export interface PlannedTask {
   dependencies: string[];
 }
 
-export type Work =
+export type TaskWork =
   | { kind: "component"; component: Component }
   | { kind: "overview" }
   | { kind: "unknown"; reason: string };
@@ -34,13 +34,12 @@ export function planTasks(analysis: CodeAnalysis): PlannedTask[] {
     priority: 1,
     dependencies: [],
   }));
-  const nothing =
-    "The repository holds no source code that could be documented; the page says so and lists what is there.";
+  const withoutCode = "The repository holds no source code to document; the page says so and lists the other files.";
   tasks.push({
     id: taskId(components.length),
     title: OVERVIEW_TITLE,
     description:
-      `Write ${docsFolder}/README.md: what the project is, how to start, the map of its components, entry points and dependencies. ${components.length === 0 ? nothing : "Needs the pages of all components."}`.trim(),
+      `Write ${docsFolder}/README.md: what the project is, how to start, the map of its components, entry points and dependencies. ${components.length === 0 ? withoutCode : "Needs the pages of all components."}`.trim(),
     scope: [`${docsFolder}/README.md`],
     priority: components.length === 0 ? 1 : 3,
     dependencies: tasks.map((task) => task.id),
@@ -56,35 +55,41 @@ function titleOf(component: Component): string {
   return `Document ${oneLine(component.name)}`.slice(0, 120);
 }
 
-/** What a worker should do, from the title and scope of its task. */
 export function findWork(
   analysis: CodeAnalysis,
   title: string,
   description: string,
   scope: string[],
   taskId: string,
-): Work {
+): TaskWork {
   const files = filesInScope(analysis, scope);
-  const titled = analysis.components.find((component) => titleOf(component) === title.trim());
-  if (titled) {
-    const narrowed = titled.files.filter((path) => files.includes(path));
-    return { kind: "component", component: narrowed.length > 0 ? narrow(analysis, titled, narrowed) : titled };
+  const sameTitle = analysis.components.find((component) => titleOf(component) === title.trim());
+  if (sameTitle) {
+    const narrowed = sameTitle.files.filter((path) => files.includes(path));
+    return {
+      kind: "component",
+      component:
+        narrowed.length > 0 ? { ...sameTitle, files: narrowed, lines: sumLines(analysis, narrowed) } : sameTitle,
+    };
   }
   if (title.trim() === OVERVIEW_TITLE) return { kind: "overview" };
-  const same = analysis.components.find((component) => component.files.join("\n") === files.join("\n"));
-  if (same && files.length > 0) return { kind: "component", component: same };
-  if (files.length > 0) return { kind: "component", component: made(analysis, title || taskId, files) };
+  const sameFiles = analysis.components.find((component) => component.files.join("\n") === files.join("\n"));
+  if (sameFiles && files.length > 0) return { kind: "component", component: sameFiles };
+  if (files.length > 0) return { kind: "component", component: makeComponent(analysis, title || taskId, files) };
   if (/\b(?:overview|index|introduction|readme|architecture|guide)\b/i.test(`${title} ${description}`))
     return { kind: "overview" };
-  const what =
+  const problem =
     scope.length > 0
       ? `nothing in the scope ${scope.join(", ")} is source code of this repository`
       : "the task has no scope";
-  return { kind: "unknown", reason: `The local agent does not know which files to document: ${what}.` };
+  return {
+    kind: "unknown",
+    reason: `The local agent does not know which files to document: ${problem}. Correct the scope of the task.`,
+  };
 }
 
 function filesInScope(analysis: CodeAnalysis, scope: string[]): string[] {
-  const wanted = scope.map((entry) =>
+  const entries = scope.map((entry) =>
     entry
       .trim()
       .replace(/^\.\//, "")
@@ -93,16 +98,14 @@ function filesInScope(analysis: CodeAnalysis, scope: string[]): string[] {
   );
   const code = [...analysis.modules.keys()];
   return code
-    .filter((path) => wanted.some((entry) => entry === path || (entry !== "" && isBelow(path, entry)) || entry === "."))
-    .toSorted(byText);
+    .filter((path) =>
+      entries.some((entry) => entry === path || (entry !== "" && isBelow(path, entry)) || entry === "."),
+    )
+    .toSorted(compareText);
 }
 
-function narrow(analysis: CodeAnalysis, component: Component, files: string[]): Component {
-  return { ...component, files, lines: linesOf(analysis, files) };
-}
-
-/** A component that only the person's plan knows. Its page must not take the name of another one. */
-function made(analysis: CodeAnalysis, title: string, files: string[]): Component {
+/** Makes a component for a task that the user added. Its page must not replace another one. */
+function makeComponent(analysis: CodeAnalysis, title: string, files: string[]): Component {
   const name =
     oneLine(title.replace(/^(?:document|describe|write (?:the )?documentation (?:for|of))\s+(?:the\s+)?/i, "")) ||
     title;
@@ -116,10 +119,10 @@ function made(analysis: CodeAnalysis, title: string, files: string[]): Component
     files,
     scope: files,
     purpose: "",
-    lines: linesOf(analysis, files),
+    lines: sumLines(analysis, files),
   };
 }
 
-function linesOf(analysis: CodeAnalysis, files: string[]): number {
+function sumLines(analysis: CodeAnalysis, files: string[]): number {
   return files.reduce((sum, path) => sum + (analysis.modules.get(path)?.lines ?? 0), 0);
 }

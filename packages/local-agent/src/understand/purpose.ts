@@ -1,8 +1,8 @@
-// What a component is for, in the words of the repository: a README in its folder, the manifest's description, or the
-// comment at the top of its main file. The agent invents no purpose of its own.
+// Finds the purpose of a component in the texts of the repository: the README of its folder, the description in its
+// manifest, a guide that lists folders, or the comment at the top of its main file. The agent invents no purpose.
 import { baseName, folderOf } from "../read/classify.ts";
 import type { ComponentPart } from "./components.ts";
-import { byText, type ModuleFacts } from "../read/facts.ts";
+import { compareText, type ModuleFacts } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifests.ts";
 import { isGeneratedPage } from "../read/marker.ts";
@@ -15,12 +15,12 @@ export function purposeOf(
   manifests: Manifest[],
   resolver: Resolver,
   graph: Graph,
-  documents: string[],
+  guides: string[],
   read: (path: string) => string | null,
 ): string {
   const manifest = manifests.find(({ folder }) => folder === part.folder || part.folder === `${folder}/src`);
   if (part.prefix === null) {
-    // The README at the root speaks for the whole project, not for one of its parts.
+    // The README at the root describes the whole project, not one part of it.
     const folders = [part.folder, manifest?.folder ?? ""].filter((folder) => folder !== "");
     for (const folder of folders) {
       const readme = read(`${folder}/README.md`);
@@ -29,8 +29,8 @@ export function purposeOf(
     }
     if (manifest?.description) return manifest.description;
     for (const folder of folders) {
-      const mentioned = mention(folder, documents);
-      if (mentioned !== "") return mentioned;
+      const description = findInGuides(folder, guides);
+      if (description !== "") return description;
     }
   }
   const entry = manifest ? entryFile(resolver, manifest) : null;
@@ -41,7 +41,7 @@ export function purposeOf(
   return "";
 }
 
-/** The files that may speak for the whole part: its entry points, then the file called like its folder. */
+/** Returns the files whose header may describe the whole part: its entry points, then the file named after its folder. */
 function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): string[] {
   const stem = baseName(part.folder);
   const rank = (path: string): number => {
@@ -54,34 +54,36 @@ function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): str
   };
   if (part.files.length === 1) return part.files;
   const ranked = part.files.filter((path) => rank(path) < 9);
-  const own = new Set(part.files);
-  const top = part.files.filter(
-    (path) => folderOf(path) === part.folder && ![...(graph.importers.get(path) ?? [])].some((other) => own.has(other)),
+  const partFiles = new Set(part.files);
+  const roots = part.files.filter(
+    (path) =>
+      folderOf(path) === part.folder && ![...(graph.importers.get(path) ?? [])].some((other) => partFiles.has(other)),
   );
-  // The one file that uses the others and is used by none of them speaks for them.
-  if (ranked.length === 0 && top.length === 1) return top;
+  // A single file that imports the others and that none of them imports describes them.
+  if (ranked.length === 0 && roots.length === 1) return roots;
   const importers = (path: string): number => graph.importers.get(path)?.size ?? 0;
-  return ranked.toSorted((a, b) => rank(a) - rank(b) || importers(b) - importers(a) || byText(a, b));
+  return ranked.toSorted((a, b) => rank(a) - rank(b) || importers(b) - importers(a) || compareText(a, b));
 }
 
 /**
- * What the project's own documents say about a folder, where they list folders: in a table, a list, or a drawing of
- * the tree. The name must stand as a folder's, with a slash, so that commands and ordinary words are not taken for it.
+ * Finds the description of a folder in a table, a list or a drawing of the tree. The path must contain a slash, because
+ * a plain word may be a command or ordinary text.
  */
-function mention(folder: string, documents: string[]): string {
+function findInGuides(folder: string, guides: string[]): string {
   const line =
     /^[\s|│├└─*+-]*(?:\*\*)?`?([\w@.-]*(?:\/[\w@.-]*)+)`?(?:\*\*)?(?:\s*[|:–—-]\s+|\s{2,})(?:#\s*)?(\S.{11,400})$/gm;
-  for (const text of documents) {
-    for (const [, written, words] of text.matchAll(line)) {
-      const path = written!.replaceAll(/^\.?\/|\/$/g, "");
-      const said = words!.replace(/\s*\|?\s*$/, "");
-      if (path !== "" && `/${folder}`.endsWith(`/${path}`) && !said.includes(" | ")) return sentence(said);
+  for (const text of guides) {
+    for (const [, listedPath, words] of text.matchAll(line)) {
+      const path = listedPath!.replaceAll(/^\.?\/|\/$/g, "");
+      const description = words!.replace(/\s*\|?\s*$/, "");
+      if (path !== "" && `/${folder}`.endsWith(`/${path}`) && !description.includes(" | "))
+        return toSentence(description);
     }
   }
   return "";
 }
 
-function sentence(words: string): string {
-  const start = words.charAt(0).toUpperCase() + words.slice(1);
-  return /[.!?]$/.test(start) ? start : `${start}.`;
+function toSentence(words: string): string {
+  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,12 +1,12 @@
-// From what an import says to the file it means. What cannot be found inside the repository is a package from outside.
+// Resolves imports to files of the repository. An import that resolves to no file is an external package.
 import { folderOf, isJavaScript } from "../read/classify.ts";
 import type { ModuleFacts } from "../read/facts.ts";
 import type { Manifest } from "../read/manifests.ts";
 
-export interface Resolved {
-  /** Files of the repository; several when an import means a whole folder, as in Go. */
+export interface ResolvedImport {
+  /** Several files for an import of a whole folder, as in Go. */
   files: string[];
-  /** The package from outside, when there is one. */
+  /** The name of the external package. */
   external: string | null;
 }
 
@@ -16,9 +16,9 @@ export interface Resolver {
   manifests: Manifest[];
 }
 
-const NOTHING: Resolved = { files: [], external: null };
-/** Modules that come with Python, as far as people commonly use them. */
-const PYTHON_OWN = new Set(
+const UNRESOLVED: ResolvedImport = { files: [], external: null };
+/** The common modules of the standard library. */
+const PYTHON_STANDARD = new Set(
   (
     "abc argparse array ast asyncio base64 bisect builtins calendar collections concurrent configparser contextlib contextvars " +
     "copy csv ctypes dataclasses datetime decimal difflib dis email enum errno fcntl filecmp fnmatch fractions ftplib functools gc " +
@@ -43,25 +43,32 @@ export function makeResolver(paths: Iterable<string>, manifests: Manifest[]): Re
   return resolver;
 }
 
-export function resolveImport(resolver: Resolver, from: ModuleFacts, request: string, names: string[]): Resolved {
-  if (isJavaScript(from.path)) return resolveJavaScript(resolver, from.path, request);
-  if (from.language === "Python") return resolvePython(resolver, from.path, request, names);
-  if (from.language === "Go") return resolveGo(resolver, request);
-  if (from.language === "Rust") return resolveRust(resolver, from.path, request);
-  return resolveJava(resolver, request, from.path);
+export function resolveImport(
+  resolver: Resolver,
+  from: ModuleFacts,
+  specifier: string,
+  names: string[],
+): ResolvedImport {
+  if (isJavaScript(from.path)) return resolveJavaScript(resolver, from.path, specifier);
+  if (from.language === "Python") return resolvePython(resolver, from.path, specifier, names);
+  if (from.language === "Go") return resolveGo(resolver, specifier);
+  if (from.language === "Rust") return resolveRust(resolver, from.path, specifier);
+  return resolveJava(resolver, specifier, from.path);
 }
 
-function resolveJavaScript(resolver: Resolver, importer: string, request: string): Resolved {
-  if (request.startsWith(".")) return found(javaScriptFile(resolver, joinPath(folderOf(importer), request)));
-  if (/^(?:node:|[#~/]|@\/|https?:|data:|bun:|virtual:)/.test(request) || request === "") return NOTHING;
-  const name = request.split("/", request.startsWith("@") ? 2 : 1).join("/");
+function resolveJavaScript(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
+  if (specifier.startsWith(".")) return resolvedFile(javaScriptFile(resolver, joinPath(folderOf(importer), specifier)));
+  if (/^(?:node:|[#~/]|@\/|https?:|data:|bun:|virtual:)/.test(specifier) || specifier === "") return UNRESOLVED;
+  const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const workspace = resolver.manifests.find((manifest) => manifest.ecosystem === "npm" && manifest.name === name);
   if (!workspace) return { files: [], external: name };
-  const inside = request.slice(name.length + 1);
-  return found(inside === "" ? entryFile(resolver, workspace) : insidePackage(resolver, workspace.folder, inside));
+  const inside = specifier.slice(name.length + 1);
+  return resolvedFile(
+    inside === "" ? entryFile(resolver, workspace) : insidePackage(resolver, workspace.folder, inside),
+  );
 }
 
-/** A file as an import writes it: with or without ending, as its folder's index, or as what TypeScript compiles to. */
+/** Tries the path with and without an extension, as the index of a folder, and as the output of TypeScript. */
 export function javaScriptFile(resolver: Resolver, path: string): string | null {
   const candidates = [
     ...ENDINGS.map((ending) => path + ending),
@@ -77,7 +84,7 @@ function insidePackage(resolver: Resolver, folder: string, inside: string): stri
   );
 }
 
-/** The source of a package's entry point, also when the manifest names what a build would make of it. */
+/** Returns the source of a package's entry point, also if the manifest names the build output. */
 export function entryFile(resolver: Resolver, manifest: Manifest): string | null {
   for (const entry of [...manifest.entries, "src/index", "index", "src/main", "main"]) {
     const file = sourceOfEntry(resolver, manifest, entry);
@@ -94,81 +101,83 @@ export function sourceOfEntry(resolver: Resolver, manifest: Manifest, entry: str
   );
 }
 
-function resolvePython(resolver: Resolver, importer: string, request: string, names: string[]): Resolved {
-  const dots = /^\.*/.exec(request)![0].length;
-  const parts = request.slice(dots).split(".").filter(Boolean);
+function resolvePython(resolver: Resolver, importer: string, specifier: string, names: string[]): ResolvedImport {
+  const dots = /^\.*/.exec(specifier)![0].length;
+  const parts = specifier.slice(dots).split(".").filter(Boolean);
   let folder = folderOf(importer);
   for (let up = 1; up < dots; up += 1) folder = folderOf(folder);
   const roots = dots > 0 ? [folder] : [...ancestors(folder), "src"];
   for (const root of roots) {
     const target = joinPath(root, parts.join("/"));
     const files = names.map((name) => pythonFile(resolver, joinPath(target, name))).filter((file) => file !== null);
-    const itself = pythonFile(resolver, target);
-    if (files.length > 0 || itself)
-      return { files: [...new Set([...files, ...(itself ? [itself] : [])])], external: null };
+    const module = pythonFile(resolver, target);
+    if (files.length > 0 || module)
+      return { files: [...new Set([...files, ...(module ? [module] : [])])], external: null };
   }
-  return dots > 0 || PYTHON_OWN.has(parts[0] ?? "") ? NOTHING : { files: [], external: parts[0] ?? null };
+  return dots > 0 || PYTHON_STANDARD.has(parts[0] ?? "") ? UNRESOLVED : { files: [], external: parts[0] ?? null };
 }
 
 function pythonFile(resolver: Resolver, path: string): string | null {
   return [`${path}.py`, `${path}/__init__.py`].find((candidate) => resolver.paths.has(candidate)) ?? null;
 }
 
-function resolveGo(resolver: Resolver, request: string): Resolved {
+function resolveGo(resolver: Resolver, specifier: string): ResolvedImport {
   for (const manifest of resolver.manifests) {
     if (manifest.ecosystem !== "Go" || manifest.name === "") continue;
-    if (request !== manifest.name && !request.startsWith(`${manifest.name}/`)) continue;
-    const folder = joinPath(manifest.folder, request.slice(manifest.name.length + 1));
+    if (specifier !== manifest.name && !specifier.startsWith(`${manifest.name}/`)) continue;
+    const folder = joinPath(manifest.folder, specifier.slice(manifest.name.length + 1));
     const files = (resolver.byFolder.get(folder) ?? []).filter((file) => /(?<!_test)\.go$/.test(file));
     return { files: files.slice(0, 50), external: null };
   }
-  // A first part without a dot is the standard library's.
-  return request.split("/")[0]!.includes(".") ? { files: [], external: request } : NOTHING;
+  // A first segment without a dot belongs to the standard library.
+  return specifier.split("/")[0]!.includes(".") ? { files: [], external: specifier } : UNRESOLVED;
 }
 
-function resolveRust(resolver: Resolver, importer: string, request: string): Resolved {
-  const [start, ...parts] = request.split("::");
+function resolveRust(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
+  const [start, ...parts] = specifier.split("::");
   const folder = folderOf(importer);
-  const own = /\/(?:lib|main|mod)\.rs$|^(?:lib|main|mod)\.rs$/.test(importer) ? folder : importer.replace(/\.rs$/, "");
+  const moduleFolder = /\/(?:lib|main|mod)\.rs$|^(?:lib|main|mod)\.rs$/.test(importer)
+    ? folder
+    : importer.replace(/\.rs$/, "");
   const crate = ancestors(folder).find((candidate) =>
     ["lib", "main"].some((name) => resolver.paths.has(joinPath(candidate, `${name}.rs`))),
   );
-  const base = start === "crate" ? (crate ?? folder) : start === "super" ? folderOf(own) : own;
+  const base = start === "crate" ? (crate ?? folder) : start === "super" ? folderOf(moduleFolder) : moduleFolder;
   for (let length = parts.length; length > 0; length -= 1) {
     const path = joinPath(base, parts.slice(0, length).join("/"));
     const file = [`${path}.rs`, `${path}/mod.rs`].find((candidate) => resolver.paths.has(candidate));
-    if (file) return found(file);
+    if (file) return resolvedFile(file);
   }
-  return NOTHING;
+  return UNRESOLVED;
 }
 
-function resolveJava(resolver: Resolver, request: string, importer: string): Resolved {
-  const ending = `/${request.replaceAll(".", "/")}${/\.\w+$/.exec(importer)?.[0] ?? ""}`;
+function resolveJava(resolver: Resolver, specifier: string, importer: string): ResolvedImport {
+  const ending = `/${specifier.replaceAll(".", "/")}${/\.\w+$/.exec(importer)?.[0] ?? ""}`;
   const roots = ["src/main/java", "src/main/kotlin", "src", ""];
   for (const folder of ancestors(folderOf(importer))) {
     for (const root of roots) {
       const path = joinPath(joinPath(folder, root), ending.slice(1));
-      if (resolver.paths.has(path)) return found(path);
+      if (resolver.paths.has(path)) return resolvedFile(path);
     }
   }
-  return NOTHING;
+  return UNRESOLVED;
 }
 
-function found(file: string | null): Resolved {
-  return file === null ? NOTHING : { files: [file], external: null };
+function resolvedFile(file: string | null): ResolvedImport {
+  return file === null ? UNRESOLVED : { files: [file], external: null };
 }
 
-/** The folder itself, the one above it, and so on to the root. */
+/** Returns the folder itself, its parent, and so on up to the root. */
 export function ancestors(folder: string): string[] {
-  const list = [folder];
+  const folders = [folder];
   for (let at = folder; at !== "";) {
     at = folderOf(at);
-    list.push(at);
+    folders.push(at);
   }
-  return list;
+  return folders;
 }
 
-/** Joins and tidies a path; one that leaves the root names nothing. */
+/** Joins and normalises a path. Returns "\0", which names no file, for a path that leaves the root. */
 export function joinPath(folder: string, path: string): string {
   const parts: string[] = [];
   for (const part of [...folder.split("/"), ...path.split("/")]) {

@@ -1,12 +1,11 @@
-// Real uses of exported names, quoted as they stand: in tests first, because a test shows a call with its result.
+// Finds real uses of exported names to quote. Tests come first, because a test shows a call with its result.
 import { fenceLanguageOf, folderOf, isJavaScript } from "../read/classify.ts";
 import type { CodeAnalysis } from "../understand/analyse.ts";
-import { byText, type Exported, type FileRole } from "../read/facts.ts";
+import { compareText, type ExportedName, type FileRole } from "../read/facts.ts";
 import { findInJavaScript } from "../languages/javascript-calls.ts";
 import { tokenize } from "../languages/javascript-tokens.ts";
 import { C_LIKE, GO, mask, PYTHON } from "../languages/mask.ts";
-import type { Breathe } from "../read/read-repository.ts";
-import { readText } from "../read/read-repository.ts";
+import { type InterruptCheck, readText } from "../read/read-repository.ts";
 
 export interface Example {
   path: string;
@@ -15,9 +14,11 @@ export interface Example {
   language: string;
 }
 
-interface Wanted {
+/** A name to search in one file. */
+interface ExampleSearch {
   key: string;
-  exported: Exported;
+  exported: ExportedName;
+  /** The name in the searched file. */
   local: string;
 }
 
@@ -29,23 +30,29 @@ export const exampleKey = (path: string, name: string): string => `${path}\0${na
 export async function findExamples(
   analysis: CodeAnalysis,
   files: string[],
-  breathe: Breathe,
+  checkInterrupt: InterruptCheck,
 ): Promise<Map<string, Example>> {
-  const byFile = new Map<string, Wanted[]>();
-  for (const path of files) for (const [file, wanted] of usesOf(analysis, path)) push(byFile, file, wanted);
-  const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));
-  const own = new Set(files);
-  const rank = (file: string): number => rankOf(roles.get(file) ?? "other", own.has(file));
-  const order = [...byFile.keys()].toSorted((a, b) => rank(a) - rank(b) || byText(a, b)).slice(0, MAX_FILES);
-  const found = new Map<string, Example>();
-  for (const file of order) {
-    const wanted = byFile.get(file)!.filter(({ key }) => !found.has(key));
-    if (wanted.length === 0) continue;
-    await breathe();
-    const text = readText(analysis.repository.root, file);
-    if (text !== null) searchFile(file, text, wanted, found);
+  const byFile = new Map<string, ExampleSearch[]>();
+  for (const path of files) {
+    for (const [file, search] of usesOf(analysis, path)) {
+      const searches = byFile.get(file);
+      if (searches) searches.push(search);
+      else byFile.set(file, [search]);
+    }
   }
-  return found;
+  const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));
+  const ownFiles = new Set(files);
+  const rank = (file: string): number => rankOf(roles.get(file) ?? "other", ownFiles.has(file));
+  const order = [...byFile.keys()].toSorted((a, b) => rank(a) - rank(b) || compareText(a, b)).slice(0, MAX_FILES);
+  const examples = new Map<string, Example>();
+  for (const file of order) {
+    const searches = byFile.get(file)!.filter(({ key }) => !examples.has(key));
+    if (searches.length === 0) continue;
+    await checkInterrupt();
+    const text = readText(analysis.repository.root, file);
+    if (text !== null) searchFile(file, text, searches, examples);
+  }
+  return examples;
 }
 
 function rankOf(role: FileRole, isOwn: boolean): number {
@@ -54,14 +61,8 @@ function rankOf(role: FileRole, isOwn: boolean): number {
   return isOwn ? 3 : 2;
 }
 
-function push(map: Map<string, Wanted[]>, file: string, wanted: Wanted): void {
-  const known = map.get(file);
-  if (known) known.push(wanted);
-  else map.set(file, [wanted]);
-}
-
-/** The files that use what a file exports, with what to look for in them. */
-function* usesOf(analysis: CodeAnalysis, path: string): Generator<[string, Wanted]> {
+/** Yields each file that may use an export of `path`, with the name to search in it. */
+function* usesOf(analysis: CodeAnalysis, path: string): Generator<[string, ExampleSearch]> {
   const module = analysis.modules.get(path);
   for (const exported of module?.exports ?? []) {
     if (/^(?:type|interface|enum|namespace)$/.test(exported.kind) && module?.language !== "Go") continue;
@@ -69,33 +70,33 @@ function* usesOf(analysis: CodeAnalysis, path: string): Generator<[string, Wante
     for (const use of analysis.graph.uses.get(path)?.get(exported.name) ?? [])
       yield [use.file, { key, exported, local: use.local }];
     if (module?.language !== "Go" || exported.kind !== "function") continue;
-    // Files of one Go package use each other without an import.
+    // Files of one Go package use the names of each other without an import.
     const folder = folderOf(path);
     const users = [...(analysis.resolver.byFolder.get(folder) ?? []), ...(analysis.graph.importers.get(path) ?? [])];
     for (const file of new Set(users)) if (file.endsWith(".go")) yield [file, { key, exported, local: exported.name }];
   }
 }
 
-function searchFile(file: string, text: string, wanted: Wanted[], found: Map<string, Example>): void {
+function searchFile(file: string, text: string, searches: ExampleSearch[], examples: Map<string, Example>): void {
   const language = fenceLanguageOf(file);
   if (isJavaScript(file)) {
     const tokens = tokenize(text);
-    for (const { key, exported, local } of wanted) {
-      const call = found.has(key) ? null : findInJavaScript(tokens, local, exported.kind, MAX_LINES);
-      if (call) found.set(key, { path: file, language, ...call });
+    for (const { key, exported, local } of searches) {
+      const call = examples.has(key) ? null : findInJavaScript(tokens, local, exported.kind, MAX_LINES);
+      if (call) examples.set(key, { path: file, language, ...call });
     }
     return;
   }
   const rules = language === "python" ? PYTHON : language === "go" ? GO : C_LIKE;
   const masked = mask(text, rules).split("\n");
   const lines = text.split("\n");
-  for (const { key, local } of wanted) {
-    const call = found.has(key) ? null : findInLines(lines, masked, local);
-    if (call) found.set(key, { path: file, language, ...call });
+  for (const { key, local } of searches) {
+    const call = examples.has(key) ? null : findInLines(lines, masked, local);
+    if (call) examples.set(key, { path: file, language, ...call });
   }
 }
 
-/** A call by the look of its line: the statement goes on until its brackets are closed. */
+/** Finds a call by its line. The quoted statement ends where its brackets are closed. */
 function findInLines(lines: string[], masked: string[], local: string): { line: number; code: string } | null {
   const call = new RegExp(`(?<![\\w"'])${local.replaceAll(/[^\w.]/g, "").replaceAll(".", "\\.")}\\s*\\(`);
   for (const [index, line] of masked.entries()) {

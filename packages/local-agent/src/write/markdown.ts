@@ -1,7 +1,7 @@
-// Markdown that stays what it is meant to be, whatever names, comments and code are put into it.
+// Builds Markdown from any names, comments and code, which must not break out of their element.
 import { folderOf } from "../read/classify.ts";
 
-/** A code span. Line breaks and other control characters become spaces, backticks get a longer fence. */
+/** Builds a code span. Control characters become spaces, and text with backticks gets more backticks around it. */
 export function code(text: string): string {
   const clean = oneLine(text);
   const fence = "`".repeat(longestRun(clean) + 1);
@@ -10,11 +10,11 @@ export function code(text: string): string {
 }
 
 export function fence(text: string, language: string): string {
-  const sign = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${sign}${language}\n${text.replaceAll(/[^\P{Cc}\n\t]/gu, "")}\n${sign}`;
+  const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
+  return `${ticks}${language}\n${text.replaceAll(/[^\P{Cc}\n\t]/gu, "")}\n${ticks}`;
 }
 
-/** A table; cells are Markdown already, only what would end a cell is escaped. */
+/** Builds a table. The cells are Markdown, so only `|`, which would end a cell, is escaped. */
 export function table(heads: string[], rows: string[][]): string {
   const cell = (text: string): string => oneLine(text).replaceAll("\\|", "\\ |").replaceAll("|", "\\|");
   const line = (cells: string[]): string => `| ${cells.map(cell).join(" | ")} |`;
@@ -25,7 +25,7 @@ export function link(label: string, target: string): string {
   return `[${label}](${target})`;
 }
 
-/** The address of a file, seen from a page, with an anchor for the line. */
+/** Returns the relative URL from a page to a file, with an anchor for the line. */
 export function addressFrom(page: string, path: string, line?: number): string {
   const here = folderOf(page).split("/").filter(Boolean);
   const there = path.split("/").filter(Boolean);
@@ -35,7 +35,7 @@ export function addressFrom(page: string, path: string, line?: number): string {
   return `${steps.join("/")}${line === undefined ? "" : `#L${line}`}`;
 }
 
-/** The place of a declaration as `path:line`, linked. */
+/** Builds a link labelled `path:line`. */
 export function placeLink(page: string, path: string, line: number): string {
   return link(code(`${path}:${line}`), addressFrom(page, path, line));
 }
@@ -65,7 +65,7 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** The anchor that a heading gets, as GitHub makes it. */
+/** Returns the anchor that GitHub gives to a heading. */
 export function anchorOf(heading: string): string {
   return heading
     .replaceAll(/`/g, "")

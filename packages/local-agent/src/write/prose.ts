@@ -1,6 +1,6 @@
-// Words from comments and READMEs, made fit for a page. Their simple Markdown is kept: lists, emphasis, code spans,
-// code blocks, links into the web. Everything that could change the page around them is escaped: HTML, headings,
-// images, links that would not resolve from here, quotes that never end.
+// Converts text of comments and READMEs for a page. Simple Markdown is kept: lists, emphasis, code spans, code blocks
+// and web links. Everything that could change the surrounding page is escaped: HTML, headings, images, relative links
+// and unclosed code spans.
 import { code, fence, oneLine } from "./markdown.ts";
 
 const MAX_LINES = 60;
@@ -8,15 +8,15 @@ const MAX_CHARACTERS = 4_000;
 const CODE_SPAN = /(`+)(?!`)(.*?[^`])\1(?!`)/g;
 const WEB_LINK = /\[([^\][<>\n]*)\]\((https?:\/\/[^\s()<>"'`]+)\)/g;
 
-/** Markdown for a comment that may have several paragraphs. */
+/** Converts a text that may have several paragraphs. */
 export function prose(text: string): string {
-  const lines = cut(text).split("\n");
+  const lines = truncate(text).split("\n");
   const blocks: string[] = [];
   let open: { sign: string; language: string; lines: string[] } | null = null;
-  let plain: string[] = [];
+  let plainLines: string[] = [];
   const flush = (): void => {
-    if (plain.length > 0) blocks.push(plainText(plain));
-    plain = [];
+    if (plainLines.length > 0) blocks.push(plainText(plainLines));
+    plainLines = [];
   };
   for (const line of lines) {
     const sign = /^\s*(`{3,}|~{3,})\s*([\w+-]*)\s*$/.exec(line);
@@ -27,9 +27,9 @@ export function prose(text: string): string {
     else if (sign) {
       flush();
       open = { sign: sign[1]!, language: sign[2]!, lines: [] };
-    } else plain.push(line);
+    } else plainLines.push(line);
   }
-  // A block that is never closed still ends with its comment.
+  // An unclosed code block ends with the comment.
   if (open) blocks.push(fence(open.lines.join("\n"), open.language));
   flush();
   return blocks.filter((block) => block !== "").join("\n\n");
@@ -42,8 +42,8 @@ function plainText(lines: string[]): string {
     if (/^\|.*\|$/.test(words)) return inlineProse(words);
     const list = /^([-*+]|\d{1,3}[.)])\s+/.exec(words)?.[0];
     if (list) return `${indent.slice(0, 4)}${list.trim()} ${inlineProse(words.slice(list.length))}`;
-    // An indented line would become code, and a line of signs a heading or a rule.
-    return `${indent.slice(0, 2)}${startOfLine(inlineProse(words))}`.trimEnd();
+    // An indented line would become code, and a line of punctuation a heading or a rule.
+    return `${indent.slice(0, 2)}${escapeLineStart(inlineProse(words))}`.trimEnd();
   });
   return escaped
     .join("\n")
@@ -51,13 +51,13 @@ function plainText(lines: string[]): string {
     .trim();
 }
 
-function startOfLine(words: string): string {
+function escapeLineStart(words: string): string {
   return words
     .replace(/^(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|[-=_*]{2,}\s*$|~{3,}|:{3,})/, "\\$1")
     .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2");
 }
 
-/** Markdown for words in one line, as in a table or a list. */
+/** Converts a text for one line of a table or a list. */
 export function inlineProse(text: string): string {
   const clean = oneLine(
     text.replaceAll(
@@ -68,28 +68,28 @@ export function inlineProse(text: string): string {
   const parts: string[] = [];
   let at = 0;
   for (const span of clean.matchAll(CODE_SPAN)) {
-    parts.push(words(clean.slice(at, span.index)), code(span[2]!.trim()));
+    parts.push(escapeText(clean.slice(at, span.index)), code(span[2]!.trim()));
     at = span.index + span[0].length;
   }
-  parts.push(words(clean.slice(at)));
+  parts.push(escapeText(clean.slice(at)));
   return parts.join("");
 }
 
-/** Words outside code spans. */
-function words(text: string): string {
+/** Escapes a text outside code spans, except for its web links. */
+function escapeText(text: string): string {
   const parts: string[] = [];
   let at = 0;
-  for (const found of text.matchAll(WEB_LINK)) {
-    const isImage = text[found.index - 1] === "!";
-    parts.push(escape(text.slice(at, isImage ? found.index - 1 : found.index)));
-    parts.push(`[${escape(found[1]!)}](${found[2]!})`);
-    at = found.index + found[0].length;
+  for (const match of text.matchAll(WEB_LINK)) {
+    const isImage = text[match.index - 1] === "!";
+    parts.push(escapeMarkdown(text.slice(at, isImage ? match.index - 1 : match.index)));
+    parts.push(`[${escapeMarkdown(match[1]!)}](${match[2]!})`);
+    at = match.index + match[0].length;
   }
-  parts.push(escape(text.slice(at)));
+  parts.push(escapeMarkdown(text.slice(at)));
   return parts.join("");
 }
 
-function escape(text: string): string {
+function escapeMarkdown(text: string): string {
   return text
     .replaceAll("\\", "\\\\")
     .replaceAll(/&(?=#?\w+;)/g, "&amp;")
@@ -99,13 +99,13 @@ function escape(text: string): string {
     .replaceAll(/(?<![\p{L}\p{N}])_{2,}|_{2,}(?![\p{L}\p{N}])/gu, (run) => "\\_".repeat(run.length));
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const lines = text.split("\n");
   const kept = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   return kept.length < text.length ? `${kept.trimEnd()} …` : kept;
 }
 
-/** The first sentence, for tables and lists; plain words, not yet Markdown. */
+/** Returns the first sentence for tables and lists, unescaped. */
 export function firstSentence(text: string, maxLength = 160): string {
   const paragraph = oneLine(firstParagraph(withoutTags(text)));
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs|cf|approx))[.!?](?=\s+["'`(]?[\p{Lu}\d`]|\s*$)/u.exec(paragraph);
@@ -117,7 +117,7 @@ export function firstSentence(text: string, maxLength = 160): string {
     .replace(/[,;:]$/, "")} …`;
 }
 
-/** The first paragraph that is not a list, a heading or code. */
+/** Returns the first paragraph that is not a list, a heading or code. */
 export function firstParagraph(text: string): string {
   const paragraph = text
     .split(/\n\s*\n/)
@@ -125,12 +125,12 @@ export function firstParagraph(text: string): string {
   return paragraph?.trim() ?? "";
 }
 
-/** A JSDoc comment up to its first tag. */
+/** Returns a JSDoc comment up to its first tag. */
 export function withoutTags(text: string): string {
   return text.replace(/(?:^|\n)\s*@[a-zA-Z][\s\S]*$/, "").trim();
 }
 
-/** Title and first paragraph of a Markdown file, without badges, pictures and HTML. */
+/** Returns the title and the first paragraph of a Markdown file, without badges, images and HTML. */
 export function markdownIntroduction(markdown: string): { title: string; text: string } {
   const plain = markdown
     .slice(0, 20_000)
@@ -145,8 +145,8 @@ export function markdownIntroduction(markdown: string): { title: string; text: s
       .trim(),
   );
   const text = blocks.find((block) => block !== "" && !/^(?:[-*+|>]|\d+\.|```|~~~|<|\[!|\||:::)/.test(block)) ?? "";
-  // Links of the README are relative to the README; the words stay, the addresses would not resolve from the page.
-  const unlinked = (part: string): string =>
+  // Relative links of the README do not resolve from the page, so only their labels stay.
+  const withoutLinks = (part: string): string =>
     part.replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, "$1").replaceAll(/<\/?[a-z][^>]*>/gi, "");
-  return { title: oneLine(unlinked(title)).replaceAll("`", ""), text: unlinked(text).trim().slice(0, 1_500) };
+  return { title: oneLine(withoutLinks(title)).replaceAll("`", ""), text: withoutLinks(text).trim().slice(0, 1_500) };
 }

@@ -1,5 +1,5 @@
-// A documentation comment as Markdown: the words first, then parameters, result, errors and examples as their tags or
-// sections name them. Reads JSDoc, and the sections of Python docstrings.
+// Converts a documentation comment to Markdown: first the text, then parameters, result, errors and examples. Reads the
+// tags of JSDoc and the sections of Python docstrings.
 import { code, fence } from "./markdown.ts";
 import { inlineProse, prose, withoutTags } from "./prose.ts";
 
@@ -47,7 +47,7 @@ function renderTag(name: string, text: string): string | null {
   const type = typed ? ` (${code(typed[1]!)})` : "";
   if (/^(?:param|arg|argument|property|prop|typeParam|template)$/.test(name)) {
     const found = /^\[?([\w$.]+)[^\]\s]*\]?\s*(?:-\s*)?([\s\S]*)$/.exec(words);
-    // A name alone stands in the signature already.
+    // The signature already contains the bare name.
     if (!found || (type === "" && found[2]!.trim() === "")) return null;
     return `${code(found[1]!)}${type}${found[2]!.trim() === "" ? "" : `: ${inlineProse(found[2]!)}`}`;
   }
@@ -67,7 +67,7 @@ function renderExample(text: string, language: string): string {
   return words + fence(body, language === "TypeScript" ? "ts" : "js");
 }
 
-/** Interactive sessions in a docstring are code. */
+/** Fences the interactive sessions of a docstring as code. */
 function withDoctests(doc: string): string {
   return doc.replaceAll(/(?:^|\n)([ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*)/g, (_, session: string) => {
     const lines = session.split("\n");
@@ -76,7 +76,7 @@ function withDoctests(doc: string): string {
   });
 }
 
-/** The entries of a docstring's section become a list. */
+/** Converts the entries of a docstring's sections to lists. */
 function withLists(doc: string): string {
   let isSection = false;
   let depth = -1;

@@ -1,16 +1,16 @@
-// Writing pages, and nothing but pages: a file that a person wrote, and anything behind a symbolic link, is left alone.
+// Writes and removes pages of the agent. Rejects files that a user wrote and paths through a symbolic link.
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isGeneratedPage } from "../read/marker.ts";
 import { passesThroughLink, readText } from "../read/read-repository.ts";
 
-/** Writes a page and returns whether its text is new. */
+/** Returns whether the text of the page has changed. */
 export function writeGenerated(root: string, path: string, text: string): boolean {
-  mustBeOurs(root, path);
+  assertOwnPage(root, path);
   if (readText(root, path) === text) return false;
   const target = join(root, path);
   mkdirSync(dirname(target), { recursive: true });
-  // The page appears as a whole or not at all, also when the session is ended in this moment.
+  // The rename is atomic: if the session is killed now, the page is either complete or unchanged.
   const draft = `${target}.${process.pid}.tmp`;
   try {
     writeFileSync(draft, text);
@@ -22,13 +22,14 @@ export function writeGenerated(root: string, path: string, text: string): boolea
 }
 
 export function removeGenerated(root: string, path: string): void {
-  mustBeOurs(root, path);
+  assertOwnPage(root, path);
   rmSync(join(root, path), { force: true });
 }
 
-function mustBeOurs(root: string, path: string): void {
-  if (passesThroughLink(root, path)) throw new Error(`${path} is reached through a symbolic link and is not written.`);
-  const facts = lstatSync(join(root, path), { throwIfNoEntry: false });
-  if (facts && !isGeneratedPage(readText(root, path)))
-    throw new Error(`${path} was written by a person and is not overwritten.`);
+function assertOwnPage(root: string, path: string): void {
+  if (passesThroughLink(root, path))
+    throw new Error(`The path ${path} leads through a symbolic link, so it is not written. Remove the link.`);
+  const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (stats && !isGeneratedPage(readText(root, path)))
+    throw new Error(`A user wrote ${path}, so it is not overwritten. Move or rename it.`);
 }

@@ -1,8 +1,8 @@
-// The page that leads to all others: what the project is, how to start, which parts it has, what it needs.
+// Writes the overview: introduction, commands, components, entry points, dependencies and links to all pages.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { languageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
-import { byText } from "../read/facts.ts";
+import { compareText } from "../read/facts.ts";
 import { code, fileLink, link, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
 import { firstSentence, inlineProse, prose } from "./prose.ts";
@@ -19,9 +19,9 @@ export interface OtherPage {
 export interface OverviewRequest {
   analysis: CodeAnalysis;
   page: string;
-  /** Whether a component's page is there to be linked. */
+  /** Whether the component has a page to link to. */
   hasPage: (slug: string) => boolean;
-  /** Pages of tasks that a person added to the plan. */
+  /** Pages of tasks that the user added to the plan. */
   otherPages: OtherPage[];
 }
 
@@ -32,17 +32,17 @@ export function writeOverview(request: OverviewRequest): string {
     MARKER,
     `# ${inlineProse(project.name)}`,
     prose(project.introduction),
-    project.readme === null ? "" : `More in the project's own ${fileLink(page, project.readme)}.`,
-    ...start(analysis),
-    ...components(request),
-    ...entryPoints(request),
-    ...dependencies(request),
-    ...documents(request),
+    project.readme === null ? "" : `See also the project's ${fileLink(page, project.readme)}.`,
+    ...commandsSection(analysis),
+    ...componentsSection(request),
+    ...entryPointsSection(request),
+    ...dependenciesSection(request),
+    ...documentsSection(request),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-function start({ project, manifests }: CodeAnalysis): string[] {
+function commandsSection({ project, manifests }: CodeAnalysis): string[] {
   const rows = project.install.map(({ command, meaning }) => [code(command), meaning, ""]);
   for (const manifest of manifests) {
     const where = manifest.folder === "" ? "" : code(`${manifest.folder}/`);
@@ -60,17 +60,14 @@ function start({ project, manifests }: CodeAnalysis): string[] {
   const shown = rows
     .slice(0, MAX_ROWS)
     .map((row) => (isSplit ? [row[0]!, row[1]!, row[2] || "the root"] : row.slice(0, 2)));
-  return [
-    "## How to start",
-    table(isSplit ? ["Command", "What it does", "Where"] : ["Command", "What it does"], shown),
-  ];
+  return ["## How to start", table(isSplit ? ["Command", "Effect", "Folder"] : ["Command", "Effect"], shown)];
 }
 
-function components({ analysis, hasPage, otherPages }: OverviewRequest): string[] {
+function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): string[] {
   if (analysis.components.length === 0) {
     return [
       "## Components",
-      "The repository holds no source code that could be read, so there are no components to describe.",
+      "The repository holds no source code that the agent can read, so there are no components.",
     ];
   }
   const rows = analysis.components.map((component) => {
@@ -80,7 +77,7 @@ function components({ analysis, hasPage, otherPages }: OverviewRequest): string[
     const name = inlineProse(component.name);
     return [
       hasPage(component.slug) ? link(name, `${component.slug}.md`) : `${name} (no page)`,
-      inlineProse(firstSentence(component.purpose)) || offers(analysis, component),
+      inlineProse(firstSentence(component.purpose)) || summarizeExports(analysis, component),
       String(component.files.length),
       needs.join(", "),
     ];
@@ -95,13 +92,13 @@ function components({ analysis, hasPage, otherPages }: OverviewRequest): string[
   return [
     "## Components",
     size,
-    table(["Component", "What it is for", "Files", "Depends on"], rows),
+    table(["Component", "Purpose", "Files", "Depends on"], rows),
     ...(others === "" ? [] : ["Further pages:", others]),
   ];
 }
 
-/** For a component about which nobody has written a word: the names that are used most. */
-function offers(analysis: CodeAnalysis, component: Component): string {
+/** Describes a component without a known purpose by its most used names. */
+function summarizeExports(analysis: CodeAnalysis, component: Component): string {
   const isOutside = (file: string): boolean => analysis.owners.get(file) !== component;
   const names = component.files.flatMap((path) =>
     (analysis.modules.get(path)?.exports ?? []).map(({ name }) => ({
@@ -109,13 +106,13 @@ function offers(analysis: CodeAnalysis, component: Component): string {
       uses: (analysis.graph.uses.get(path)?.get(name) ?? []).filter((use) => isOutside(use.file)).length,
     })),
   );
-  const most = names.toSorted((a, b) => b.uses - a.uses || byText(a.name, b.name)).slice(0, 3);
+  const most = names.toSorted((a, b) => b.uses - a.uses || compareText(a.name, b.name)).slice(0, 3);
   if (most.length === 0) return `${[...new Set(component.files.map((path) => languageOf(path)))].join(", ")} code`;
   const rest = names.length - most.length;
-  return `Offers ${most.map(({ name }) => code(name)).join(", ")}${rest > 0 ? ` and ${plural(rest, "other name")}` : ""}`;
+  return `Exports ${most.map(({ name }) => code(name)).join(", ")}${rest > 0 ? ` and ${plural(rest, "other name")}` : ""}`;
 }
 
-function entryPoints({ analysis, page }: OverviewRequest): string[] {
+function entryPointsSection({ analysis, page }: OverviewRequest): string[] {
   const rows = analysis.project.entryPoints.slice(0, MAX_ROWS).map(({ path, reason }) => {
     const header = inlineProse(firstSentence(analysis.modules.get(path)?.header ?? ""));
     return `- ${fileLink(page, path)}, ${reason}${header === "" ? "" : `. ${header}`}`;
@@ -123,17 +120,17 @@ function entryPoints({ analysis, page }: OverviewRequest): string[] {
   return rows.length === 0 ? [] : ["## Entry points", rows.join("\n")];
 }
 
-function dependencies({ analysis, hasPage }: OverviewRequest): string[] {
-  const own = new Set(analysis.manifests.map(({ name }) => name));
+function dependenciesSection({ analysis, hasPage }: OverviewRequest): string[] {
+  const ownPackages = new Set(analysis.manifests.map(({ name }) => name));
   const versions = new Map<string, string>();
   const development = new Set<string>();
   for (const dependency of analysis.manifests.flatMap((manifest) => manifest.dependencies)) {
-    if (own.has(dependency.name)) continue;
+    if (ownPackages.has(dependency.name)) continue;
     if (dependency.isForDevelopment) development.add(dependency.name);
     else if (!versions.has(dependency.name)) versions.set(dependency.name, dependency.version);
   }
   const rows = [...versions]
-    .toSorted(([a], [b]) => byText(a, b))
+    .toSorted(([a], [b]) => compareText(a, b))
     .slice(0, MAX_ROWS)
     .map(([name, version]) => {
       const users = analysis.components
@@ -149,7 +146,7 @@ function dependencies({ analysis, hasPage }: OverviewRequest): string[] {
     });
   const tools = [...development]
     .filter((name) => !versions.has(name))
-    .toSorted(byText)
+    .toSorted(compareText)
     .slice(0, MAX_ROWS);
   if (rows.length === 0 && tools.length === 0) return [];
   return [
@@ -159,7 +156,7 @@ function dependencies({ analysis, hasPage }: OverviewRequest): string[] {
   ];
 }
 
-function documents({ analysis, page }: OverviewRequest): string[] {
+function documentsSection({ analysis, page }: OverviewRequest): string[] {
   const { documents: paths } = analysis.project;
   if (paths.length === 0) return [];
   const more = paths.length > MAX_ROWS ? [`- and ${paths.length - MAX_ROWS} more`] : [];

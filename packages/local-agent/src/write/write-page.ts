@@ -1,8 +1,8 @@
-// The page of one component.
+// Writes the page of one component.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { fenceLanguageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
-import type { Exported, ModuleFacts } from "../read/facts.ts";
+import type { ExportedName, ModuleFacts } from "../read/facts.ts";
 import { type Example, exampleKey } from "./examples.ts";
 import { addressFrom, anchorOf, code, fence, fileLink, link, placeLink, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
@@ -11,13 +11,13 @@ import { dependenciesOf, usersOf } from "../understand/relations.ts";
 import { renderDoc } from "./render-doc.ts";
 import { resolveImport } from "../understand/resolve-imports.ts";
 
-/** With more names than this, a page lists them in tables instead of giving each a section. */
+/** A page with more names lists them in tables instead of one section per name. */
 const MAX_SECTIONS = 300;
 
 export interface PageRequest {
   analysis: CodeAnalysis;
   component: Component;
-  /** The page's path from the root. */
+  /** The path of the page from the root. */
   page: string;
   examples: Map<string, Example>;
 }
@@ -25,35 +25,35 @@ export interface PageRequest {
 export function writePage(request: PageRequest): string {
   const { analysis, component } = request;
   const modules = component.files.map((path) => analysis.modules.get(path)).filter((module) => module !== undefined);
-  const offering = modules.filter(offersNames);
+  const exporting = modules.filter(exportsNames);
   const isLong = modules.reduce((sum, module) => sum + module.exports.length, 0) > MAX_SECTIONS;
   const anchors = anchorsOf(component, modules, isLong);
   const blocks = [
     MARKER,
     `# ${inlineProse(component.name)}`,
     prose(component.purpose),
-    `${link("All components", "README.md")} · ${extent(component, modules)}`,
+    `${link("All components", "README.md")} · ${describeSize(component, modules)}`,
     "## Files",
     filesTable(request, modules, anchors),
-    ...routes(request, modules),
-    ...(offering.length > 0 ? ["## Reference"] : []),
-    ...offering.flatMap((module) => fileSection(request, module, isLong)),
-    ...relations(request),
+    ...routesSection(request, modules),
+    ...(exporting.length > 0 ? ["## Reference"] : []),
+    ...exporting.flatMap((module) => fileSection(request, module, isLong)),
+    ...relationSections(request),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-function offersNames(module: ModuleFacts): boolean {
+function exportsNames(module: ModuleFacts): boolean {
   return module.exports.length + module.reExports.length > 0;
 }
 
-function extent(component: Component, modules: ModuleFacts[]): string {
+function describeSize(component: Component, modules: ModuleFacts[]): string {
   const languages = [...new Set(modules.map((module) => module.language))].join(", ");
   const place = component.folder === "" ? "at the root" : `in ${code(`${component.folder}/`)}`;
   return `${plural(component.files.length, "file")} ${place}, ${plural(component.lines, "line")} of ${languages}`;
 }
 
-/** Anchors of the names' sections, counted as GitHub counts headings that read alike. */
+/** Returns the anchors of all sections. Equal headings are numbered as on GitHub. */
 function anchorsOf(component: Component, modules: ModuleFacts[], isLong: boolean): Map<string, string> {
   const counts = new Map<string, number>();
   const anchors = new Map<string, string>();
@@ -65,7 +65,7 @@ function anchorsOf(component: Component, modules: ModuleFacts[], isLong: boolean
   };
   const hasRoutes = modules.some((module) => module.routes.length > 0);
   for (const heading of [component.name, "Files", ...(hasRoutes ? ["Routes"] : []), "Reference"]) next(heading);
-  for (const module of modules.filter(offersNames)) {
+  for (const module of modules.filter(exportsNames)) {
     const anchor = next(sectionTitle(component, module.path));
     anchors.set(module.path, anchor);
     for (const entry of isLong ? [] : module.exports)
@@ -89,14 +89,14 @@ function filesTable(request: PageRequest, modules: ModuleFacts[], anchors: Map<s
     const more = module.exports.length > 8 ? [`and ${module.exports.length - 8} more`] : [];
     return [
       fileLink(page, module.path, sectionTitle(component, module.path)),
-      inlineProse(firstSentence(module.header)) || (isBarrel ? "Passes on what other files export." : ""),
+      inlineProse(firstSentence(module.header)) || (isBarrel ? "Re-exports names of other files." : ""),
       [...names, ...more].join(", "),
     ];
   });
-  return table(["File", "What it is for", "Exports"], rows);
+  return table(["File", "Purpose", "Exports"], rows);
 }
 
-function routes({ page }: PageRequest, modules: ModuleFacts[]): string[] {
+function routesSection({ page }: PageRequest, modules: ModuleFacts[]): string[] {
   const rows = modules.flatMap((module) =>
     module.routes.map((route) => [route.method, code(route.path), placeLink(page, module.path, route.line)]),
   );
@@ -105,9 +105,9 @@ function routes({ page }: PageRequest, modules: ModuleFacts[]): string[] {
 
 function fileSection(request: PageRequest, module: ModuleFacts, isLong: boolean): string[] {
   const { component, page } = request;
-  const isSaidAbove = firstParagraph(module.header) === component.purpose;
-  const header = isSaidAbove ? module.header.slice(component.purpose.length) : module.header;
-  const blocks = [`### ${code(sectionTitle(component, module.path))}`, prose(header), passedOn(request, module)];
+  const repeatsPurpose = firstParagraph(module.header) === component.purpose;
+  const header = repeatsPurpose ? module.header.slice(component.purpose.length) : module.header;
+  const blocks = [`### ${code(sectionTitle(component, module.path))}`, prose(header), reExportList(request, module)];
   if (!isLong) return [...blocks, ...module.exports.flatMap((entry) => nameSection(request, module, entry))];
   if (module.exports.length === 0) return blocks;
   const rows = module.exports.map((entry) => [
@@ -115,10 +115,10 @@ function fileSection(request: PageRequest, module: ModuleFacts, isLong: boolean)
     code(entry.signature.split("\n")[0]!.slice(0, 120)),
     inlineProse(firstSentence(entry.doc)),
   ]);
-  return [...blocks, table(["Name", "Signature", "What it is for"], rows)];
+  return [...blocks, table(["Name", "Signature", "Purpose"], rows)];
 }
 
-function nameSection({ page, examples }: PageRequest, module: ModuleFacts, entry: Exported): string[] {
+function nameSection({ page, examples }: PageRequest, module: ModuleFacts, entry: ExportedName): string[] {
   const example = examples.get(exampleKey(module.path, entry.name));
   const doc = renderDoc(entry.doc, module.language);
   const notes = memberNotes(entry);
@@ -134,8 +134,8 @@ function nameSection({ page, examples }: PageRequest, module: ModuleFacts, entry
   ];
 }
 
-/** The declaration together with the members that others may use. */
-function outline(entry: Exported, language: string): string {
+/** Returns the declaration with its public members. */
+function outline(entry: ExportedName, language: string): string {
   const indented = (indent: string): string =>
     entry.members
       .map((member) =>
@@ -151,7 +151,7 @@ function outline(entry: Exported, language: string): string {
   return `${entry.signature}\n\n${indented("")}`;
 }
 
-function memberNotes(entry: Exported): string {
+function memberNotes(entry: ExportedName): string {
   return entry.members
     .map((member) => ({ member, words: firstSentence(member.doc) }))
     .filter(({ words }) => words !== "")
@@ -159,22 +159,22 @@ function memberNotes(entry: Exported): string {
     .join("\n");
 }
 
-/** Names that a file only passes on, with a link to where they come from. */
-function passedOn({ analysis, page }: PageRequest, module: ModuleFacts): string {
+/** Lists the names that a file re-exports, with a link to the file that they come from. */
+function reExportList({ analysis, page }: PageRequest, module: ModuleFacts): string {
   const bySource = Map.groupBy(module.reExports, (entry) => entry.from);
   const lines = [...bySource].map(([from, entries]) => {
     const [target = null] = resolveImport(analysis.resolver, module, from, []).files;
     const source = target === null ? code(from) : fileLink(page, target);
     const names = entries.map(({ name, imported }) => {
-      if (name === "*") return "everything";
-      return imported === name || imported === "*" ? code(name) : `${code(name)} (there ${code(imported)})`;
+      if (name === "*") return "all names";
+      return imported === name || imported === "*" ? code(name) : `${code(name)} (originally ${code(imported)})`;
     });
     return `- ${names.join(", ")} from ${source}`;
   });
-  return lines.length === 0 ? "" : `Passes on:\n\n${lines.join("\n")}`;
+  return lines.length === 0 ? "" : `Re-exports:\n\n${lines.join("\n")}`;
 }
 
-function relations({ analysis, component }: PageRequest): string[] {
+function relationSections({ analysis, component }: PageRequest): string[] {
   const item = ({ other, names }: { other: Component; names: string[] }): string => {
     const shown = names.slice(0, 12).map(code);
     const rest = names.length > 12 ? [`and ${names.length - 12} more`] : [];
@@ -182,12 +182,12 @@ function relations({ analysis, component }: PageRequest): string[] {
   };
   const { components, packages } = dependenciesOf(analysis, component);
   const users = usersOf(analysis, component);
-  const needs = [
+  const dependencies = [
     ...components.map(item),
-    ...(packages.length > 0 ? [`- packages from outside: ${packages.map(code).join(", ")}`] : []),
+    ...(packages.length > 0 ? [`- external packages: ${packages.map(code).join(", ")}`] : []),
   ];
   return [
-    ...(needs.length > 0 ? ["## Depends on", needs.join("\n")] : []),
+    ...(dependencies.length > 0 ? ["## Depends on", dependencies.join("\n")] : []),
     ...(users.length > 0 ? ["## Used by", users.map(item).join("\n")] : []),
   ];
 }

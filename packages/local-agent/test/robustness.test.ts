@@ -16,8 +16,8 @@ afterAll(removeTemporaryFolders);
 
 const CODE = { "package.json": '{"name":"tool"}', "src/tool.ts": "/** Does it. */\nexport function tool(): void {}\n" };
 
-describe("pages that a person wrote", () => {
-  test("are not overwritten: all pages go to another folder, which every worker chooses alike", async () => {
+describe("pages that a user wrote", () => {
+  test("are not overwritten: all workers choose another folder for all pages", async () => {
     const source = makeRepository({ ...CODE, "docs/README.md": "# Mine\n", "docs/guide.md": "# Guide\n" });
     const run = await documentRepository(source);
     expect([...run.pages.keys()]).toEqual(["docs/reference/README.md", "docs/reference/tool.md"]);
@@ -28,18 +28,18 @@ describe("pages that a person wrote", () => {
     expect(run.verification.data).toMatchObject({ status: "passed" });
   });
 
-  test("count also when they differ in case, or stand in the second folder too", async () => {
+  test("are found also if their names differ in case, and in the second folder", async () => {
     const source = makeRepository({ ...CODE, "docs/readme.md": "mine", "docs/reference/Tool.md": "mine" });
     const run = await documentRepository(source);
     expect([...run.pages.keys()]).toEqual(["docs/code/README.md", "docs/code/tool.md"]);
   });
 
-  test("stay when they do not stand in the way", async () => {
+  test("stay in the folder if their names do not conflict", async () => {
     const run = await documentRepository(makeRepository({ ...CODE, "docs/guide.md": "# Guide\n" }));
     expect([...run.pages.keys()]).toEqual(["docs/README.md", "docs/tool.md"]);
   });
 
-  test("are what a page becomes when its first line is removed", async () => {
+  test("include generated pages whose first line was removed", async () => {
     const once = await documentRepository(makeRepository(CODE));
     const path = join(once.root, "docs/tool.md");
     writeFileSync(path, readFileSync(path, "utf8").split("\n").slice(1).join("\n"));
@@ -50,8 +50,8 @@ describe("pages that a person wrote", () => {
   });
 });
 
-describe("the edge of the repository", () => {
-  test("is never crossed through a symbolic link, neither reading nor writing", async () => {
+describe("reading the repository", () => {
+  test("follows no symbolic link, and neither does writing", async () => {
     const outside = makeRepository({ "secret.ts": "export const SECRET = 1;\n" });
     const source = makeRepository(CODE);
     symlinkSync(outside, join(source, "docs"));
@@ -63,7 +63,7 @@ describe("the edge of the repository", () => {
     expect([...run.pages.values()].join("\n")).not.toMatch(/secret/i);
   });
 
-  test("leaves out what git ignores, what tools make, and what is hidden, binary or huge", async () => {
+  test("skips ignored, generated, hidden, binary and huge files", async () => {
     const source = makeRepository({
       ...CODE,
       ".gitignore": "# made\n/generated/\n*.local.ts\n!kept.local.ts\n",
@@ -90,7 +90,7 @@ describe("the edge of the repository", () => {
 });
 
 describe("hostile content", () => {
-  test("cannot speak for the agent, break the page or lead a reader astray", async () => {
+  test("cannot form a response block, break a page or add a misleading link", async () => {
     const source = makeRepository({
       "package.json": JSON.stringify({
         name: "x|y`z",
@@ -137,7 +137,7 @@ describe("hostile content", () => {
     }
     const page = [...run.pages].find(([path]) => !path.endsWith("README.md"))![1];
     expect([...page.matchAll(/^# /gm)]).toHaveLength(1);
-    // Every row of a table has as many cells as its head.
+    // Every row of a table must have as many cells as its head.
     for (const rows of page.split("\n\n").filter((block) => block.startsWith("| "))) {
       const cells = rows.split("\n").map((row) => row.replaceAll(/\\./g, "").split("|").length);
       expect(new Set(cells).size).toBe(1);
@@ -145,8 +145,8 @@ describe("hostile content", () => {
   });
 });
 
-describe("what is missing", () => {
-  test("a repository without code gets one honest page", async () => {
+describe("incomplete or outdated pages", () => {
+  test("a repository without code gets one page that says so", async () => {
     const run = await documentRepository(
       makeRepository({ "README.md": "# Notes\n\nOnly words.\n", "notes/a.md": "# A\n" }),
     );
@@ -157,12 +157,12 @@ describe("what is missing", () => {
     expect(run.verification.data).toMatchObject({ status: "passed" });
   });
 
-  test("an empty folder too", async () => {
+  test("an empty folder gets one page", async () => {
     const run = await documentRepository(makeRepository({}));
     expect([...run.pages.keys()]).toEqual(["docs/README.md"]);
   });
 
-  test("a component whose task was skipped is not linked, and verification says so", async () => {
+  test("a component whose task was skipped is not linked, and verification warns about it", async () => {
     const source = join(import.meta.dirname, "fixtures/harbor");
     const run = await documentRepository(source, (task) => task.title === "Document @harbor/core");
     expect(brokenLinks(run.root, run.pages)).toEqual([]);
@@ -172,7 +172,7 @@ describe("what is missing", () => {
     expect(run.verification.data).toMatchObject({ status: "passed_with_warnings" });
   });
 
-  test("pages that fell behind the code are found by verification, each with its place", async () => {
+  test("verification reports outdated pages with their locations", async () => {
     const run = await documentRepository(join(import.meta.dirname, "fixtures/orders"));
     writeFileSync(join(run.root, "lib/money.js"), "exports.total = () => 0\n");
     const root = copyOf(run.root);
@@ -189,7 +189,7 @@ describe("what is missing", () => {
     expect(issues.every(({ location }) => location.startsWith("docs/"))).toBe(true);
   });
 
-  test("a page of a component that no longer exists is removed when the others are put together", async () => {
+  test("aggregation removes the page of a component that no longer exists", async () => {
     const run = await documentRepository(join(import.meta.dirname, "fixtures/orders"));
     const stale = join(run.root, "docs/old.md");
     writeFileSync(stale, run.pages.get("docs/lib.md")!);
@@ -198,7 +198,7 @@ describe("what is missing", () => {
     expect(again.verification.data).toMatchObject({ status: "passed" });
   });
 
-  test("conflicts that the engine names are reported", async () => {
+  test("aggregation reports the conflicts of the prompt", async () => {
     const run = await documentRepository(makeRepository(CODE));
     await using session = new AgentSession(run.root);
     const conflicts = JSON.stringify([{ type: "content", files: ["docs/tool.md"], tasks: ["task_001"] }]);
@@ -209,8 +209,8 @@ describe("what is missing", () => {
   });
 });
 
-describe("a plan that a person has changed", () => {
-  test("is followed: other scopes get pages of their own, and the overview lists them", async () => {
+describe("a plan that the user has changed", () => {
+  test("gives other scopes their own pages, which the overview lists", async () => {
     const source = join(import.meta.dirname, "fixtures/harbor");
     const root = copyOf(source);
     await using worker = new AgentSession(root, { TUTTI_ROLE: "worker" });

@@ -1,27 +1,26 @@
-// A page read back: its links, headings and the names it documents. Code blocks and code spans hold anything and are
-// not read for links.
+// Parses a page: its links, its headings and the names that it documents. Links in code blocks and code spans do not
+// count.
 import { anchorOf } from "../write/markdown.ts";
 
 export interface PageLink {
   target: string;
   /** The line of the page, counted from 1. */
   line: number;
-  /** Where the link stands in the text, with its label. */
   label: string;
 }
 
-export interface ReadPage {
+export interface ParsedPage {
   title: string;
   links: PageLink[];
   anchors: Set<string>;
-  /** Names that have a section, each with the line of the page and the place that the section gives. */
+  /** Names with a section, each with its line on the page and the link to its definition. */
   names: { name: string; line: number; place: string | null }[];
 }
 
 const LINK = /\[((?:`+[^`]*`+|\\.|[^\]\\`])*)\]\(([^()\s]*)\)/g;
 
-export function readPage(text: string): ReadPage {
-  const page: ReadPage = { title: "", links: [], anchors: new Set(), names: [] };
+export function parsePage(text: string): ParsedPage {
+  const page: ParsedPage = { title: "", links: [], anchors: new Set(), names: [] };
   const counts = new Map<string, number>();
   const isCode = codeLines(text);
   for (const [index, line] of text.split("\n").entries()) {
@@ -36,7 +35,7 @@ export function readPage(text: string): ReadPage {
   return page;
 }
 
-/** For each line whether it belongs to a code block. */
+/** Returns for each line whether it belongs to a code block. */
 export function codeLines(text: string): boolean[] {
   let fenced: string | null = null;
   return text.split("\n").map((line) => {
@@ -50,7 +49,13 @@ export function codeLines(text: string): boolean[] {
   });
 }
 
-function readHeading(page: ReadPage, counts: Map<string, number>, level: number, heading: string, line: number): void {
+function readHeading(
+  page: ParsedPage,
+  counts: Map<string, number>,
+  level: number,
+  heading: string,
+  line: number,
+): void {
   const anchor = anchorOf(heading);
   const count = counts.get(anchor) ?? 0;
   counts.set(anchor, count + 1);
@@ -60,7 +65,7 @@ function readHeading(page: ReadPage, counts: Map<string, number>, level: number,
   if (name !== undefined) page.names.push({ name, line, place: null });
 }
 
-/** The links of a line, whose labels may be code spans; code spans elsewhere are skipped. */
+/** Returns the links of a line. Their labels may be code spans; all other code spans are skipped. */
 export function linksIn(line: string): { target: string; label: string }[] {
   const found: { target: string; label: string }[] = [];
   let at = 0;
