@@ -6,7 +6,7 @@
 import { guarded } from "./guarded.ts";
 import type { Command } from "../run/command.ts";
 import { decideStep } from "../run/decide.ts";
-import type { TuttiError } from "../schema/error.ts";
+import { TuttiError } from "../schema/error.ts";
 import { isInformational, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
@@ -144,6 +144,7 @@ export class RunWriter {
       if (events.length > 0) stored = await store.append(this.id, previous?.runSeq ?? 0, events);
     } catch (error) {
       followUps?.done(false);
+      if (error instanceof TuttiError && error.code === "not_encodable") return this.#writeAlone(batch, error);
       for (const waiting of batch) waiting.reject(error);
       // `halt` was called; the store has not failed here.
       if (error !== this.#halted) this.#options.failed(error);
@@ -157,5 +158,11 @@ export class RunWriter {
       if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));
       else waiting.resolve(next!);
     }
+  }
+
+  /** Repeats the commands of `batch` one by one, so that only the command whose events cannot be encoded is rejected. */
+  async #writeAlone(batch: PendingCommand[], error: TuttiError): Promise<void> {
+    if (batch.length === 1) return batch[0]!.reject(error);
+    for (const waiting of batch) await this.#write([waiting]);
   }
 }

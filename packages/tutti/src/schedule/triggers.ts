@@ -14,6 +14,7 @@ import { viewOf, viewOfSettings } from "./schedules.ts";
 import type { TriggerSettings } from "./settings.ts";
 import { identifyDelivery, type Signatures } from "./signature.ts";
 import type { TriggerView } from "../schema/api/schedule-routes.ts";
+import { parseBoundedJson } from "../schema/bounded-json.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 
@@ -127,8 +128,9 @@ function readSecret(file: string): string | undefined {
 function readJson(body: Uint8Array): unknown {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    return text.trim() === "" ? undefined : JSON.parse(text);
+    return text.trim() === "" ? undefined : parseBoundedJson(text);
   } catch (error) {
+    if (error instanceof TuttiError) throw error;
     throw new TuttiError("invalid_input", "The body is not valid JSON. Send JSON or an empty body.", { cause: error });
   }
 }

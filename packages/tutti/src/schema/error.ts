@@ -14,6 +14,7 @@ export const ERRORS = {
   // Invalid input.
   usage: { status: 400, exit: 2, retryable: false },
   invalid_input: { status: 400, exit: 2, retryable: false },
+  not_encodable: { status: 422, exit: 2, retryable: false },
   invalid_scenario: { status: 422, exit: 2, retryable: false },
   invalid_template: { status: 422, exit: 2, retryable: false },
   invalid_plan: { status: 422, exit: 4, retryable: false },

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { Holder } from "./access/holder.ts";
 import type { Route } from "../schema/api/route.ts";
+import { parseBoundedJson } from "../schema/bounded-json.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** `holder` is undefined on routes that need no token. */
@@ -11,13 +12,17 @@ export type Bindings = { Bindings: HttpBindings; Variables: { holder: Holder | u
 type RequestContext = Context<Bindings>;
 
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** An invalid list of thousands of items has a problem each. */
+const MAX_ISSUES = 20;
 
 export function decode<S extends z.ZodType>(schema: S, value: unknown, part: "body" | "query"): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const { issues } = parsed.error;
+  const details = issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({ path: path.join("."), message }));
   const sentence = details.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new TuttiError("invalid_input", `The ${part} is invalid: ${sentence}. See its schema at /api/docs.`, {
+  const more = issues.length > MAX_ISSUES ? ` and ${issues.length - MAX_ISSUES} more problems` : "";
+  throw new TuttiError("invalid_input", `The ${part} is invalid: ${sentence}${more}. See its schema at /api/docs.`, {
     details,
   });
 }
@@ -46,8 +51,9 @@ export async function readBody(c: RequestContext, { body, bodyType, maxBytes }: 
   let value: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    value = text.trim() === "" ? undefined : isText ? text : JSON.parse(text);
+    value = text.trim() === "" ? undefined : isText ? text : parseBoundedJson(text);
   } catch (error) {
+    if (error instanceof TuttiError) throw error;
     throw new TuttiError("invalid_input", `The body is not valid ${isText ? "UTF-8 text" : "JSON"}.`, { cause: error });
   }
   return decode(body!, value, "body");

@@ -72,3 +72,30 @@ it("`RunWriter` stores concurrent changes in one write and resolves each after i
   expect(onDisk()).toBe(101);
   await store.close();
 });
+
+it("`RunWriter` rejects only the command whose events have no JSON form, and continues", async () => {
+  const store = openSqliteStore(join(folder, "tutti.db"));
+  const failures: unknown[] = [];
+  const writer = new RunWriter({
+    id: ID,
+    run: null,
+    store,
+    world: realWorld,
+    published: () => {},
+    failed: (error) => void failures.push(error),
+    followUps: () => null,
+    lookAtClock: () => {},
+  });
+  const create = { type: "create" as const, id: ID, templateId: "test", template: makeTemplate(), cwd: folder };
+  await writer.submit({ ...create, message: "do it", customVariables: {}, agent: "local" });
+  let deep: unknown = "the end";
+  for (let i = 0; i < 20_000; i++) deep = [deep];
+  const poisoned = count(2);
+  Object.assign(poisoned.event.data, { deep });
+  const results = await Promise.allSettled([count(1), poisoned, count(3)].map((command) => writer.submit(command)));
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect((results[1] as PromiseRejectedResult).reason).toMatchObject({ code: "not_encodable" });
+  expect(failures).toEqual([]);
+  expect(store.read({ run: ID })).toHaveLength(3);
+  await store.close();
+});

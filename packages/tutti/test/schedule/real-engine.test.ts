@@ -182,6 +182,12 @@ describe("a server with a trigger", () => {
     ]);
   });
 
+  it("rejects a payload that is nested thousands of levels deep", async () => {
+    const { status, json } = await send('{"a":'.repeat(5000) + "1" + "}".repeat(5000));
+    expect([status, json.error.code]).toEqual([400, "invalid_input"]);
+    expect(lab.engine.summaries()).toEqual([]);
+  });
+
   it("asks for confirmation of a plan, whatever the project's template says", async () => {
     const folder = join(lab.lab.repo, ".tutti", "templates");
     mkdirSync(folder, { recursive: true });

@@ -70,6 +70,34 @@ describe("the table of routes", () => {
   });
 });
 
+describe("a body that is too large to validate", () => {
+  const bodies = TABLE.filter(([, { body, bodyType, signed }]) => body && bodyType === undefined && !signed);
+  const deep = '{"a":'.repeat(5000) + "1" + "}".repeat(5000);
+  const wide = `{"a":[${"1,".repeat(100_000)}1]}`;
+
+  it.each(bodies)("to %s gets 400, by depth and by count, and the server goes on", async (key) => {
+    // Only these calls name something that exists and create nothing.
+    const { success, wrong } = CASES[key];
+    const { params = {} } = await (key.startsWith("POST /api/protocols") ? success : wrong!)(scene);
+    for (const [body, why] of [
+      [deep, /nested more than 64 levels/],
+      [wide, /more than 50000 values/],
+    ] as const) {
+      const { status, json } = await ask(key, { params, body });
+      expect([status, json.error.code, json.error.message]).toEqual([400, "invalid_input", expect.stringMatching(why)]);
+    }
+    expect((await lab.api("/api/inbox")).status).toBe(200);
+  });
+
+  it("lists at most 20 problems of a long list", async () => {
+    const decisions = Array.from({ length: 10_000 }, () => ({}));
+    const params = { id: scene.busy };
+    const { status, json } = await ask("POST /api/orchestrator/:id/decisions", { params, body: { decisions } });
+    expect([status, json.error.details.length]).toEqual([400, 20]);
+    expect(json.error.message).toMatch(/and \d+ more problems/);
+  });
+});
+
 describe("a valid request", () => {
   it.each(TABLE)("to %s gets the response that the table declares (E66)", async (key, route) => {
     const answered = await ask(key, await CASES[key].success(scene));

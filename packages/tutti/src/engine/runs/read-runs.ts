@@ -1,6 +1,8 @@
 // Reads the runs of an import: one exported run, or all runs of an old state file.
 import { isOldFile, readOldStates, type OldRun } from "./old-states.ts";
 import { readCopy } from "../copies/run-copy.ts";
+import { LOG_BOUNDS, parseBoundedJson } from "../../schema/bounded-json.ts";
+import { TuttiError } from "../../schema/error.ts";
 import type { Template } from "../../schema/template.ts";
 
 /** `fallback` replaces a template that cannot be read; `newId` replaces ids that are not valid. */
@@ -11,8 +13,9 @@ export function readRuns(text: string, fallback: () => Template, newId: () => st
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseBoundedJson(text, LOG_BOUNDS);
+  } catch (error) {
+    if (error instanceof TuttiError) throw error;
     // An exported run has several lines of JSON; `readCopy` parses them.
     return null;
   }

@@ -4,6 +4,7 @@ import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "../check/check-raw.ts";
 import { locateJsonError } from "../check/locate-json-error.ts";
 import { MAX_TEMPLATE_BYTES } from "../raw-template.ts";
+import { parseBoundedJson } from "../../schema/bounded-json.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** Returns a stamp that changes with the file, or null if there is none. For a link, the link and its target count. */
@@ -44,8 +45,9 @@ export function parseTemplate(text: string): unknown {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch (error) {
+    if (error instanceof TuttiError) throw error;
     throw new Error(`it is not JSON: ${locateJsonError(text)}`, { cause: error });
   }
 }
