@@ -26,7 +26,7 @@ const MARK = '"sent":"';
 class ToldLog implements EventLog {
   #listener: Parameters<EventLog["subscribe"]>[0] = () => {};
   #last = 0;
-  events = () => [];
+  rawEvents = () => [];
   lastSeq = () => this.#last;
 
   subscribe(listener: Parameters<EventLog["subscribe"]>[0]): () => void {

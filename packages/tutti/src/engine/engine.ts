@@ -23,7 +23,7 @@ import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { waitsForPerson } from "../run/inbox/waits-for-user.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -31,6 +31,7 @@ import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
+import { readInPages } from "../store/read-in-pages.ts";
 import type { EventQuery, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -336,6 +337,21 @@ export class Engine {
   /** Stored events; with `run` only those of that run. */
   events(options: EventQuery): StoredEvent[] {
     return this.#options.store.read(options);
+  }
+
+  /** Like `events`, but reads page by page while the caller consumes them. */
+  readEvents(options: Omit<EventQuery, "before">): Generator<StoredEvent> {
+    return readInPages((query) => this.#options.store.read(query), options);
+  }
+
+  /** Stored events whose `data` is JSON text, for readers that only forward them. */
+  rawEvents(options: EventQuery): RawEvent[] {
+    return this.#options.store.readRaw(options);
+  }
+
+  /** Like `rawEvents`, but reads page by page while the caller consumes them. */
+  readRawEvents(options: Omit<EventQuery, "before">): Generator<RawEvent> {
+    return readInPages((query) => this.#options.store.readRaw(query), options);
   }
 
   /** Appends events that belong to no run; resolves when they are on disk. */

@@ -378,3 +378,8 @@ const INFORMATIONAL = new Set<EventType>([
   "log:removed",
 ]);
 export const isInformational = (type: EventType): boolean => INFORMATIONAL.has(type);
+
+/** A stored event whose `data` is JSON text: a reader that only forwards it need not parse and encode it. */
+export type RawEvent = Omit<StoredEvent, "data"> & { data: string };
+
+export const encodeStored = (event: StoredEvent): RawEvent => ({ ...event, data: JSON.stringify(event.data) });

@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { decode, readBody, type Bindings } from "./decode.ts";
+import { streamArray } from "./stream-array.ts";
 import type { Route } from "../schema/api/route.ts";
 import type { ROUTES, RouteKey } from "../schema/api/routes.ts";
 
@@ -22,8 +23,13 @@ export interface RouteRequest<Key extends RouteKey> {
   context: Context<Bindings>;
 }
 
-/** A `Response` is sent unchanged; any other value as JSON with the route's status. */
-type Answer<Key extends RouteKey> = z.input<(typeof ROUTES)[Key]["response"]> | Response;
+type Value<Key extends RouteKey> = z.input<(typeof ROUTES)[Key]["response"]>;
+
+/** A `Response` is sent unchanged, a generator is streamed as an array, any other value is sent as JSON. */
+type Answer<Key extends RouteKey> =
+  | Value<Key>
+  | Response
+  | (Value<Key> extends readonly (infer Item)[] ? Generator<Item> : never);
 
 export type Handlers<Keys extends RouteKey> = {
   [Key in Keys]: (request: RouteRequest<Key>) => Answer<Key> | Promise<Answer<Key>>;
@@ -44,5 +50,14 @@ export async function answer(c: Context<Bindings>, route: Route, handle: AnyHand
     body: () => readBody(c, route),
     context: c,
   });
-  return value instanceof Response ? value : c.json(value as object, route.status ?? 200);
+  if (value instanceof Response) return value;
+  const status = route.status ?? 200;
+  return isGenerator(value) ? streamArray(encodeItems(value), status) : c.json(value as object, status);
+}
+
+const isGenerator = (value: unknown): value is Generator =>
+  typeof value === "object" && value !== null && "next" in value && Symbol.iterator in value;
+
+function* encodeItems(items: Iterable<unknown>): Generator<string> {
+  for (const item of items) yield JSON.stringify(item);
 }

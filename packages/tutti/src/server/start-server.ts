@@ -54,6 +54,7 @@ export interface RunningServer {
 const LIMIT_BEYOND_LOOPBACK: RateLimit = { perMinute: 600 };
 
 /** Time that open requests get to finish when the server closes. */
+const IDLE_AFTER_MS = 120_000;
 const GRACE_MS = 1000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -66,6 +67,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // Offers of other protocols, such as HTTP/2, are ignored, and the request is answered over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
   });
+  // Ends answers that the client does not read. Live events have heartbeats, and `ws` turns the limit off.
+  server.setTimeout(IDLE_AFTER_MS);
   const port = await listen(server, host, options.port);
   const access = new Access({ token, tokens, host, port });
   const live = new LiveHolders(tokens);

@@ -1,8 +1,8 @@
 // An event log in memory with the invariants of `Store`. It can fail on demand, for simulations and for tests of how
 // the engine handles a failing store.
-import { outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "./store.ts";
+import { notEncodable, outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { StoredEvent } from "../schema/event.ts";
+import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 
 /** Outlives a store: pass the same disk to two stores to simulate a restart or a race. */
 export interface MemoryDisk {
@@ -35,12 +35,12 @@ export class MemoryStore implements Store {
   }
 
   async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+    const encoded = encode(events);
     return this.#write(() => {
       if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
-      // Serialise as on disk, so that a value without a JSON form does not survive here either.
-      const stored = events.map((event, i): StoredEvent => {
+      const stored = encoded.map((text, i): StoredEvent => {
         const place = { seq: this.lastSeq() + i + 1, run, runSeq: expected + i + 1 };
-        return { ...(JSON.parse(JSON.stringify(event)) as NewEvent), ...place };
+        return { ...(JSON.parse(text) as NewEvent), ...place };
       });
       this.#disk.events.push(...stored);
       return stored;
@@ -76,12 +76,23 @@ export class MemoryStore implements Store {
     return this.#disk.events.findLast((event) => event.run === run && event.runSeq > 0)?.runSeq ?? 0;
   }
 
-  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: EventQuery): StoredEvent[] {
-    const end = before ?? Number.POSITIVE_INFINITY;
+  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY, maxBytes }: EventQuery): StoredEvent[] {
+    const endSeq = before ?? Number.POSITIVE_INFINITY;
     const found = this.#disk.events.filter(
-      ({ seq, run: of, runSeq }) => seq > after && seq < end && (run === undefined || (of === run && runSeq > 0)),
+      ({ seq, run: of, runSeq }) => seq > after && seq < endSeq && (run === undefined || (of === run && runSeq > 0)),
     );
-    return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
+    const isLast = before !== undefined;
+    const page = isLast ? found.slice(Math.max(found.length - limit, 0)) : found.slice(0, limit);
+    if (maxBytes === undefined) return page;
+    let bytes = 0;
+    const ordered = isLast ? page.toReversed() : page;
+    const end = ordered.findIndex(({ data }) => (bytes += JSON.stringify(data).length) >= maxBytes);
+    const fitting = end === -1 ? ordered : ordered.slice(0, end + 1);
+    return isLast ? fitting.toReversed() : fitting;
+  }
+
+  readRaw(options: EventQuery): RawEvent[] {
+    return this.read(options).map(encodeStored);
   }
 
   runs(): string[] {
@@ -94,5 +105,14 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
+  }
+}
+
+/** Encodes as on disk, so that a value without a JSON form does not survive here either. */
+function encode(events: readonly NewEvent[]): string[] {
+  try {
+    return events.map((event) => JSON.stringify(event));
+  } catch (error) {
+    throw notEncodable(error);
   }
 }

@@ -4,9 +4,17 @@ import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
 import type { StateSnapshot, Snapshots } from "./snapshots.ts";
-import { outOfPlace, removedEvent, type LogReader, type NewEvent, type EventQuery, type Store } from "./store.ts";
+import {
+  notEncodable,
+  outOfPlace,
+  removedEvent,
+  type LogReader,
+  type NewEvent,
+  type EventQuery,
+  type Store,
+} from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { StoredEvent } from "../schema/event.ts";
+import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 import { EVENT_VERSION, readData } from "../schema/upcast.ts";
 
 /** `write` runs inside the transaction and returns a callback that runs after the commit. */
@@ -45,7 +53,7 @@ export function openSqliteReader(file: string): LogReader & { snapshots: Snapsho
   const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
   const version = attempt(`read ${file}`, () => readVersion(db, file));
   const snapshots = version >= FIRST_WITH_SNAPSHOTS ? snapshotsOf(db, () => {}) : null;
-  const reader = version > 0 ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
+  const reader = version > 0 ? readerOf(db) : { read: () => [], readRaw: () => [], runs: () => [], lastSeq: () => 0 };
   return { ...reader, snapshots, close: () => db.close() };
 }
 
@@ -106,11 +114,13 @@ class SqliteStore implements Store {
     );
   }
 
-  append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+  async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+    // Encoded before the transaction, which other appends share: an event without a JSON form fails alone.
+    const encoded = encode(events);
     return this.#enqueue(({ resolve, reject }) => {
       const last = (this.#lastOfRun.get(run ?? "")?.["last"] as number | null) ?? 0;
       if (last !== expected) return () => reject(outOfPlace(run ?? "", expected));
-      const stored = this.#write(run, expected, events);
+      const stored = this.#write(run, expected, events, encoded);
       return () => resolve(stored);
     });
   }
@@ -150,13 +160,13 @@ class SqliteStore implements Store {
     for (const answer of answers) answer();
   }
 
-  #write(run: string | null, expected: number, events: readonly NewEvent[]): StoredEvent[] {
+  #write(run: string | null, expected: number, events: readonly NewEvent[], encoded: readonly string[]): StoredEvent[] {
     let seq = this.lastSeq();
     let runSeq = expected;
-    return events.map((event) => {
+    return events.map((event, i) => {
       seq += 1;
       runSeq += 1;
-      this.#insert.run(seq, run ?? "", runSeq, event.type, JSON.stringify(event.data), event.timestamp, EVENT_VERSION);
+      this.#insert.run(seq, run ?? "", runSeq, event.type, encoded[i]!, event.timestamp, EVENT_VERSION);
       return { ...event, seq, run: run || null, runSeq };
     });
   }
@@ -198,6 +208,10 @@ class SqliteStore implements Store {
     return this.#reader.read(options);
   }
 
+  readRaw(options: EventQuery): RawEvent[] {
+    return this.#reader.readRaw(options);
+  }
+
   runs(): string[] {
     return this.#reader.runs();
   }
@@ -224,10 +238,14 @@ export const QUERIES = {
 
 function readerOf(db: DatabaseSync): LogReader {
   const last = db.prepare("SELECT max(seq) AS last FROM events");
-  const rows = (query: string, { before, limit = -1 }: EventQuery, ...bounds: (string | number)[]): StoredEvent[] => {
+  const rows = (query: string, { before, limit = -1, maxBytes }: EventQuery, ...bounds: (string | number)[]): Row[] => {
     const way = before === undefined ? "" : "DESC";
-    const found = db.prepare(`${query} ${way} LIMIT ?`).all(...bounds, limit) as unknown as Row[];
-    return (before === undefined ? found : found.toReversed()).map(toEvent);
+    const statement = db.prepare(`${query} ${way} LIMIT ?`);
+    const found =
+      maxBytes === undefined
+        ? (statement.all(...bounds, limit) as unknown as Row[])
+        : takeBytes(statement.iterate(...bounds, limit) as unknown as Iterable<Row>, maxBytes);
+    return before === undefined ? found : found.toReversed();
   };
   /** Counts the run's events up to `seq`. `seq` and `run_seq` grow together, so a binary search finds it. */
   const countUpTo = (run: string, seq: number): number => {
@@ -243,15 +261,17 @@ function readerOf(db: DatabaseSync): LogReader {
     }
     return low;
   };
+  const select = (options: EventQuery): Row[] => {
+    const { run, after = 0, before = END } = options;
+    if (run === undefined) return rows(QUERIES.all, options, after, before);
+    const of = run ?? "";
+    const first = after > 0 ? countUpTo(of, after) : 0;
+    const next = before < END ? countUpTo(of, before - 1) + 1 : END;
+    return rows(QUERIES.ofRun, options, of, first, next);
+  };
   return {
-    read(options) {
-      const { run, after = 0, before = END } = options;
-      if (run === undefined) return rows(QUERIES.all, options, after, before);
-      const of = run ?? "";
-      const first = after > 0 ? countUpTo(of, after) : 0;
-      const next = before < END ? countUpTo(of, before - 1) + 1 : END;
-      return rows(QUERIES.ofRun, options, of, first, next);
-    },
+    read: (options) => select(options).map(toEvent),
+    readRaw: (options) => select(options).map(toRaw),
     runs() {
       const rows = db.prepare("SELECT run FROM events WHERE run_seq = 1 AND run <> '' ORDER BY seq").all();
       return rows.map((row) => row["run"] as string);
@@ -288,16 +308,42 @@ function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snap
   };
 }
 
+function takeBytes(rows: Iterable<Row>, maxBytes: number): Row[] {
+  const taken: Row[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    taken.push(row);
+    bytes += row.data.length;
+    if (bytes >= maxBytes) break;
+  }
+  return taken;
+}
+
+function encode(events: readonly NewEvent[]): string[] {
+  try {
+    return events.map(({ data }) => JSON.stringify(data));
+  } catch (error) {
+    throw notEncodable(error);
+  }
+}
+
 function toEvent(row: Row): StoredEvent {
   if (row.type === REMOVED) return removedEvent(row.seq, row.at);
-  return {
-    seq: row.seq,
-    run: row.run || null,
-    runSeq: row.run_seq,
-    type: row.type,
-    data: readData(row.type, row.version ?? 1, JSON.parse(row.data)),
-    timestamp: row.at,
-  } as StoredEvent;
+  return { ...toPlace(row), data: readData(row.type, row.version ?? 1, JSON.parse(row.data)) } as StoredEvent;
+}
+
+const toPlace = ({ seq, run, run_seq, type, at }: Row) => ({
+  seq,
+  run: run || null,
+  runSeq: run_seq,
+  type,
+  timestamp: at,
+});
+
+/** Data of an older version is read and encoded again. */
+function toRaw(row: Row): RawEvent {
+  if (row.version === EVENT_VERSION && row.type !== REMOVED) return { ...toPlace(row), data: row.data } as RawEvent;
+  return encodeStored(toEvent(row));
 }
 
 const REMOVED = removedEvent(0, 0).type;

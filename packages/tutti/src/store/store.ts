@@ -2,13 +2,13 @@
 //
 // Invariants, which the conformance suite checks for every implementation
 // 1. An acknowledged append is on disk and is read back after any crash.
-// 2. A rejected append has stored nothing.
+// 2. A rejected append has stored nothing. `not_encodable` means that the events are at fault, not the store.
 // 3. `seq` counts 1, 2, 3 … over the whole store and `runSeq` within each run, without gap, repeat or reordering.
 // 4. An append names the run's last `runSeq`. It fails if another write came first.
 // 5. Opening a store begins a new epoch. A store opened earlier can no longer write.
 // 6. Nothing leaves the sequence: a removed event stays as an empty entry.
 import { TuttiError } from "../schema/error.ts";
-import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 
 export type NewEvent = RunEvent & { timestamp: number };
 
@@ -20,10 +20,13 @@ export interface EventQuery {
   /** Only events before this `seq`. `limit` then selects the last of them, still in ascending order. */
   before?: number;
   limit?: number;
+  /** Ends the list with the event that brings the encoded data to this size, so a list has at least one event. */
+  maxBytes?: number;
 }
 
 export interface LogReader {
   read(options: EventQuery): StoredEvent[];
+  readRaw(options: EventQuery): RawEvent[];
   /** Oldest first. */
   runs(): string[];
   /** Returns 0 for an empty store. */
@@ -55,6 +58,14 @@ export const removedEvent = (seq: number, timestamp: number): StoredEvent => ({
   run: null,
   runSeq: 0,
 });
+
+/** The error for events that have no JSON form, such as a value nested thousands of levels deep. */
+export const notEncodable = (cause: unknown): TuttiError =>
+  new TuttiError(
+    "not_encodable",
+    `The events cannot be encoded: ${(cause as Error).message}. Send values that are smaller or nested less deeply.`,
+    { cause },
+  );
 
 /** The error for an append whose `expected` is not the run's last `runSeq`. */
 export const outOfPlace = (run: string, expected: number): TuttiError =>

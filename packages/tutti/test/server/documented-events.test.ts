@@ -1,9 +1,8 @@
 // Live events carry at least the members that document 004 lists for their type.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LiveFrame } from "../../src/server/live/frame.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
-import { ServerLab, type SocketFollower } from "./server-lab.ts";
+import { ServerLab, type SocketFollower, type LiveFrame } from "./server-lab.ts";
 
 let lab: ServerLab;
 let socket: SocketFollower;

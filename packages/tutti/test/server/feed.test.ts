@@ -1,13 +1,14 @@
 // Property test of `Feed` with random logs and random publication orders.
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Listener } from "../../src/engine/engine.ts";
-import type { StoredEvent } from "../../src/schema/event.ts";
+import { encodeStored, type RawEvent, type StoredEvent } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { Feed } from "../../src/server/live/feed.ts";
 import type { EventLog } from "../../src/server/live/follower.ts";
 import type { Outlet } from "../../src/server/live/outlet.ts";
+import type { EventQuery } from "../../src/store/store.ts";
 
 const RARE = "workspace:released";
 
@@ -36,12 +37,18 @@ class LateLog implements EventLog {
     }
   }
 
-  events({ run, after = 0, before, limit = Infinity }: Parameters<EventLog["events"]>[0]): StoredEvent[] {
+  events({ run, after = 0, before, limit = Infinity, maxBytes }: EventQuery): StoredEvent[] {
     const end = before ?? Infinity;
     const found = this.stored.filter(
       (event) => event.seq > after && event.seq < end && (run === undefined || event.run === run),
     );
-    return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
+    // Nine events fill a page, so that the log is read in several pages.
+    const most = Math.min(limit, maxBytes === undefined ? Infinity : 9);
+    return before === undefined ? found.slice(0, most) : found.slice(Math.max(found.length - most, 0));
+  }
+
+  rawEvents(query: EventQuery): RawEvent[] {
+    return this.events(query).map(encodeStored);
   }
 
   lastSeq(): number {
@@ -65,8 +72,9 @@ class SlowOutlet implements Outlet {
     this.#turns = turns;
   }
 
-  send(batch: Parameters<Outlet["send"]>[0]): void {
-    this.seqs.push(...batch.events.map(({ seq }) => seq));
+  send(batch: Parameters<Outlet["send"]>[0]): number {
+    this.seqs.push(...batch.frames.map(({ seq }) => seq));
+    return batch.stream.length;
   }
 
   async taken(): Promise<void> {
@@ -78,6 +86,76 @@ class SlowOutlet implements Outlet {
   end = () => this.#closing.resolve();
   cut = () => this.#closing.resolve();
 }
+
+/** A client that reads nothing until `read` is called. */
+class StalledOutlet implements Outlet {
+  readonly buffers: Buffer[] = [];
+  beats = 0;
+  #taken = Promise.withResolvers<void>();
+  readonly #closing = Promise.withResolvers<void>();
+  readonly closed = this.#closing.promise;
+  isCut = false;
+
+  send({ stream }: Parameters<Outlet["send"]>[0]): number {
+    this.buffers.push(stream);
+    return stream.length;
+  }
+
+  read(): void {
+    this.buffers.length = 0;
+    this.#taken.resolve();
+    this.#taken = Promise.withResolvers();
+  }
+
+  taken = () => (this.buffers.length === 0 ? Promise.resolve() : this.#taken.promise);
+  buffered = () => this.buffers.reduce((sum, { length }) => sum + length, 0);
+  beat = () => void (this.beats += 1);
+  end = () => this.#closing.resolve();
+  cut = () => {
+    this.isCut = true;
+    this.buffers.length = 0;
+    this.#closing.resolve();
+  };
+}
+
+/** A log of events of `size` bytes; `publish` appends one and publishes it. */
+function largeLog(count: number, size: number): EventLog & { publish(): void } {
+  const text = "x".repeat(size);
+  const events: StoredEvent[] = [];
+  let listener: Listener = () => {};
+  const append = (): StoredEvent => {
+    const seq = events.length + 1;
+    const event: StoredEvent = {
+      seq,
+      run: "orch_a",
+      runSeq: seq,
+      timestamp: seq,
+      type: "orchestrator:imported",
+      data: { id: text },
+    };
+    events.push(event);
+    return event;
+  };
+  for (let i = 0; i < count; i++) append();
+  return {
+    rawEvents: ({ after = 0, maxBytes = Infinity }) =>
+      events.slice(after, after + Math.max(1, Math.ceil(maxBytes / size))).map(encodeStored),
+    lastSeq: () => events.length,
+    subscribe: (next) => {
+      listener = next;
+      return () => {};
+    },
+    publish: () => listener(append(), {} as Run),
+  };
+}
+
+/** Relies on the time limit of the test. */
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await turn();
+}
+
+const MB = 1024 * 1024;
+const everything = (after: number | null) => ({ after, run: null, types: null });
 
 const run = fc.constantFrom("orch_a", "orch_b");
 const step = fc.oneof(
@@ -140,12 +218,81 @@ describe("the feed", () => {
           }
         }
         log.publish(2);
-        // Enough turns for the slowest follower to read the longest log page by page.
-        for (let i = 0; i < 250; i++) await turn();
-        for (const { outlet, due } of followers) expect(outlet.seqs).toEqual(due().map(({ seq }) => seq));
+        const all = followers.map(({ outlet, due }) => ({ outlet, seqs: due().map(({ seq }) => seq) }));
+        await until(() => all.every(({ outlet, seqs }) => outlet.seqs.length >= seqs.length));
+        // A repeated event would arrive now.
+        for (let i = 0; i < 20; i++) await turn();
+        for (const { outlet, seqs } of all) expect(outlet.seqs).toEqual(seqs);
         feed.close();
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe("clients that read nothing", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("share one copy of the page they wait with", async () => {
+    const feed = new Feed(largeLog(10, MB));
+    const outlets = Array.from({ length: 30 }, () => new StalledOutlet());
+    for (const outlet of outlets) feed.follow(outlet, everything(0));
+    await until(() => outlets.every(({ buffers }) => buffers.length > 0));
+    expect(new Set(outlets.flatMap(({ buffers }) => buffers)).size).toBe(1);
+    feed.close();
+  });
+
+  it("are cut off on a quiet server after two heartbeats, and no others are", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const log = largeLog(0, 1000);
+    const feed = new Feed(log);
+    const [stalled, slow, idle] = [new StalledOutlet(), new StalledOutlet(), new StalledOutlet()];
+    for (const outlet of [stalled, slow]) feed.follow(outlet, everything(null));
+    log.publish();
+    await until(() => stalled.buffers.length > 0 && slow.buffers.length > 0);
+    feed.follow(idle, everything(null));
+    vi.advanceTimersByTime(15_000);
+    slow.read();
+    await turn();
+    await turn();
+    vi.advanceTimersByTime(15_000);
+    expect([stalled.isCut, slow.isCut, idle.isCut]).toEqual([true, false, false]);
+    expect([stalled.beats, slow.beats, idle.beats]).toEqual([0, 1, 2]);
+    feed.close();
+  });
+
+  it("hold at most 48 MB together, and those that have read most recently stay", async () => {
+    const feed = new Feed(largeLog(400, MB));
+    const outlets = Array.from({ length: 200 }, () => new StalledOutlet());
+    // Different cursors, so that no page is shared.
+    for (const [i, outlet] of outlets.entries()) feed.follow(outlet, everything(i));
+    await until(() => outlets.every(({ buffers, isCut }) => isCut || buffers.length > 0));
+    const held = outlets.reduce((sum, outlet) => sum + outlet.buffered(), 0);
+    expect(held).toBeLessThan(58 * MB);
+    expect(held).toBeGreaterThan(30 * MB);
+    expect(outlets[0]!.isCut).toBe(true);
+    expect(outlets.at(-1)!.isCut).toBe(false);
+    feed.close();
+  });
+
+  it("hold at most a page and one batch of new events, and continue from the log when they read", async () => {
+    const log = largeLog(0, 100_000);
+    const feed = new Feed(log);
+    const outlet = new StalledOutlet();
+    feed.follow(outlet, everything(null));
+    const seqs: string[] = [];
+    for (let i = 0; i < 50; i++) {
+      log.publish();
+      await turn();
+    }
+    expect(outlet.buffered()).toBeLessThan(500_000);
+    for (let i = 0; i < 60; i++) {
+      for (const buffer of outlet.buffers) seqs.push(...(buffer.toString().match(/(?<=^id: )\d+/gm) ?? []));
+      outlet.read();
+      await turn();
+      await turn();
+    }
+    expect(seqs.map(Number)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+    feed.close();
   });
 });

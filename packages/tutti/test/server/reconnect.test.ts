@@ -8,9 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type FollowOptions } from "../../src/client/follow-events.ts";
-import type { LiveFrame } from "../../src/server/live/frame.ts";
 import { finished, Lab } from "../lab/lab.ts";
-import { SocketFollower, StreamFollower } from "./server-lab.ts";
+import { SocketFollower, StreamFollower, type LiveFrame } from "./server-lab.ts";
 
 let lab: Lab;
 let server: ChildProcess;

@@ -10,7 +10,6 @@ import { openSchedules } from "../../src/main/local-server.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
-import type { LiveFrame } from "../../src/server/live/frame.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 import { loadToken } from "../../src/server/access/token.ts";
 import type { SessionHost } from "../../src/session/session.ts";
@@ -32,6 +31,19 @@ export interface Answered {
   text: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests check the members that they read.
   json: any;
+}
+
+/** An event on the wire. */
+export interface LiveFrame {
+  /** Position in the log of the whole server. */
+  seq: number;
+  /** Null for events of the server itself. */
+  run: string | null;
+  /** Position in the log of the run. */
+  runSeq: number;
+  type: string;
+  data: unknown;
+  timestamp: string;
 }
 
 export const VERSION = "1.2.3";

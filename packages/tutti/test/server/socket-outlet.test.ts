@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { removedEvent } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { Batch, frameOf } from "../../src/server/live/frame.ts";
+import { Batch, encodeFrame } from "../../src/server/live/frame.ts";
 import { SocketOutlet } from "../../src/server/live/socket-outlet.ts";
 
 async function connect(): Promise<{ outlet: SocketOutlet; client: WebSocket; got: string[] }> {
@@ -39,26 +39,26 @@ const event = (seq: number, text: string): StoredEvent => ({
 describe("events over a WebSocket", () => {
   it("arrive whole and in order, whatever their length and characters, also around a ping", async () => {
     const { outlet, client, got } = await connect();
-    const bare = JSON.stringify(frameOf(event(1, ""))).length;
+    const bare = encodeFrame(event(1, "")).text.length;
     const lengths = [125, 126, 127, 65_534, 65_535, 65_536, 65_537, 300_000];
     const texts = lengths.map((length) => "x".repeat(length - bare));
     const events = [...texts, "", "é", "𝄞".repeat(40), "\u2028\u0000\n"].map((text, i) => event(i % 9, text));
     for (let from = 0; from < events.length; from += 3) {
-      outlet.send(new Batch(events.slice(from, from + 3)));
+      outlet.send(new Batch(events.slice(from, from + 3).map(encodeFrame)));
       if (from === 3) outlet.beat();
     }
     await outlet.taken();
     await expect.poll(() => got.length).toBe(events.length);
-    expect(got.map((text) => JSON.parse(text) as unknown)).toEqual(events.map(frameOf));
+    expect(got).toEqual(events.map((each) => encodeFrame(each).text));
     expect(got.slice(0, lengths.length).map(({ length }) => length)).toEqual(lengths);
     expect(client.readyState).toBe(WebSocket.OPEN);
   });
 
   it("end with a close frame, after which nothing is sent", async () => {
     const { outlet, client, got } = await connect();
-    outlet.send(new Batch([event(1, "last")]));
+    outlet.send(new Batch([encodeFrame(event(1, "last"))]));
     outlet.end();
-    outlet.send(new Batch([event(2, "after")]));
+    outlet.send(new Batch([encodeFrame(event(2, "after"))]));
     const [code] = (await once(client, "close")) as [number];
     expect([code, got.length]).toEqual([1001, 1]);
     await outlet.closed;

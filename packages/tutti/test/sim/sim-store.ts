@@ -6,7 +6,7 @@ import { WORLD } from "./loop.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
-import type { StoredEvent } from "../../src/schema/event.ts";
+import { encodeStored, type RawEvent, type StoredEvent } from "../../src/schema/event.ts";
 import type { StateSnapshot } from "../../src/store/snapshots.ts";
 import { outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "../../src/store/store.ts";
 
@@ -197,6 +197,10 @@ export class SimStore implements Store {
     );
     if (this.#stage.has("log-read-short") && found.length > 20) return found.slice(0, -1);
     return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
+  }
+
+  readRaw(options: EventQuery): RawEvent[] {
+    return this.read(options).map(encodeStored);
   }
 
   runs(): string[] {

@@ -54,6 +54,38 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.lastSeq()).toBe(5);
     });
 
+    it("ends a page with the event that fills it, forwards and backwards, and reads the same events raw", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("x".repeat(500)), told("y".repeat(500)), told("z".repeat(500))]);
+      const seqs = (query: object) => store.read(query).map(({ seq }) => seq);
+      expect([1, 600, 700, 5000].map((maxBytes) => seqs({ maxBytes }).length)).toEqual([1, 2, 2, 3]);
+      expect(seqs({ run: "a", before: 4, maxBytes: 600 })).toEqual([2, 3]);
+      expect(seqs({ run: "a", after: 1, maxBytes: 1 })).toEqual([2]);
+      const raw = store.readRaw({ maxBytes: 600 });
+      expect(raw.map((event) => ({ ...event, data: JSON.parse(event.data) as unknown }))).toEqual(
+        store.read({ limit: 2 }),
+      );
+    });
+
+    it("rejects events that have no JSON form, alone, and goes on", async () => {
+      const store = fresh();
+      let deep: unknown = {};
+      for (let i = 0; i < 20_000; i++) deep = { deep };
+      const event = told("1");
+      Object.assign(event.data, { deep });
+      const [sound, rejected] = await Promise.allSettled([
+        store.append("a", 0, [told("1")]),
+        store.append("b", 0, [event]),
+      ]);
+      expect([sound.status, rejected.status]).toEqual(["fulfilled", "rejected"]);
+      expect((rejected as PromiseRejectedResult).reason).toMatchObject({ code: "not_encodable" });
+      await store.append("b", 0, [told("2")]);
+      expect(store.read({}).map(({ run, runSeq }) => [run, runSeq])).toEqual([
+        ["a", 1],
+        ["b", 1],
+      ]);
+    });
+
     it("reads a run in pages, forwards and backwards, with other events in between", async () => {
       const store = fresh();
       const next: Record<string, number> = {};

@@ -4,6 +4,7 @@ import { hashOfItem, withdraw, withdrawQuestions } from "../../run/inbox/inbox.t
 import { workersOf } from "../../run/lookup.ts";
 import { sha256 } from "../../run/fold/sha256.ts";
 import { PAUSABLE } from "../../run/transitions.ts";
+import { LOG_BOUNDS, parseBoundedJson } from "../../schema/bounded-json.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { EVENTS, type EventType, type RunEvent, type StoredEvent } from "../../schema/event.ts";
 import { RunId } from "../../schema/ids.ts";
@@ -16,11 +17,13 @@ import { programsOfRun } from "../../template/trust.ts";
 const FORMAT = 1;
 
 /** A header line, then one line per event. */
-export function writeCopy(id: string, events: readonly StoredEvent[]): string {
-  const head = { tutti: "run", format: FORMAT, eventVersion: EVENT_VERSION, run: id };
-  const lines = events.map(({ runSeq, type, data, timestamp }) => ({ runSeq, type, data, timestamp }));
-  return [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+export function* copyLines(id: string, events: Iterable<StoredEvent>): Generator<string> {
+  yield `${JSON.stringify({ tutti: "run", format: FORMAT, eventVersion: EVENT_VERSION, run: id })}\n`;
+  for (const { runSeq, type, data, timestamp } of events)
+    yield `${JSON.stringify({ runSeq, type, data, timestamp })}\n`;
 }
+
+export const writeCopy = (id: string, events: Iterable<StoredEvent>): string => [...copyLines(id, events)].join("");
 
 /** Rejects an incomplete or invalid log with the number of the wrong line. */
 export function readCopy(text: string): { id: string; events: NewEvent[] } {
@@ -66,7 +69,7 @@ function readEvent(line: Record<string, unknown>, number: number, version: numbe
 
 function parseLine(line: string, number: number): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(line);
+    const value = parseBoundedJson(line, LOG_BOUNDS);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
     // `invalidLine` below reports the line number.

@@ -23,8 +23,9 @@ export class EventStream implements Outlet {
     response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  send(batch: Batch): void {
-    this.#taken = new Promise((resolve) => this.#response.write(batch.stream, () => resolve()));
+  send({ stream }: Batch): number {
+    this.#taken = new Promise((resolve) => this.#response.write(stream, () => resolve()));
+    return stream.length;
   }
 
   buffered(): number {

@@ -3,16 +3,19 @@
 // Invariants
 // 1. `#cursor` is the last `seq` that was processed; nothing at or before it is sent again. With `tail`, `#rewind` moves
 //    `#cursor` back before the first event is sent.
-// 2. `#live` is set in the same synchronous step that reads the log to its end, so no event falls in between.
-// 3. A follower buffers at most one unread page, or `MAX_BUFFERED_BYTES` plus one batch. A client that does not read is cut
-//    off and can reconnect with the last `seq` it received.
+// 2. `#state` becomes "live" in the same synchronous step that finds no further event in the log, so no event falls in
+//    between.
+// 3. A follower buffers at most `MAX_BUFFERED_BYTES` and one page. A live follower beyond that reads the log again, so a
+//    slow client gets every event at its own pace.
+// 4. A client that takes nothing for `STALLED_AFTER_MS`, or between two heartbeats, is cut off. It can reconnect with the
+//    last `seq` it received.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Batch } from "./frame.ts";
+import { PAGE_BYTES, PAGE_EVENTS, type EventPages } from "./event-pages.ts";
+import { Batch, type EncodedFrame } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { StoredEvent } from "../../schema/event.ts";
 
-export type EventLog = Pick<Engine, "events" | "lastSeq" | "subscribe">;
+export type EventLog = Pick<Engine, "rawEvents" | "lastSeq" | "subscribe">;
 
 export interface FeedRequest {
   /** The last `seq` that the client received; null starts with new events. */
@@ -23,29 +26,43 @@ export interface FeedRequest {
   types: ReadonlySet<string> | null;
 }
 
-const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
-const PAGE = 64;
+export interface FollowerOptions {
+  log: EventLog;
+  pages: EventPages;
+  outlet: Outlet;
+  wanted: FeedRequest;
+  /** Called after each page. */
+  sent: (bytes: number) => void;
+}
+
+const MAX_BUFFERED_BYTES = PAGE_BYTES;
 /** Time limit for a client to read one page of stored events. */
 const STALLED_AFTER_MS = 20_000;
 
 export class Follower {
-  readonly #log: EventLog;
+  readonly #options: FollowerOptions;
   readonly #outlet: Outlet;
   readonly #wanted: FeedRequest;
   /** Runs from `subscribe` messages; null, and thus every run, until the first message. */
   #subscribed: Set<string> | null = null;
   #cursor: number;
-  #live = false;
-  #closed = false;
+  #state: "catching-up" | "live" | "closed" = "catching-up";
+  /** When the client last took everything that was sent, by `performance.now`. */
+  progressAt = performance.now();
+  #sends = 0;
+  /** The number of the last write that the client has taken. */
+  #taken = 0;
+  /** `#taken` at the last heartbeat; null if the client had taken every write. */
+  #takenAtBeat: number | null = null;
   /** True if the server dropped the client, because it did not read or the log could not be read. */
   wasCut = false;
 
-  constructor(log: EventLog, outlet: Outlet, wanted: FeedRequest) {
-    this.#log = log;
-    this.#outlet = outlet;
-    this.#wanted = wanted;
-    this.#cursor = wanted.after ?? log.lastSeq();
-    void outlet.closed.then(() => (this.#closed = true));
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#outlet = options.outlet;
+    this.#wanted = options.wanted;
+    this.#cursor = options.wanted.after ?? options.log.lastSeq();
+    void this.#outlet.closed.then(() => (this.#state = "closed"));
   }
 
   subscribe(run: string): void {
@@ -56,82 +73,113 @@ export class Follower {
     this.#subscribed?.delete(run);
   }
 
+  get bufferedBytes(): number {
+    return this.#outlet.buffered();
+  }
+
   async catchUp(): Promise<void> {
     try {
       const { tail = 0 } = this.#wanted;
       if (tail > 0) await this.#rewind(tail);
-      while (!this.#closed && !this.#live) {
-        const page = this.#readPage();
-        this.#send(new Batch(page));
-        if (page.length < PAGE) this.#live = true;
-        else if (!(await this.#pageDelivered())) this.#cut();
-      }
+      await this.#readLog();
     } catch {
       // The log cannot be read. The client can reconnect later without missing an event.
-      this.#cut();
+      this.cut();
     }
   }
 
-  /** Sends a batch of new events. Ignored before `#live`: `catchUp` reads these events from the log. */
+  /** Sends a batch of new events. Ignored unless live: `#readLog` finds these events in the log. */
   offer(batch: Batch): void {
-    if (!this.#live || this.#closed) return;
-    if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) this.#cut();
+    if (this.#state !== "live") return;
+    if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) void this.#fallBehind();
     else this.#send(batch);
   }
 
   beat(): void {
-    this.#outlet.beat();
+    const isWaiting = this.#outlet.buffered() > 0;
+    if (!isWaiting) this.#outlet.beat();
+    else if (this.#taken === this.#takenAtBeat) this.cut();
+    this.#takenAtBeat = isWaiting ? this.#taken : null;
   }
 
   end(): void {
-    this.#closed = true;
+    this.#state = "closed";
     this.#outlet.end();
   }
 
-  #cut(): void {
-    this.#closed = true;
+  cut(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
     this.wasCut = true;
     this.#outlet.cut();
   }
 
+  /** Returns to reading the log once the client has taken what is buffered. */
+  async #fallBehind(): Promise<void> {
+    this.#state = "catching-up";
+    try {
+      if (await this.#pageDelivered()) await this.#readLog();
+      else this.cut();
+    } catch {
+      this.cut();
+    }
+  }
+
+  async #readLog(): Promise<void> {
+    for (;;) {
+      await this.#options.pages.turn();
+      if (this.#state !== "catching-up" || !this.#sendPage()) return;
+      if (!(await this.#pageDelivered())) return this.cut();
+    }
+  }
+
+  /** False at the end of the log. A function of its own, because an `await` would keep the page in memory. */
+  #sendPage(): boolean {
+    const page = this.#options.pages.read(this.#wanted.run, this.#cursor);
+    if (page.frames.length > 0) this.#options.sent(this.#send(page));
+    else this.#state = "live";
+    return page.frames.length > 0;
+  }
+
   /** Moves `#cursor` back, page by page, until `tail` matching events lie after it. */
   async #rewind(tail: number): Promise<void> {
+    const { log } = this.#options;
+    const { run } = this.#wanted;
     let missing = tail;
     let endSeq = this.#cursor + 1;
-    while (missing > 0 && endSeq > 1 && !this.#closed) {
-      const page = this.#log.events({ ...this.#runFilter(), before: endSeq, limit: PAGE });
+    while (missing > 0 && endSeq > 1 && this.#state !== "closed") {
+      const limits = { before: endSeq, limit: PAGE_EVENTS, maxBytes: PAGE_BYTES };
+      const page = log.rawEvents(run === null ? limits : { ...limits, run });
       const found = page.filter((event) => this.#matches(event)).slice(-missing);
       missing -= found.length;
       // Stop at the first match once all are found; otherwise continue in front of this page.
-      endSeq = missing === 0 ? found[0]!.seq : page.length < PAGE ? 1 : page[0]!.seq;
+      endSeq = missing === 0 ? found[0]!.seq : (page[0]?.seq ?? 1);
       this.#cursor = endSeq - 1;
       if (missing > 0) await nextTurn();
     }
   }
 
-  #readPage(): StoredEvent[] {
-    return this.#log.events({ ...this.#runFilter(), after: this.#cursor, limit: PAGE });
+  /** Reuses `batch`, and so its cached encodings, if the client wants all its events. Returns the bytes sent. */
+  #send(batch: Batch): number {
+    const { frames } = batch;
+    const due = frames.filter((frame) => frame.seq > this.#cursor && this.#wants(frame));
+    this.#cursor = Math.max(this.#cursor, frames.at(-1)?.seq ?? 0);
+    if (due.length === 0) return 0;
+    const bytes = this.#outlet.send(due.length === frames.length ? batch : new Batch(due));
+    const send = ++this.#sends;
+    void this.#outlet.taken().then(() => {
+      this.#taken = Math.max(this.#taken, send);
+      this.progressAt = performance.now();
+    });
+    return bytes;
   }
 
-  #runFilter(): { run?: string } {
-    const { run } = this.#wanted;
-    return run === null ? {} : { run };
+  #wants(frame: EncodedFrame): boolean {
+    const { run } = frame;
+    return this.#matches(frame) && (this.#subscribed === null || (run !== null && this.#subscribed.has(run)));
   }
 
-  /** Reuses `batch`, and so its cached encodings, if the client wants all its events. */
-  #send(batch: Batch): void {
-    const { events } = batch;
-    const due = events.filter((event) => event.seq > this.#cursor && this.#wants(event));
-    this.#cursor = Math.max(this.#cursor, events.at(-1)?.seq ?? 0);
-    if (due.length > 0) this.#outlet.send(due.length === events.length ? batch : new Batch(due));
-  }
-
-  #wants(event: StoredEvent): boolean {
-    const { run } = event;
-    return this.#matches(event) && (this.#subscribed === null || (run !== null && this.#subscribed.has(run)));
-  }
-
-  #matches({ run, type }: StoredEvent): boolean {
+  #matches({ run, type }: { run: string | null; type: string }): boolean {
     const { run: only, types } = this.#wanted;
     return (only === null || run === only) && (types === null || types.has(type));
   }

@@ -1,44 +1,41 @@
 // The wire form of an event, shared by WebSocket, server-sent events and lists.
-import type { StoredEvent } from "../../schema/event.ts";
+import { encodeStored, type RawEvent, type StoredEvent } from "../../schema/event.ts";
 
-export interface LiveFrame {
-  /** Position in the log of the whole server. */
+/** A frame as JSON text, with the members that filters need. */
+export interface EncodedFrame {
   seq: number;
-  /** Null for events of the server itself. */
   run: string | null;
-  /** Position in the log of the run. */
-  runSeq: number;
   type: string;
-  data: unknown;
-  timestamp: string;
+  text: string;
 }
 
-export function frameOf({ seq, run, runSeq, type, data, timestamp }: StoredEvent): LiveFrame {
-  return { seq, run, runSeq, type, data, timestamp: new Date(timestamp).toISOString() };
+export const encodeFrame = (event: StoredEvent): EncodedFrame => encodeRaw(encodeStored(event));
+
+/** Encodes `Frame` of the API. The stored text of `data` is inserted unchanged. */
+export function encodeRaw({ seq, run, runSeq, type, data, timestamp }: RawEvent): EncodedFrame {
+  const head = JSON.stringify({ seq, run, runSeq, type });
+  const time = new Date(timestamp).toISOString();
+  return { seq, run, type, text: `${head.slice(0, -1)},"data":${data},"timestamp":"${time}"}` };
 }
 
-/** Events that are sent together. Each encoding is computed at most once and shared by all clients. */
+/** Frames that are sent together. Each encoding is computed at most once and shared by all clients. */
 export class Batch {
-  readonly events: readonly StoredEvent[];
-  #texts: string[] | null = null;
+  readonly frames: readonly EncodedFrame[];
   #webSocket: Buffer | null = null;
   #stream: Buffer | null = null;
 
-  constructor(events: readonly StoredEvent[]) {
-    this.events = events;
-  }
-
-  get texts(): string[] {
-    return (this.#texts ??= this.events.map((event) => JSON.stringify(frameOf(event))));
+  constructor(frames: readonly EncodedFrame[]) {
+    this.frames = frames;
   }
 
   get webSocket(): Buffer {
-    return (this.#webSocket ??= Buffer.concat(this.texts.map(textMessage)));
+    return (this.#webSocket ??= Buffer.concat(this.frames.map(({ text }) => textMessage(text))));
   }
 
   get stream(): Buffer {
-    const lines = () => this.texts.map((text, i) => `id: ${this.events[i]!.seq}\ndata: ${text}\n\n`);
-    return (this.#stream ??= Buffer.from(lines().join("")));
+    return (this.#stream ??= Buffer.concat(
+      this.frames.map(({ seq, text }) => Buffer.from(`id: ${seq}\ndata: ${text}\n\n`)),
+    ));
   }
 }
 

@@ -2,8 +2,8 @@
 import type { Batch } from "./frame.ts";
 
 export interface Outlet {
-  /** Writes the events of `batch`, at least one, in a single write. */
-  send(batch: Batch): void;
+  /** Writes the events of `batch`, at least one, in a single write. Returns the number of bytes. */
+  send(batch: Batch): number;
   /** Bytes that were written and not sent yet. */
   buffered(): number;
   /** Resolves when the last write has been sent. May stay pending forever on a broken connection. */

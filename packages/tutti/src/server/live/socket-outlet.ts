@@ -25,10 +25,11 @@ export class SocketOutlet implements Outlet {
     socket.on("pong", () => (this.#unanswered = 0));
   }
 
-  send(batch: Batch): void {
+  send({ webSocket }: Batch): number {
     // RFC 6455 allows no message after a close frame.
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#taken = new Promise((resolve) => this.#connection.write(batch.webSocket, () => resolve()));
+    if (this.#socket.readyState !== this.#socket.OPEN) return 0;
+    this.#taken = new Promise((resolve) => this.#connection.write(webSocket, () => resolve()));
+    return webSocket.length;
   }
 
   buffered(): number {

@@ -18,7 +18,7 @@ const SESSION_ENDS = new Set<StoredEvent["type"]>([
 ]);
 const RUN_ENDS = new Set<StoredEvent["type"]>(["orchestrator:completed", "orchestrator:cancelled"]);
 
-export function encodeTimeline(events: readonly StoredEvent[]): RunTimeline {
+export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
   const phases: RunTimeline["phases"] = [];
   const pauses: RunTimeline["pauses"] = [];
   const sessions = new Map<string, Session>();

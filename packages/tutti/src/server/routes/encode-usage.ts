@@ -5,7 +5,7 @@ import { NO_USAGE } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { NO_TOOLS } from "../../schema/worker.ts";
 
-export function encodeUsage({ usage, toolStats, turns, budget }: Run, events: readonly StoredEvent[]): RunUsage {
+export function encodeUsage({ usage, toolStats, turns, budget }: Run, events: Iterable<StoredEvent>): RunUsage {
   const sessions = new Map<string, RunUsage["sessions"][number]>();
   for (const { type, data } of events) {
     if (type === "turn:started" || type === "turn:ended" || type === "turn:abandoned") {

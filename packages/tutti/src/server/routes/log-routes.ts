@@ -3,6 +3,8 @@ import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { encodeState } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
 import { findRun } from "./run-routes.ts";
+import { streamText } from "../stream-array.ts";
+import { copyLines } from "../../engine/copies/run-copy.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LOG_ROUTES } from "../../schema/api/log-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -30,10 +32,10 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
       const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
       return Promise.all(runs.map(takeUp));
     },
-    "GET /api/orchestrator/:id/export": ({ params, context }) => {
+    "GET /api/orchestrator/:id/export": ({ params }) => {
       const { id } = findRun(engine, params.id);
-      return context.body(engine.export(id), 200, {
-        "Content-Type": "application/x-ndjson; charset=UTF-8",
+      const lines = copyLines(id, engine.readEvents({ run: id }));
+      return streamText(lines, 200, "application/x-ndjson; charset=UTF-8", {
         "Content-Disposition": `attachment; filename="${id}.jsonl"`,
       });
     },

@@ -4,8 +4,9 @@ import { itemsAfter } from "../decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
 import { encodeTimeline } from "./encode-timeline.ts";
 import { encodeUsage } from "./encode-usage.ts";
-import { frameOf } from "../live/frame.ts";
+import { encodeRaw } from "../live/frame.ts";
 import type { Handlers } from "../handler.ts";
+import { streamArray } from "../stream-array.ts";
 import { RepeatableRequests } from "./repeatable-requests.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { NewRun } from "../../engine/new-run.ts";
@@ -13,6 +14,9 @@ import { runGraph } from "../../engine/runs/run-graph.ts";
 import type { RUN_ROUTES } from "../../schema/api/run-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
+
+/** A page of larger events ends early. Clients read on with `after` until a page is empty. */
+const EVENTS_PAGE_BYTES = 8 * 1024 * 1024;
 
 export function findRun(engine: Engine, id: string): Run {
   const run = engine.get(id);
@@ -44,25 +48,37 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
       const { status, full, after, limit } = query();
       const later = itemsAfter(engine.summaries(), after, ({ id }) => id);
       const runs = later.filter((run) => status === undefined || run.status === status);
-      const page = runs.slice(0, limit);
-      return full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary);
+      return full === "1" ? wholeStates(engine, runs.slice(0, limit)) : encodeAll(runs.slice(0, limit), encodeSummary);
     },
     "GET /api/orchestrator/:id": ({ params }) => encodeState(findRun(engine, params.id)),
     "GET /api/orchestrator/:id/events": ({ params, query }) => {
       const { id } = findRun(engine, params.id);
-      return engine.events({ run: id, ...query() }).map(frameOf);
+      const events = engine.readRawEvents({ run: id, ...query(), maxBytes: EVENTS_PAGE_BYTES });
+      return streamArray(encodeAll(events, (event) => encodeRaw(event).text));
     },
     "GET /api/orchestrator/:id/result": async ({ params }) => engine.result(findRun(engine, params.id).id),
     "GET /api/orchestrator/:id/graph": ({ params }) => runGraph(findRun(engine, params.id)),
     "GET /api/orchestrator/:id/timeline": ({ params }) => {
       const { id } = findRun(engine, params.id);
-      return encodeTimeline(engine.events({ run: id }));
+      return encodeTimeline(engine.readEvents({ run: id }));
     },
     "GET /api/orchestrator/:id/usage": ({ params }) => {
       const run = findRun(engine, params.id);
-      return encodeUsage(run, engine.events({ run: run.id }));
+      return encodeUsage(run, engine.readEvents({ run: run.id }));
     },
   };
+}
+
+/** Skips a run that was removed while the client was reading. */
+function* wholeStates(engine: Engine, runs: readonly { id: string }[]): Generator<ReturnType<typeof encodeState>> {
+  for (const { id } of runs) {
+    const run = engine.get(id);
+    if (run) yield encodeState(run);
+  }
+}
+
+export function* encodeAll<T, R>(items: Iterable<T>, encode: (item: T) => R): Generator<R> {
+  for (const item of items) yield encode(item);
 }
 
 /** Only an admin on loopback may name programs. Other clients choose among the agents configured on this machine. */

@@ -2,7 +2,7 @@
 import { pageOf } from "../decode.ts";
 import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
-import { findRun } from "./run-routes.ts";
+import { encodeAll, findRun } from "./run-routes.ts";
 import { DONE } from "./steer-routes.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { aggregateStats } from "../../engine/sessions/worker-stats.ts";
@@ -14,7 +14,7 @@ import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 /** Approximate limit of one transcript page. Clients read on with `after`. */
-const PAGE_CHARACTERS = 4_000_000;
+const PAGE_CHARACTERS = 1_000_000;
 
 export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
   /** Calls `order` with the worker of session `key`, which must be the newest attempt at its task. */
@@ -31,7 +31,10 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
   return {
     "GET /api/orchestrator/:id/workers": ({ params, query }) => {
       const workers = Object.values(findRun(engine, params.id).workers);
-      return pageOf(workers, query(), ({ sessionId }) => sessionId).map(encodeWorker);
+      return encodeAll(
+        pageOf(workers, query(), ({ sessionId }) => sessionId),
+        encodeWorker,
+      );
     },
     "GET /api/orchestrator/:id/workers/stats": ({ params }) => aggregateStats(findRun(engine, params.id), Date.now()),
     "GET /api/orchestrator/:id/workers/:key": ({ params }) => {

@@ -1,0 +1,64 @@
+// Streamed answers: item by item, at the pace of the client.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { streamArray } from "../../src/server/stream-array.ts";
+
+async function serve(answer: () => Response): Promise<number> {
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+  const server = createServer((request, response) => void listener(request, response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe("a streamed array", () => {
+  it.each([[[]], [["1"]], [["1", '"two"', '{"three":[3]}']]])("is the JSON array of its items: %j", async (items) => {
+    const port = await serve(() => streamArray(items));
+    const response = await fetch(`http://127.0.0.1:${port}`);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual(items.map((text) => JSON.parse(text) as unknown));
+  });
+
+  it("takes the next items only as the client reads, and ends when the client leaves", async () => {
+    const item = JSON.stringify("x".repeat(100_000));
+    let taken = 0;
+    let ended = false;
+    function* endless(): Generator<string> {
+      try {
+        for (;;) {
+          taken += 1;
+          yield item;
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    const port = await serve(() => streamArray(endless()));
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    await once(socket, "readable");
+    // The buffers of the kernel fill up, and then nothing more is taken.
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const same = taken === before;
+          before = taken;
+          return same;
+        },
+        { interval: 200, timeout: 30_000 },
+      )
+      .toBe(true);
+    expect(taken * item.length).toBeLessThan(64 * 1024 * 1024);
+    socket.destroy();
+    await expect.poll(() => ended, { timeout: 30_000 }).toBe(true);
+  });
+});
