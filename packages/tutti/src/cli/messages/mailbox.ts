@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { readSources } from "./message-source.ts";
+import { readObject } from "../input/read-object.ts";
 import type { Output } from "../terminal/output.ts";
 import type { MailboxLayout } from "../../mailbox/layout.ts";
 import { Mailbox } from "../../mailbox/mailbox.ts";
@@ -42,7 +43,7 @@ export async function init(output: Output, dir: string | undefined, flags: InitF
 export async function send(output: Output, to: string, text: string | undefined, flags: SendFlags): Promise<number> {
   if ((text === undefined) === (flags.file === undefined))
     throw new TuttiError("usage", "There must be exactly one message. Give --file FILE or --json MESSAGE.");
-  const message = parseMessage(text ?? readWhole(flags.file!));
+  const message = readObject("message", text ?? readWhole(flags.file!));
   const { file, box, problems, warnings, ...sent } = await openMailbox(flags.dir).send(to, message);
   output.value({ box, file, message: sent.message, warnings, problems });
   for (const { sentence } of warnings) output.warn(sentence);
@@ -122,23 +123,6 @@ function readWhole(name: string): string {
     throw new TuttiError("usage", `"${name}" is a folder, not a file. Name a file with one message.`);
   if (source.text === null) throw new TuttiError("invalid_input", `"${name}" is not UTF-8 text. Save it as UTF-8.`);
   return source.text;
-}
-
-function parseMessage(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new TuttiError(
-      "invalid_input",
-      `The message is not valid JSON (${(error as Error).message}). Give one JSON object.`,
-      {
-        cause: error,
-      },
-    );
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new TuttiError("invalid_input", "The message is not a JSON object. Give one JSON object.");
 }
 
 function asLine({ key, file, index, value, problems, readAt }: Received): object {

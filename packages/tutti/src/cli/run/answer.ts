@@ -1,40 +1,19 @@
-// `tutti answer`: answers an inbox item and follows its run.
-import type { AttachFlags } from "./attach.ts";
-import { findItem } from "../access/find-run.ts";
-import { watch } from "./watch.ts";
-import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/open-runs.ts";
+// `tutti answer`: builds the answer to an inbox item from a text or a flag.
+import type { SendOrder, SteerFlags } from "./steer-commands.ts";
+import { readObject } from "../input/read-object.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { PersonAnswer } from "../../schema/inbox.ts";
 
-export interface AnswerFlags extends AttachFlags {
-  option?: string;
-  approve?: boolean;
-  reject?: boolean;
-}
-
-export async function answer(
-  output: Output,
-  idPrefix: string,
-  text: string | undefined,
-  flags: AnswerFlags,
-): Promise<number> {
-  return withRuns(
-    output,
-    async (runs, signal) => {
-      const item = findItem(await runs.inbox(), idPrefix);
-      const content = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
-      await runs.orders.answer(item.id, content);
-      await runs.takeUp(item.run);
-      const { allowDegraded = false } = flags;
-      return watch({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
-    },
-    flags.agentEnv,
-  );
-}
+export const answerOrder =
+  (text: string | undefined, flags: SteerFlags): SendOrder =>
+  async ({ runs, item }) => {
+    const { id, kind } = item!;
+    const content = kind === "data" ? { data: readObject("answer", text ?? "") } : answerFrom(kind, text, flags);
+    await runs.orders.answer(id, content);
+  };
 
 /** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
-function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags): PersonAnswer {
+function answerFrom(kind: string, text: string | undefined, flags: SteerFlags): PersonAnswer {
   const choices = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
   if (text !== undefined && (flags.option !== undefined || flags.approve)) {
     throw new TuttiError("usage", "A text cannot be combined with --option or --approve. Give only one of them.");
@@ -59,20 +38,6 @@ function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags):
       `"${text}" does not answer a budget request. Give --option, --approve, --reject or JSON such as {"usd": 10}.`,
     );
   }
-  if (kind === "budget") return { data: readJson(text) };
+  if (kind === "budget") return { data: readObject("answer", text) };
   return { text };
-}
-
-function readJson(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new TuttiError(
-      "invalid_input",
-      `The answer is not valid JSON (${(error as Error).message}). Give one JSON object.`,
-    );
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new TuttiError("invalid_input", "The answer is not a JSON object. Give one JSON object.");
 }

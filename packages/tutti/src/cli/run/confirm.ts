@@ -1,34 +1,18 @@
-// `tutti confirm`: confirms a plan, unchanged or with the changes of `--skip` and `--edit`, and follows the run.
-import type { AttachFlags } from "./attach.ts";
-import { findRunId } from "../access/find-run.ts";
-import { watch } from "./watch.ts";
+// `tutti confirm`: confirms a plan, unchanged or with the changes of `--skip` and `--edit`.
+import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, prompt } from "../terminal/ask.ts";
 import { readFile } from "../input/read-file.ts";
-import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 
-export interface ConfirmFlags extends AttachFlags {
-  skip: string[];
-  edit?: string;
-}
-
-export async function confirm(output: Output, idPrefix: string, flags: ConfirmFlags): Promise<number> {
-  const requested = withSkips(readChanges(flags.edit), flags.skip);
-  return withRuns(
-    output,
-    async (runs, signal) => {
-      const run = await runs.run(await findRunId(runs, idPrefix));
-      const changes = await settleSkips(output, run, requested, signal);
-      await runs.takeUp(run.id);
-      await runs.confirm(run.id, changes);
-      const { allowDegraded = false } = flags;
-      return watch({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
-    },
-    flags.agentEnv,
-  );
+export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
+  const requested = withSkips(readChanges(edit), skip);
+  return async ({ runs, output, id, signal }) => {
+    await runs.confirm(id, await settleSkips(output, await runs.run(id), requested, signal));
+    return { yes: true };
+  };
 }
 
 /** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`. */

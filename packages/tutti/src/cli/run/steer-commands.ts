@@ -1,126 +1,216 @@
+// The commands that give an order to a run. Each row declares a command and sends its order; `steer.ts` does what all of
+// them have in common.
 import type { Command } from "commander";
 import { collect, examples, type CommandAction } from "../command-parts.ts";
+import type { RunAccess } from "../access/runs.ts";
+import type { Output } from "../terminal/output.ts";
+import type { WatchRunOptions } from "./watch.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
 
-const withFollowFlags = (command: Command): Command =>
-  command
-    .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
-    .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete");
+/** The flags of all rows; each command has some of them. */
+export interface SteerFlags {
+  agentEnv?: string[];
+  allowDegraded?: boolean;
+  yes?: boolean;
+  skip?: string[];
+  edit?: string;
+  task?: string;
+  option?: string;
+  approve?: boolean;
+  reject?: boolean;
+  archive?: boolean;
+  deleteWorkers?: boolean;
+  keepState?: boolean;
+}
+
+export interface SteerContext {
+  runs: RunAccess;
+  output: Output;
+  signal: AbortSignal;
+  /** The run, found by the prefix on the command line. */
+  id: string;
+  /** The inbox item, for commands on `item`. */
+  item: InboxItem | null;
+}
+
+/** Sends the order. A command that follows the run may return settings for that. */
+export type SendOrder = (context: SteerContext) => Promise<Partial<WatchRunOptions> | void>;
+
+export interface SteerCommand {
+  name: string;
+  description: string;
+  /** The first argument: a run, or an inbox item. */
+  on?: "item";
+  /** The arguments after the first. */
+  arguments?: [name: string, description: string][];
+  options?: [flag: string, description: string, kind?: "repeatable"][];
+  examples: string[];
+  /** Follows the run afterwards in this terminal. */
+  follows: boolean;
+  /** Checks arguments and flags before a server or an engine is opened, and returns the function that acts. */
+  order(args: (string | undefined)[], flags: SteerFlags): SendOrder | Promise<SendOrder>;
+}
+
+const YES: [string, string] = ["--yes", "Confirm the plan without asking"];
+
+const COMMANDS: readonly SteerCommand[] = [
+  {
+    name: "start",
+    description: "Start a created run and follow it",
+    options: [YES],
+    examples: ["tutti start 4k2m --yes"],
+    follows: true,
+    order:
+      () =>
+      async ({ runs, id }) =>
+        void (await runs.orders.start(id)),
+  },
+  {
+    name: "attach",
+    description: "Continue a run and follow it in this terminal",
+    options: [YES],
+    examples: ["tutti attach 4k2m"],
+    follows: true,
+    order:
+      () =>
+      async ({ runs, id }) => ({ start: (await runs.run(id)).status === "created" }),
+  },
+  {
+    name: "confirm",
+    description: "Confirm the plan of a run and follow it",
+    options: [
+      ["--skip <task>", "Skip a task; repeatable", "repeatable"],
+      ["--edit <file>", "JSON file with changes: modifications, added, removed, budget"],
+    ],
+    examples: ["tutti confirm 4k2m", "tutti confirm 4k2m --skip task_003"],
+    follows: true,
+    order: async (_, flags) => (await import("./confirm.ts")).confirmOrder(flags),
+  },
+  {
+    name: "pause",
+    description: "Pause a run until you resume it",
+    examples: ["tutti pause 4k2m"],
+    follows: false,
+    order:
+      () =>
+      async ({ runs, output, id }) => {
+        await runs.orders.pause(id);
+        // Adopts sessions that an earlier engine left running, so that they end in order with this command. After a
+        // resume their tasks start a new attempt.
+        await runs.takeUp(id);
+        const { status, pausedFrom } = await runs.run(id);
+        output.value({ id, status, pausedFrom: pausedFrom?.status });
+        output.result(`${id} is paused. Resume it with: tutti resume ${id}`);
+      },
+  },
+  {
+    name: "resume",
+    description: "Resume a paused run and follow it",
+    options: [YES],
+    examples: ["tutti resume 4k2m"],
+    follows: true,
+    order:
+      () =>
+      async ({ runs, id }) =>
+        void (await runs.orders.resume(id)),
+  },
+  {
+    name: "cancel",
+    description: "Cancel a run for good",
+    examples: ["tutti cancel 4k2m"],
+    follows: false,
+    order:
+      () =>
+      async ({ runs, output, id }) => {
+        await runs.orders.cancel(id);
+        await runs.takeUp(id);
+        const live = await runs.watch(id);
+        await live.settled().finally(() => live.close());
+        output.value(await runs.result(id));
+        output.result(`${id} is cancelled`);
+      },
+  },
+  {
+    name: "delete",
+    description: "Cancel a run and clean up after it; its branch stays",
+    options: [
+      ["--no-archive", "Do not archive the transcripts of its sessions"],
+      ["--delete-workers", "Delete the transcripts of its sessions"],
+      ["--keep-state", "Keep the run in the lists"],
+    ],
+    examples: ["tutti delete 4k2m", "tutti delete 4k2m --keep-state --delete-workers"],
+    follows: false,
+    order: async (_, flags) => (await import("./delete.ts")).deleteOrder(flags),
+  },
+  {
+    name: "retry",
+    description: "Retry a task that did not complete, and follow its run",
+    arguments: [["<task>", "Task id"]],
+    examples: ["tutti retry 4k2m task_003"],
+    follows: true,
+    order:
+      ([taskId]) =>
+      async ({ runs, id }) =>
+        void (await runs.orders.retry(id, taskId!)),
+  },
+  {
+    name: "message",
+    description: "Send a message to the main session or a worker of a run",
+    arguments: [["<text>", "Text of the message; it is delivered with the next turn"]],
+    options: [["--task <task>", "Send it to the worker of this task (default: the main session)"]],
+    examples: ['tutti message 4k2m "Use British spelling" --task task_002'],
+    follows: false,
+    order: ([text = ""], { task }) => {
+      if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
+      return async ({ runs, output, id }) => {
+        await runs.orders.message(id, text, task);
+        output.value({ id, taskId: task ?? null, text });
+        output.result(`${task ?? "the main session"} of ${id} receives the message with its next turn`);
+      };
+    },
+  },
+  {
+    name: "answer",
+    description: "Answer an inbox item and follow its run",
+    on: "item",
+    arguments: [["[text]", "Text of the answer"]],
+    options: [
+      ["--option <n>", "Choose an option by its number, from 0"],
+      ["--approve", "Approve the item"],
+      ["--reject", "Reject the item; for a plan the text says what to change"],
+    ],
+    examples: [
+      'tutti answer item_9f "four spaces"',
+      "tutti answer item_9f --option 1",
+      'tutti answer item_9f --reject "fewer tasks"',
+    ],
+    follows: true,
+    order: async ([text], flags) => (await import("./answer.ts")).answerOrder(text, flags),
+  },
+];
 
 export function addSteerCommands(program: Command, action: CommandAction): void {
-  const runCommand = (name: string, description: string): Command =>
-    program.command(name).argument("<id>", "Run id or a unique prefix of it").description(description);
-
-  examples(
-    withFollowFlags(runCommand("start", "Start a created run and follow it"))
-      .option("--yes", "Confirm the plan without asking")
-      .action(
-        action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
-          (await import("./start.ts")).start(output, id, flags),
-        ),
-      ),
-    "tutti start 4k2m --yes",
-  );
-
-  examples(
-    withFollowFlags(runCommand("attach", "Continue a run and follow it in this terminal"))
-      .option("--yes", "Confirm the plan without asking")
-      .action(
-        action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
-          (await import("./attach.ts")).attach(output, id, flags),
-        ),
-      ),
-    "tutti attach 4k2m",
-  );
-
-  examples(
-    withFollowFlags(runCommand("confirm", "Confirm the plan of a run and follow it"))
-      .option("--skip <task>", "Skip a task; repeatable", collect, [])
-      .option("--edit <file>", "JSON file with changes: modifications, added, removed, budget")
-      .action(
-        action(async (output, id: string, flags: import("./confirm.ts").ConfirmFlags) =>
-          (await import("./confirm.ts")).confirm(output, id, flags),
-        ),
-      ),
-    "tutti confirm 4k2m",
-    "tutti confirm 4k2m --skip task_003",
-  );
-
-  examples(
-    runCommand("pause", "Pause a run until you resume it").action(
-      action(async (output, id: string) => (await import("./pause.ts")).pause(output, id)),
-    ),
-    "tutti pause 4k2m",
-  );
-
-  examples(
-    withFollowFlags(runCommand("resume", "Resume a paused run and follow it"))
-      .option("--yes", "Confirm the plan without asking")
-      .action(
-        action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
-          (await import("./resume.ts")).resume(output, id, flags),
-        ),
-      ),
-    "tutti resume 4k2m",
-  );
-
-  examples(
-    runCommand("cancel", "Cancel a run for good").action(
-      action(async (output, id: string) => (await import("./cancel.ts")).cancel(output, id)),
-    ),
-    "tutti cancel 4k2m",
-  );
-
-  examples(
-    runCommand("delete", "Cancel a run and clean up after it; its branch stays")
-      .option("--no-archive", "Do not archive the transcripts of its sessions")
-      .option("--delete-workers", "Delete the transcripts of its sessions")
-      .option("--keep-state", "Keep the run in the lists")
-      .action(
-        action(async (output, id: string, flags: import("./delete.ts").DeleteFlags) =>
-          (await import("./delete.ts")).deleteRun(output, id, flags),
-        ),
-      ),
-    "tutti delete 4k2m",
-    "tutti delete 4k2m --keep-state --delete-workers",
-  );
-
-  examples(
-    withFollowFlags(runCommand("retry", "Retry a task that did not complete, and follow its run"))
-      .argument("<task>", "Task id")
-      .action(
-        action(async (output, id: string, task: string, flags: import("./attach.ts").AttachFlags) =>
-          (await import("./retry.ts")).retry(output, id, task, flags),
-        ),
-      ),
-    "tutti retry 4k2m task_003",
-  );
-
-  examples(
-    runCommand("message", "Send a message to the main session or a worker of a run")
-      .argument("<text>", "Text of the message; it is delivered with the next turn")
-      .option("--task <task>", "Send it to the worker of this task (default: the main session)")
-      .action(
-        action(async (output, id: string, text: string, flags: { task?: string }) =>
-          (await import("./message.ts")).message(output, id, text, flags),
-        ),
-      ),
-    'tutti message 4k2m "Use British spelling" --task task_002',
-  );
-
-  examples(
-    withFollowFlags(program.command("answer").argument("<item>", "Inbox item id or a unique prefix of it"))
-      .argument("[text]", "Text of the answer")
-      .description("Answer an inbox item and follow its run")
-      .option("--option <n>", "Choose an option by its number, from 0")
-      .option("--approve", "Approve the item")
-      .option("--reject", "Reject the item; for a plan the text says what to change")
-      .action(
-        action(async (output, item: string, text: string | undefined, flags: import("./answer.ts").AnswerFlags) =>
-          (await import("./answer.ts")).answer(output, item, text, flags),
-        ),
-      ),
-    'tutti answer item_9f "four spaces"',
-    "tutti answer item_9f --option 1",
-    'tutti answer item_9f --reject "fewer tasks"',
-  );
+  for (const row of COMMANDS) {
+    const command = program.command(row.name).description(row.description);
+    if (row.on === "item") command.argument("<item>", "Inbox item id or a unique prefix of it");
+    else command.argument("<id>", "Run id or a unique prefix of it");
+    for (const [name, description] of row.arguments ?? []) command.argument(name, description);
+    if (row.follows) {
+      command
+        .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
+        .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete");
+    }
+    for (const [flag, description, kind] of row.options ?? []) {
+      if (kind === "repeatable") command.option(flag, description, collect, []);
+      else command.option(flag, description);
+    }
+    command.action(
+      action(async (output, ...given: unknown[]) => {
+        const { steer } = await import("./steer.ts");
+        return steer(output, row, given.slice(0, -2) as string[], given.at(-2) as SteerFlags);
+      }),
+    );
+    examples(command, ...row.examples);
+  }
 }

@@ -1,0 +1,14 @@
+import { TuttiError } from "../../schema/error.ts";
+
+/** Parses a JSON object. `name` says in errors which text it is, such as `answer`. */
+export function readObject(name: string, text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const message = `The ${name} is not valid JSON (${(error as Error).message}). Give one JSON object.`;
+    throw new TuttiError("invalid_input", message, { cause: error });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new TuttiError("invalid_input", `The ${name} is not a JSON object. Give one JSON object.`);
+}

@@ -1,0 +1,28 @@
+import type { SteerCommand, SteerFlags } from "./steer-commands.ts";
+import { watch } from "./watch.ts";
+import { findItem, findRunId } from "../access/find-run.ts";
+import { withRuns } from "../access/open-runs.ts";
+import type { Output } from "../terminal/output.ts";
+
+/** Gives the order of a command. The run acts on it with `takeUp`, and is followed if the command `follows` it. */
+export async function steer(
+  output: Output,
+  command: SteerCommand,
+  [prefix = "", ...args]: readonly string[],
+  flags: SteerFlags,
+): Promise<number> {
+  const send = await command.order(args, flags);
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      const item = command.on === "item" ? findItem(await runs.inbox(), prefix) : null;
+      const id = item?.run ?? (await findRunId(runs, prefix));
+      const settings = await send({ runs, output, signal, id, item });
+      if (!command.follows) return 0;
+      await runs.takeUp(id);
+      const { yes = false, allowDegraded = false } = flags;
+      return watch({ runs, output, id, signal, yes, allowDegraded, start: false, ...settings });
+    },
+    flags.agentEnv,
+  );
+}
