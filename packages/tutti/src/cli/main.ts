@@ -1,11 +1,11 @@
 import { CommanderError } from "commander";
-import { endWhenUnread, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
+import { endOnBrokenPipe, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
 import { createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
-  const adjustExitCode = endWhenUnread();
+  const adjustExitCode = endOnBrokenPipe();
   // Read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;

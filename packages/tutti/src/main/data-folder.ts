@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { makeFolderDurably } from "../durable-file.ts";
@@ -24,4 +25,13 @@ export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
   if (process.platform === "win32") return join(env["LOCALAPPDATA"] ?? homedir(), "tutti");
   const base = env["XDG_DATA_HOME"];
   return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "tutti");
+}
+
+/** The token of servers on this folder that were started without `--token`. */
+export function readToken(dataDir: string): string | null {
+  try {
+    return readFileSync(join(dataDir, "token"), "utf8").trim();
+  } catch {
+    return null;
+  }
 }

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { makeDataFolder } from "./data-folder.ts";
-import { maskOf, openHost, readToken, runHook, type HostOptions } from "./sessions.ts";
+import { makeDataFolder, readToken } from "./data-folder.ts";
+import { maskOf, openHost, runHook, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withConfig } from "../config/configured-templates.ts";

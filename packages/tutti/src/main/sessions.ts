@@ -1,6 +1,6 @@
 // Opens the session host of a data folder, and masks the secrets of its environment.
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readToken } from "./data-folder.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withAgents } from "../config/configured-agents.ts";
 import type { CommandRunner } from "../engine/hooks.ts";
@@ -58,11 +58,6 @@ function fromEnvironment(names: readonly string[]): Record<string, string> {
       return value === undefined ? [] : [[name, value]];
     }),
   );
-}
-
-export function readToken(dataDir: string): string | null {
-  const file = join(dataDir, "token");
-  return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Output } from "../terminal/output.ts";
-import { findServer, folderToken } from "./server-file.ts";
+import { findServer } from "./server-file.ts";
 import type { ClientOptions } from "../../client/call-route.ts";
+import { readToken } from "../../main/data-folder.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** `GET /api/health` answers at once, so a server that exceeds this limit counts as unreachable. */
@@ -10,8 +11,8 @@ const HEALTH_TIMEOUT_MS = 10_000;
 export async function findAddress({ url, token, dataDir }: Output): Promise<ClientOptions | null> {
   if (url !== undefined) {
     await readHealth(checkedUrl(url));
-    // Never send `folderToken` to another host: it is for servers on this machine.
-    const localToken = isOnThisMachine(url) ? folderToken(dataDir) : null;
+    // Never send `readToken` to another host: it is for servers on this machine.
+    const localToken = isOnThisMachine(url) ? readToken(dataDir) : null;
     const bearer = token ?? process.env["TUTTI_TOKEN"] ?? localToken;
     return { baseUrl: url, ...(bearer === null ? {} : { token: bearer }) };
   }
@@ -24,7 +25,7 @@ export async function findAddress({ url, token, dataDir }: Output): Promise<Clie
     if (!findServer(dataDir)) return null;
     throw error;
   }
-  const bearer = token ?? (found.ownToken ? process.env["TUTTI_TOKEN"] : folderToken(dataDir));
+  const bearer = token ?? (found.ownToken ? process.env["TUTTI_TOKEN"] : readToken(dataDir));
   if (bearer !== undefined && bearer !== null) return { baseUrl: found.url, token: bearer };
   const message = `The server at ${found.url} has its own token. Give that token with --token or TUTTI_TOKEN.`;
   throw new TuttiError("unauthorized", message);

@@ -34,14 +34,5 @@ export function findServer(dataDir: string): FoundServer | null {
   }
 }
 
-/** The token of servers on this folder that were started without `--token`. */
-export function folderToken(dataDir: string): string | null {
-  try {
-    return readFileSync(join(dataDir, "token"), "utf8").trim();
-  } catch {
-    return null;
-  }
-}
-
 /** Replaces a wildcard address, on which a server only listens, with loopback. */
 const reachable = (url: string): string => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { readSources } from "./message-source.ts";
 import { readObject } from "../input/read-object.ts";
+import { untilInterrupted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import type { MailboxLayout } from "../../mailbox/layout.ts";
 import { Mailbox } from "../../mailbox/mailbox.ts";
@@ -77,14 +78,9 @@ export async function clear(output: Output, box: string, flags: MailboxFlags): P
 
 /** Prints each message once, also across restarts, until a signal or a closed pipe ends it. */
 export async function watch(output: Output, box: string, flags: ReadFlags): Promise<number> {
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const name of signals) process.on(name, onSignal);
-  process.stdout.on("error", onSignal);
-  try {
+  return untilInterrupted(async (signal) => {
     const options = {
-      signal: stop.signal,
+      signal,
       onProblem: (problem: FileProblem) => showProblems(output, [problem]),
       ...(flags.as === undefined ? {} : { consumer: flags.as }),
     };
@@ -96,10 +92,7 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
       break;
     }
     return 0;
-  } finally {
-    process.stdout.off("error", onSignal);
-    for (const name of signals) process.off(name, onSignal);
-  }
+  });
 }
 
 function openMailbox(dir: string | undefined, layout?: MailboxLayout): Mailbox {

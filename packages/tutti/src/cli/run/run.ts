@@ -5,6 +5,7 @@ import { watch } from "./watch.ts";
 import { readConfig } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
+import { readNumber } from "../input/read-number.ts";
 import type { RunRequest } from "../access/runs.ts";
 import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -65,7 +66,7 @@ function readRequest(output: Output, message: string, flags: RunFlags): RunReque
     trust: flags.trust,
     customVariables: readPairs("--var", flags.var),
     config: {
-      ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) }),
+      ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 20) }),
       // With `--detach` this command ends before there is a plan, so `autoSpawn` confirms it.
       ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
     },
@@ -88,10 +89,4 @@ function readDollars(text: string): number {
   const dollars = Number(text);
   if (dollars > 0 && Number.isFinite(dollars)) return dollars;
   throw new TuttiError("usage", `"${text}" is not a valid value of --max-usd. Give an amount above 0.`);
-}
-
-function readWorkers(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= 20) return count;
-  throw new TuttiError("usage", `"${text}" is not a valid value of --max-workers. Give a whole number from 1 to 20.`);
 }

@@ -9,6 +9,7 @@ import {
   howToAnswer,
   itemLine,
 } from "../terminal/describe.ts";
+import { whenAborted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, promptUntil } from "../terminal/ask.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
@@ -43,10 +44,6 @@ interface FollowContext extends WatchRunOptions {
 
 export async function watch(options: WatchRunOptions): Promise<number> {
   const { runs, output, id, signal } = options;
-  const interrupted = new Promise<"interrupted">((resolve) => {
-    if (signal.aborted) resolve("interrupted");
-    signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
-  });
   const ring = openBell(output);
   const live = await runs.watch(id);
   if (options.start) for (const event of live.past) show(output, event, live.run);
@@ -57,8 +54,8 @@ export async function watch(options: WatchRunOptions): Promise<number> {
   });
   try {
     if (options.start) await runs.orders.start(id);
-    const end = await Promise.race([attend({ ...options, live, ring }, board), interrupted]);
-    if (end !== "interrupted") return end;
+    const end = await Promise.race([attend({ ...options, live, ring }, board), whenAborted(signal)]);
+    if (end !== undefined) return end;
     board.close(false);
     const hint = runs.outlives ? "The run continues on the server. Follow it with" : "Stopped. Continue with";
     output.line(options.whenStopped ?? `${hint}: tutti attach ${id}`);

@@ -7,7 +7,7 @@ import { localRuns } from "../access/local-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { announceServer } from "../access/server-file.ts";
-import { untilTold } from "./serve.ts";
+import { waitForStopSignal } from "../terminal/interrupt.ts";
 import { readVersion } from "../../main/version.ts";
 import { startLocalServer } from "../../main/local-server.ts";
 import { exportCommit, makeRepository } from "../../workspace/sample.ts";
@@ -19,7 +19,7 @@ export async function demo(output: Output): Promise<number> {
   const dataDir = join(folder, "data");
   const server = await startLocalServer({ dataDir, port: 0, host: "127.0.0.1", version: readVersion() });
   let removeServerFile = () => {};
-  const stopSignal = untilTold(server.halted);
+  const stopSignal = waitForStopSignal(server.halted);
   const interrupt = new AbortController();
   stopSignal.then(
     () => interrupt.abort(),

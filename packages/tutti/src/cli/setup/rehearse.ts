@@ -12,6 +12,7 @@ import { makeRepository } from "../../workspace/sample.ts";
 import { localRuns } from "../access/local-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
+import { readNumber } from "../input/read-number.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Template } from "../../schema/template.ts";
@@ -30,7 +31,7 @@ const FIRST_LINES = 4;
 
 export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
   const customVariables = readPairs("--var", flags.var);
-  const tasks = readTasks(flags.tasks);
+  const tasks = flags.tasks === undefined ? undefined : readNumber("--tasks", flags.tasks, 1, MAX_TASKS);
   const { template } = openTemplates(output.dataDir).resolve(templateId, readFolder(flags.cwd ?? "."));
   const message = flags.request ?? `A rehearsal of the template ${template.name}`;
   const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
@@ -65,16 +66,6 @@ function readFolder(folder: string): string {
   throw new TuttiError(
     "folder_not_found",
     `Folder "${resolve(folder)}" does not exist. Name an existing project with --cwd.`,
-  );
-}
-
-function readTasks(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_TASKS) return count;
-  throw new TuttiError(
-    "usage",
-    `"${text}" is not a valid value of --tasks. Give a whole number from 1 to ${MAX_TASKS}.`,
   );
 }
 

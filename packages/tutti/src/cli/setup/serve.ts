@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ringTerminal } from "../terminal/bell.ts";
+import { waitForStopSignal } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
@@ -54,7 +55,7 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     removeServerFile = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
     output.value({ url: server.url, openUrl: server.openUrl });
     output.result(`listening on ${server.openUrl}`);
-    await untilTold(server.halted);
+    await waitForStopSignal(server.halted);
   } finally {
     removeServerFile();
     await server.close({ leaveRunning: flags.leaveRunning ?? false });
@@ -65,15 +66,3 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
 /** A terminal shows only problems; a `logFile` or a log collector also gets `info`. */
 const defaultLevel = ({ logFile }: ServeFlags): string =>
   logFile === undefined && process.stderr.isTTY ? "warn" : "info";
-
-/** Resolves on a signal to end; rejects with `halted` if the engine halts first. */
-export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals> {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  for (const name of signals) process.on(name, resolve);
-  try {
-    return await Promise.race([promise, halted]);
-  } finally {
-    for (const name of signals) process.off(name, resolve);
-  }
-}

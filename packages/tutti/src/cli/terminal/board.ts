@@ -1,6 +1,6 @@
 import type { DrawnLine, Size } from "./screen.ts";
 import { cutTo, textWidth } from "./text-width.ts";
-import { plain } from "./output.ts";
+import { safeText } from "./output.ts";
 import { criticalTasks, msPerTask } from "./critical-path.ts";
 import { describePhase } from "./describe.ts";
 import { plural } from "../../run/describe-event.ts";
@@ -40,7 +40,7 @@ export function drawBoard(
   paint: Paint,
 ): DrawnLine[] {
   const fit = (text: string, colour: Colour): DrawnLine => {
-    const line = cutTo(plain(text), columns - 1);
+    const line = cutTo(safeText(text), columns - 1);
     return { plain: line, text: paint(colour, line) };
   };
   const head = fit(headOf(run, now), "bold");
@@ -83,9 +83,9 @@ function taskLine(run: Run, branch: Branch, now: number, columns: number, paint:
   const { sign, colour } = MARKS[standing];
   const start = `${stem}${sign} `;
   const width = columns - 1 - textWidth(start);
-  const title = cutTo(plain(`${task.id}  ${task.title}`), Math.min(TITLE_COLUMNS, width));
+  const title = cutTo(safeText(`${task.id}  ${task.title}`), Math.min(TITLE_COLUMNS, width));
   const room = width - textWidth(title);
-  const detail = cutTo(plain(detailOf(run, branch, standing, now)), Math.max(0, room - 2));
+  const detail = cutTo(safeText(detailOf(run, branch, standing, now)), Math.max(0, room - 2));
   const end = detail === "" ? "" : `  ${detail}`;
   return {
     plain: `${start}${title}${end}`,

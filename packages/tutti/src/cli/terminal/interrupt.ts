@@ -11,3 +11,13 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
     for (const name of SIGNALS) process.off(name, onSignal);
   }
 }
+
+/** Resolves on a signal to end; rejects with `halted` if the engine halts first. */
+export const waitForStopSignal = (halted: Promise<never>): Promise<void> =>
+  untilInterrupted((signal) => Promise.race([whenAborted(signal), halted]));
+
+export const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });

@@ -49,11 +49,11 @@ export class Output {
 
   /** Prints a line of the result; `--quiet` keeps it. */
   result(text: string): void {
-    if (!this.json) this.#write(process.stdout, `${plain(text)}\n`);
+    if (!this.json) this.#write(process.stdout, `${safeText(text)}\n`);
   }
 
   document(text: string): void {
-    if (!this.json) this.#write(process.stdout, `${text.split("\n").map(plain).join("\n")}\n`);
+    if (!this.json) this.#write(process.stdout, `${text.split("\n").map(safeText).join("\n")}\n`);
   }
 
   value(value: unknown): void {
@@ -63,7 +63,7 @@ export class Output {
   warn(text: string): void {
     if (this.json) return;
     const word = process.stderr.isTTY ? this.paint("yellow", "warning") : "warning";
-    this.#write(process.stderr, `${word}: ${plain(text)}\n`);
+    this.#write(process.stderr, `${word}: ${safeText(text)}\n`);
   }
 
   /** Prints the error in the one documented shape and returns its exit code. */
@@ -71,7 +71,7 @@ export class Output {
     if (this.json) this.value(error.toJSON());
     else {
       const word = process.stderr.isTTY ? this.paint("red", "error") : "error";
-      this.#write(process.stderr, `${word} (${error.code}): ${plain(error.message)}\n`);
+      this.#write(process.stderr, `${word} (${error.code}): ${safeText(error.message)}\n`);
     }
     return error.kind.exit;
   }
@@ -87,7 +87,7 @@ export class Output {
 }
 
 /** Replaces control characters. Agents wrote much of the text, and it must not move the cursor or forge lines. */
-export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
+export const safeText = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
 
 /** Exit code of a program that SIGPIPE ended, as a shell reports it. */
 const BROKEN_PIPE = 141;
@@ -99,7 +99,7 @@ const pipeState = { isListening: false, isBroken: false };
  * Ends the command in order when its output is no longer read, as in `| head`. The returned function adjusts the exit
  * code: a command that the broken pipe interrupted exits with `BROKEN_PIPE`, a finished one keeps its code.
  */
-export function endWhenUnread(): (code: number) => number {
+export function endOnBrokenPipe(): (code: number) => number {
   pipeState.isBroken = false;
   if (!pipeState.isListening) {
     pipeState.isListening = true;
