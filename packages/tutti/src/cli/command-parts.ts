@@ -1,9 +1,15 @@
 import { Help, type Command, type HelpConfiguration } from "commander";
 import type { Output } from "./terminal/output.ts";
 
-/** Turns the function of a command into a Commander action that gets an `Output` and sets the exit code. */
-export type CommandAction = <A extends unknown[]>(
-  work: (output: Output, ...args: A) => Promise<number>,
+type CommandFunction = (output: Output, ...args: never[]) => Promise<number>;
+
+/**
+ * Makes a Commander action of the function `name`, which gets an `Output`, the arguments and the flags, and returns the
+ * exit code. `load` imports it when the command runs, so that no command waits for the modules of another.
+ */
+export type CommandAction = <N extends string>(
+  load: () => Promise<Readonly<Record<N, CommandFunction>>>,
+  name: N,
 ) => (...args: unknown[]) => Promise<void>;
 
 export const collect = (value: string, previous: string[]): string[] => [...previous, value];

@@ -46,9 +46,9 @@ type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>
 
 export function createProgram(runner: Runner): Command {
   const action: CommandAction =
-    (work) =>
+    (load, name) =>
     async (...args) =>
-      runner((output) => work(output, ...(args as never)))();
+      runner(async (output) => (await load())[name](output, ...(args as never[])))();
   const program = new Command("tutti")
     .description("Run several coding agents on one request, and record everything that happens.")
     .version(readVersion(), "-V, --version", "Show the version and exit")
@@ -91,11 +91,7 @@ export function createProgram(runner: Runner): Command {
     .option("--yes", "Confirm the plan without asking")
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")
-    .action(
-      action(async (output, request: string, flags: import("./run/run.ts").RunFlags) =>
-        (await import("./run/run.ts")).run(output, request, flags),
-      ),
-    );
+    .action(action(() => import("./run/run.ts"), "run"));
   examples(
     run,
     'tutti run "Document this repository"',
@@ -128,11 +124,7 @@ export function createProgram(runner: Runner): Command {
     .option("--log-file <file>", "Write the log to this file instead of stderr")
     .option("--retain-days <n>", "Remove runs N days after they ended (default: from tutti.config.json)")
     .option("--leave-running", "Keep the agents running when the server ends")
-    .action(
-      action(async (output, flags: import("./setup/serve.ts").ServeFlags) =>
-        (await import("./setup/serve.ts")).serve(output, flags),
-      ),
-    );
+    .action(action(() => import("./setup/serve.ts"), "serve"));
   examples(
     serve,
     "tutti serve",
@@ -143,13 +135,13 @@ export function createProgram(runner: Runner): Command {
   program
     .command("demo")
     .description("Document a sample project and show the dashboard")
-    .action(action(async (output) => (await import("./setup/demo.ts")).demo(output)));
+    .action(action(() => import("./setup/demo.ts"), "demo"));
 
   const init = program
     .command("init")
     .argument("[dir]", "Project folder (default: the current folder)")
     .description("Write tutti.config.json and a template; overwrite nothing")
-    .action(action(async (output, dir: string | undefined) => (await import("./setup/init.ts")).init(output, dir)));
+    .action(action(() => import("./setup/init.ts"), "init"));
   examples(init, "tutti init", "tutti init ~/my-project");
 
   const rehearse = program
@@ -161,17 +153,13 @@ export function createProgram(runner: Runner): Command {
     .option("--tasks <n>", "Number of tasks in the rehearsed plan")
     .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
     .option("--prompts", "Show every prompt in full")
-    .action(
-      action(async (output, template: string, flags: import("./setup/rehearse.ts").RehearseFlags) =>
-        (await import("./setup/rehearse.ts")).rehearse(output, template, flags),
-      ),
-    );
+    .action(action(() => import("./setup/rehearse.ts"), "rehearse"));
   examples(rehearse, "tutti rehearse testing --tasks 5", "tutti rehearse example --prompts");
 
   const doctor = program
     .command("doctor")
     .description("Check this machine and advise what to install or fix")
-    .action(action(async (output) => (await import("./setup/doctor.ts")).doctor(output)));
+    .action(action(() => import("./setup/doctor.ts"), "doctor"));
   examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
   addLookCommands(program, action);
@@ -187,11 +175,7 @@ export function createProgram(runner: Runner): Command {
     .command("completion")
     .argument("<shell>", "bash, zsh or fish")
     .description("Print a script that completes commands, flags and ids")
-    .action(
-      action(async (output, shell: string) =>
-        (await import("./setup/completion.ts")).completion(output, shell, program),
-      ),
-    );
+    .action(action(() => import("./setup/completion.ts"), "completion"));
   examples(
     completion,
     'eval "$(tutti completion bash)"',

@@ -8,11 +8,7 @@ export function addLogCommands(program: Command, action: CommandAction): void {
       .argument("<id>", "Run id or a unique prefix of it")
       .argument("[file]", "File to write; it must not exist (default: stdout)")
       .description("Export the log of a run")
-      .action(
-        action(async (output, id: string, file: string | undefined) =>
-          (await import("./run-log.ts")).exportRun(output, id, file),
-        ),
-      ),
+      .action(action(() => import("./run-log.ts"), "exportRun")),
     "tutti export 4k2m run.jsonl",
   );
   examples(
@@ -21,11 +17,7 @@ export function addLogCommands(program: Command, action: CommandAction): void {
       .argument("<file>", "File of an exported run, or an old orchestrators.json")
       .option("--trust <hash>", "Agree to the programs that the run names; the refusal shows the hash")
       .description("Import the log of a run; an unfinished run can be resumed")
-      .action(
-        action(async (output, file: string, flags: { trust?: string }) =>
-          (await import("./run-log.ts")).importFile(output, file, flags),
-        ),
-      ),
+      .action(action(() => import("./run-log.ts"), "importFile")),
     "tutti import run.jsonl",
   );
   examples(
@@ -34,11 +26,7 @@ export function addLogCommands(program: Command, action: CommandAction): void {
       .argument("<id>", "Run id or a unique prefix of it")
       .option("--until <n>", "Stop after event N of the run")
       .description("Fold the log of a run again, event by event, and check it")
-      .action(
-        action(async (output, id: string, flags: { until?: string }) =>
-          (await import("./run-log.ts")).replay(output, id, flags),
-        ),
-      ),
+      .action(action(() => import("./run-log.ts"), "replay")),
     "tutti replay 4k2m --until 40",
   );
   examples(
@@ -48,11 +36,7 @@ export function addLogCommands(program: Command, action: CommandAction): void {
       .option("--at <n>", "Event to continue from, including events decided together with it (default: the last)")
       .option("--fresh", "Repeat all work after that event instead of reusing its results")
       .description("Create a run that continues from an event of another run")
-      .action(
-        action(async (output, id: string, flags: { at?: string; fresh?: boolean }) =>
-          (await import("./run-log.ts")).fork(output, id, flags),
-        ),
-      ),
+      .action(action(() => import("./run-log.ts"), "fork")),
     "tutti fork 4k2m --at 40",
   );
   examples(
@@ -62,11 +46,7 @@ export function addLogCommands(program: Command, action: CommandAction): void {
       .option("--keep <n>", "Keep the newest N ended runs")
       .option("--dry-run", "List the runs without removing them")
       .description("Remove ended runs; their branches stay")
-      .action(
-        action(async (output, flags: import("./prune.ts").PruneFlags) =>
-          (await import("./prune.ts")).prune(output, flags),
-        ),
-      ),
+      .action(action(() => import("./prune.ts"), "prune")),
     "tutti prune --days 30 --dry-run",
     "tutti prune --days 30 --keep 100",
   );

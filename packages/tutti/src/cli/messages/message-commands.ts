@@ -16,11 +16,7 @@ export function addMessageCommands(program: Command, action: CommandAction): voi
       .description("Check messages and report every problem with its path")
       .addOption(new Option("--protocol <name>", "Protocol of the messages (default: detected)").choices(PROTOCOLS))
       .option("--lenient", "Accept what Tutti accepts from agents, and report the rest as warnings")
-      .action(
-        action(async (output, files: string[], flags: import("./validate.ts").ValidateFlags) =>
-          (await import("./validate.ts")).validate(output, files, flags),
-        ),
-      ),
+      .action(action(() => import("./validate.ts"), "validate")),
     "tutti validate answer.txt --protocol response",
   );
 
@@ -31,11 +27,7 @@ export function addMessageCommands(program: Command, action: CommandAction): voi
       .description("Convert a message and report what could not be carried over")
       .addOption(new Option("--from <name>", "Protocol of the message (default: detected)").choices(PROTOCOLS))
       .addOption(new Option("--to <name>", "Protocol to convert to").choices(PROTOCOLS).makeOptionMandatory())
-      .action(
-        action(async (output, file: string, flags: import("./translate.ts").TranslateFlags) =>
-          (await import("./translate.ts")).translate(output, file, flags),
-        ),
-      ),
+      .action(action(() => import("./translate.ts"), "translate")),
     "tutti translate message.json --from mailbox --to messages",
   );
 
@@ -56,11 +48,7 @@ function addMailboxCommands(program: Command, action: CommandAction): void {
           LAYOUTS,
         ),
       )
-      .action(
-        action(async (output, folder: string | undefined, flags: import("./mailbox.ts").InitFlags) =>
-          (await import("./mailbox.ts")).init(output, folder, flags),
-        ),
-      ),
+      .action(action(() => import("./mailbox.ts"), "init")),
     "tutti mailbox init",
   );
 
@@ -73,11 +61,7 @@ function addMailboxCommands(program: Command, action: CommandAction): void {
       .description("Check a message and append it to a box")
       .option("--file <file>", "File with the message, or - for stdin")
       .addOption(dir())
-      .action(
-        action(async (output, to: string, text: string | undefined, flags: import("./mailbox.ts").SendFlags) =>
-          (await import("./mailbox.ts")).send(output, to, text, flags),
-        ),
-      ),
+      .action(action(() => import("./mailbox.ts"), "send")),
     "tutti mailbox send developer --file task.json",
   );
 
@@ -91,11 +75,7 @@ function addMailboxCommands(program: Command, action: CommandAction): void {
       .option("--task <id>", "Print only messages about this task")
       .option("--as <name>", "Name of the reader (default: the owner of the box)")
       .addOption(dir())
-      .action(
-        action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>
-          (await import("./mailbox.ts")).read(output, box, flags),
-        ),
-      ),
+      .action(action(() => import("./mailbox.ts"), "read")),
     "tutti mailbox read team-lead --peek",
   );
 
@@ -105,11 +85,7 @@ function addMailboxCommands(program: Command, action: CommandAction): void {
       .argument("<box>", "Box, such as developer or team-lead")
       .description("Archive the messages of a box and empty it")
       .addOption(dir())
-      .action(
-        action(async (output, box: string, flags: import("./mailbox.ts").MailboxFlags) =>
-          (await import("./mailbox.ts")).clear(output, box, flags),
-        ),
-      ),
+      .action(action(() => import("./mailbox.ts"), "clear")),
     "tutti mailbox clear developer",
   );
 
@@ -120,11 +96,7 @@ function addMailboxCommands(program: Command, action: CommandAction): void {
       .description("Print each new message once, until you press Ctrl-C")
       .option("--as <name>", "Name of the reader (default: the owner of the box)")
       .addOption(dir())
-      .action(
-        action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>
-          (await import("./mailbox.ts")).watch(output, box, flags),
-        ),
-      ),
+      .action(action(() => import("./mailbox.ts"), "watch")),
     "tutti mailbox watch team-lead",
   );
 }

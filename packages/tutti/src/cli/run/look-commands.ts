@@ -5,14 +5,14 @@ export function addLookCommands(program: Command, action: CommandAction): void {
   const list = program
     .command("list")
     .description("List all runs")
-    .action(action(async (output) => (await import("./list.ts")).list(output)));
+    .action(action(() => import("./list.ts"), "list"));
   examples(list, "tutti list", "tutti list --json | jq -r '.[] | select(.status == \"running\").id'");
 
   const status = program
     .command("status")
     .argument("<id>", "Run id or a unique prefix of it")
     .description("Show the state of a run")
-    .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
+    .action(action(() => import("./status.ts"), "status"));
   examples(status, "tutti status orch_4k2m", "tutti status 4k2m --json | jq .inbox");
 
   const logs = program
@@ -22,16 +22,12 @@ export function addLookCommands(program: Command, action: CommandAction): void {
     .option("-f, --follow", "Continue until the run ends")
     .option("--tail <n>", "Show only the last N entries so far")
     .option("--task <task>", "Show only this task, with the transcripts of its sessions")
-    .action(
-      action(async (output, id: string, flags: import("../log/logs.ts").LogsFlags) =>
-        (await import("../log/logs.ts")).logs(output, id, flags),
-      ),
-    );
+    .action(action(() => import("../log/logs.ts"), "logs"));
   examples(logs, "tutti logs 4k2m", "tutti logs 4k2m -f --task task_002", "tutti logs 4k2m -f --tail 20");
 
   const inbox = program
     .command("inbox")
     .description("List everything that waits for your answer")
-    .action(action(async (output) => (await import("./inbox.ts")).inbox(output)));
+    .action(action(() => import("./inbox.ts"), "inbox"));
   examples(inbox, "tutti inbox", "tutti inbox --json | jq -r '.[].question'");
 }

@@ -205,12 +205,7 @@ export function addSteerCommands(program: Command, action: CommandAction): void 
       if (kind === "repeatable") command.option(flag, description, collect, []);
       else command.option(flag, description);
     }
-    command.action(
-      action(async (output, ...given: unknown[]) => {
-        const { steer } = await import("./steer.ts");
-        return steer(output, row, given.slice(0, -2) as string[], given.at(-2) as SteerFlags);
-      }),
-    );
+    command.action(action(async () => (await import("./steer.ts")).steering(row), "steer"));
     examples(command, ...row.examples);
   }
 }

@@ -4,8 +4,14 @@ import { findItem, findRunId } from "../access/find-run.ts";
 import { withRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 
+/** Returns the function of a command. Its arguments come from Commander: the last two are the flags and the command. */
+export const steering = (command: SteerCommand) => ({
+  steer: (output: Output, ...given: unknown[]) =>
+    steer(output, command, given.slice(0, -2) as string[], given.at(-2) as SteerFlags),
+});
+
 /** Gives the order of a command. The run acts on it with `takeUp`, and is followed if the command `follows` it. */
-export async function steer(
+async function steer(
   output: Output,
   command: SteerCommand,
   [prefix = "", ...args]: readonly string[],

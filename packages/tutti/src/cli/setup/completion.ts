@@ -13,10 +13,10 @@ interface Position {
   argument: "run" | "item" | "template" | null;
 }
 
-export async function completion(output: Output, shell: string, program: Command): Promise<number> {
+export async function completion(output: Output, shell: string, _: unknown, command: Command): Promise<number> {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell]! : null;
   if (!write) throw new TuttiError("usage", `There is no completion script for "${shell}". Choose bash, zsh or fish.`);
-  const script = write(positionsOf(program));
+  const script = write(positionsOf(command.parent!));
   output.value({ shell, script });
   // Printed without escaping: a shell reads the script, and no part of it comes from agents.
   if (!output.json) process.stdout.write(script);

@@ -6,6 +6,6 @@ export function addNotifyCommands(program: Command, action: CommandAction): void
   const test = notify
     .command("test")
     .description("Send a test notification to every target")
-    .action(action(async (output) => (await import("./notify.ts")).testNotify(output)));
+    .action(action(() => import("./notify.ts"), "testNotify"));
   examples(test, "tutti notify test", "tutti notify test --json | jq '.targets[] | select(.ok | not)'");
 }

@@ -9,7 +9,7 @@ export function addScheduleCommands(program: Command, action: CommandAction): vo
     schedules
       .command("list", { isDefault: true })
       .description("List all schedules with their next time and last run")
-      .action(action(async (output) => (await load()).listSchedules(output))),
+      .action(action(load, "listSchedules")),
     "tutti schedules list",
     "tutti schedules list --json | jq -r '.[] | select(.lastSkipped).name'",
   );
@@ -18,14 +18,14 @@ export function addScheduleCommands(program: Command, action: CommandAction): vo
       .command("run")
       .argument("<name>", "Name of the schedule")
       .description("Start a run of a schedule now")
-      .action(action(async (output, name: string) => (await load()).runSchedule(output, name))),
+      .action(action(load, "runSchedule")),
     "tutti schedules run nightly",
   );
   examples(
     program
       .command("triggers")
       .description("List the triggers, which start runs on signed requests")
-      .action(action(async (output) => (await load()).listTriggers(output))),
+      .action(action(load, "listTriggers")),
     "tutti triggers",
   );
 }

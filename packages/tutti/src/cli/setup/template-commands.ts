@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import { collect, examples, type CommandAction } from "../command-parts.ts";
 
-type Templates = typeof import("./templates.ts");
-const load = (): Promise<Templates> => import("./templates.ts");
-type Flags = import("./templates.ts").TemplateFlags;
+const load = () => import("./templates.ts");
 
 export function addTemplateCommands(program: Command, action: CommandAction): void {
   const templates = program.command("templates").description("Show and manage templates");
@@ -13,7 +11,7 @@ export function addTemplateCommands(program: Command, action: CommandAction): vo
   examples(
     command("list", "List all templates")
       .option("--all", "Include templates that can only be extended")
-      .action(action(async (output, flags: Flags & { all?: boolean }) => (await load()).list(output, flags))),
+      .action(action(load, "list")),
     "tutti templates list --all",
   );
 
@@ -22,32 +20,28 @@ export function addTemplateCommands(program: Command, action: CommandAction): vo
       .argument("<id>", "Template id")
       .option("--raw", "Show only the content of its file")
       .option("--provenance", "Show the template that each value comes from")
-      .action(
-        action(async (output, id: string, flags: import("./templates.ts").ShowFlags) =>
-          (await load()).show(output, id, flags),
-        ),
-      ),
+      .action(action(load, "show")),
     "tutti templates show testing --provenance",
   );
 
   examples(
     command("validate", "Check a template and report every problem")
       .argument("<file>", "File with a template, or - for stdin")
-      .action(action(async (output, file: string, flags: Flags) => (await load()).validate(output, file, flags))),
+      .action(action(load, "validate")),
     "tutti templates validate my-template.json",
   );
 
   examples(
     command("create", "Store a template for yourself or, with --cwd, in a project")
       .argument("<file>", "File with a template, or - for stdin")
-      .action(action(async (output, file: string, flags: Flags) => (await load()).create(output, file, flags))),
+      .action(action(load, "create")),
     "tutti templates create my-template.json --cwd .",
   );
 
   examples(
     command("import", "Store an exported template")
       .argument("<file>", "File with a template, or - for stdin")
-      .action(action(async (output, file: string, flags: Flags) => (await load()).create(output, file, flags))),
+      .action(action(load, "create")),
     "tutti templates import testing.json",
   );
 
@@ -55,11 +49,7 @@ export function addTemplateCommands(program: Command, action: CommandAction): vo
     command("export", "Export a template as it is in its file")
       .argument("<id>", "Template id")
       .argument("[file]", "File to write; it must not exist (default: stdout)")
-      .action(
-        action(async (output, id: string, file: string | undefined, flags: Flags) =>
-          (await load()).exportTo(output, id, file, flags),
-        ),
-      ),
+      .action(action(load, "exportTo")),
     "tutti templates export testing testing.json",
   );
 
@@ -67,18 +57,12 @@ export function addTemplateCommands(program: Command, action: CommandAction): vo
     command("duplicate", "Create a template that extends another one")
       .argument("<id>", "Template id")
       .argument("<name>", "Name of the new template")
-      .action(
-        action(async (output, id: string, name: string, flags: Flags) =>
-          (await load()).duplicate(output, id, name, flags),
-        ),
-      ),
+      .action(action(load, "duplicate")),
     'tutti templates duplicate testing "My tests"',
   );
 
   examples(
-    command("delete", "Delete a template")
-      .argument("<id>", "Template id")
-      .action(action(async (output, id: string, flags: Flags) => (await load()).remove(output, id, flags))),
+    command("delete", "Delete a template").argument("<id>", "Template id").action(action(load, "remove")),
     "tutti templates delete my-tests",
   );
 
@@ -86,11 +70,7 @@ export function addTemplateCommands(program: Command, action: CommandAction): vo
     command("preview", "Show the prompts of a template with example values")
       .argument("<id>", "Template id")
       .option("--var <K=V>", "Value for the prompts; repeatable", collect, [])
-      .action(
-        action(async (output, id: string, flags: Flags & { var: string[] }) =>
-          (await load()).preview(output, id, flags),
-        ),
-      ),
+      .action(action(load, "preview")),
     "tutti templates preview testing --var LANGUAGE=Rust",
   );
 }

@@ -2,8 +2,7 @@ import { Option, type Command } from "commander";
 import { examples, type CommandAction } from "../command-parts.ts";
 import { TOKEN_ROLES } from "../../schema/token-role.ts";
 
-type Tokens = typeof import("./tokens.ts");
-const load = (): Promise<Tokens> => import("./tokens.ts");
+const load = () => import("./tokens.ts");
 
 export function addTokenCommands(program: Command, action: CommandAction): void {
   const tokens = program.command("tokens").description("Manage the named tokens of the server");
@@ -19,20 +18,13 @@ export function addTokenCommands(program: Command, action: CommandAction): void 
           .makeOptionMandatory(),
       )
       .option("--expires <days>", "Days until the token expires (default: never)")
-      .action(
-        action(async (output, name: string, flags: import("./tokens.ts").CreateFlags) =>
-          (await load()).create(output, name, flags),
-        ),
-      ),
+      .action(action(load, "create")),
     "tutti tokens create wall-screen --role view",
     "tutti tokens create ci --role operate --expires 90 --quiet",
   );
 
   examples(
-    tokens
-      .command("list")
-      .description("List all named tokens without their secrets")
-      .action(action(async (output) => (await load()).list(output))),
+    tokens.command("list").description("List all named tokens without their secrets").action(action(load, "list")),
     "tutti tokens list",
   );
 
@@ -41,7 +33,7 @@ export function addTokenCommands(program: Command, action: CommandAction): void 
       .command("revoke")
       .argument("<name>", "Name of the token")
       .description("Revoke a token at once")
-      .action(action(async (output, name: string) => (await load()).revoke(output, name))),
+      .action(action(load, "revoke")),
     "tutti tokens revoke ci",
   );
 }
