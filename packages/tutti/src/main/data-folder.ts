@@ -11,9 +11,7 @@ export function makeDataFolder(folder: string): void {
     throw new TuttiError(
       "storage_failed",
       `The data folder "${folder}" cannot be created: ${(error as Error).message}. Choose another one with --data-dir.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

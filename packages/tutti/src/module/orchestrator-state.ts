@@ -9,31 +9,31 @@ export interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | 
   other: number;
 }
 
-export interface OrchestratorState extends Pick<
-  Run,
-  | "id"
-  | "templateId"
-  | "template"
-  | "mainSessionId"
-  | "cwd"
-  | "userRequest"
-  | "agent"
-  | "status"
-  | "outcome"
-  | "currentPhase"
-  | "analysis"
-  | "tasks"
-  | "parallelGroups"
-  | "planErrors"
-  | "planWarnings"
-  | "skipped"
-  | "blocked"
-  | "aggregation"
-  | "verification"
-  | "conflicts"
-  | "usage"
-  | "customVariables"
-> {
+/** Members that are the same in the log and in the document. */
+const MEMBERS = [
+  "id",
+  "templateId",
+  "template",
+  "mainSessionId",
+  "cwd",
+  "userRequest",
+  "agent",
+  "status",
+  "outcome",
+  "currentPhase",
+  "analysis",
+  "tasks",
+  "parallelGroups",
+  "planErrors",
+  "planWarnings",
+  "aggregation",
+  "verification",
+  "conflicts",
+  "usage",
+  "customVariables",
+] as const satisfies (keyof Run)[];
+
+export interface OrchestratorState extends Pick<Run, (typeof MEMBERS)[number] | "skipped" | "blocked"> {
   /** The session of the newest attempt at each task. */
   workers: Map<string, string>;
   stats: OrchestratorStats;
@@ -56,53 +56,31 @@ export interface OrchestratorSummary extends Pick<
 }
 
 export function orchestratorState(run: Run): OrchestratorState {
-  const { id, templateId, template, mainSessionId, cwd, userRequest, agent, status, outcome, currentPhase } = run;
-  const { analysis, tasks, parallelGroups, planErrors, planWarnings, skipped, blocked, aggregation } = run;
-  const { verification, conflicts, usage, customVariables, pausedFrom } = run;
   // A deep copy, so changes to it do not affect the run.
   return structuredClone({
-    id,
-    templateId,
-    template,
-    mainSessionId,
-    cwd,
-    userRequest,
-    agent,
-    status,
-    outcome,
-    currentPhase,
-    analysis,
-    tasks,
-    parallelGroups,
-    planErrors,
-    planWarnings,
+    ...pick(run, MEMBERS),
     // Shared records are proxies, which `structuredClone` cannot copy.
-    skipped: { ...skipped },
-    blocked: { ...blocked },
-    aggregation,
-    verification,
-    conflicts,
-    usage,
-    customVariables,
+    skipped: { ...run.skipped },
+    blocked: { ...run.blocked },
     workers: new Map(workersOf(run).map(({ taskId, sessionId }) => [taskId, sessionId])),
     stats: orchestratorStats(run.toolStats),
     errors: run.errors.map((error) => ({ ...error, timestamp: new Date(error.timestamp) })),
     ...times(run),
-    _previousStatus: pausedFrom?.status ?? null,
-    _previousPhase: pausedFrom?.phase ?? null,
+    _previousStatus: run.pausedFrom?.status ?? null,
+    _previousPhase: run.pausedFrom?.phase ?? null,
   });
 }
 
+export const pick = <T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<T, K>;
+
 export function orchestratorSummary(run: Run): OrchestratorSummary {
-  const { id, status, currentPhase, tasks, errors } = run;
   return {
-    id,
-    status,
-    currentPhase,
-    taskCount: tasks.length,
+    ...pick(run, ["id", "status", "currentPhase"]),
+    taskCount: run.tasks.length,
     completedTasks: workersOf(run).filter((worker) => worker.status === "completed").length,
     stats: orchestratorStats(run.toolStats),
-    errors: errors.length,
+    errors: run.errors.length,
     ...times(run),
   };
 }

@@ -1,11 +1,12 @@
 // Workers in the form of document 004: the state folded from the log, with times as `Date`.
-import { dateOrNull } from "./orchestrator-state.ts";
+import { dateOrNull, pick } from "./orchestrator-state.ts";
 import type { Run } from "../schema/run.ts";
 import { workerSessionId } from "../schema/ids.ts";
 import type { Task } from "../schema/task.ts";
 import { NO_TOOLS, type Worker } from "../schema/worker.ts";
 
-const SHARED = [
+/** Members that are the same in the log and in the document. */
+const MEMBERS = [
   "sessionId",
   "orchestratorId",
   "taskId",
@@ -19,10 +20,9 @@ const SHARED = [
   "outputPreview",
   "error",
   "retryCount",
-] as const;
-type SharedMembers = Pick<Worker, (typeof SHARED)[number]>;
+] as const satisfies (keyof Worker)[];
 
-export interface WorkerState extends SharedMembers {
+export interface WorkerState extends Pick<Worker, (typeof MEMBERS)[number]> {
   currentAction: string;
   /** The time of the last sign of activity; sessions that report by themselves are not polled. */
   lastPollAt: Date | null;
@@ -31,17 +31,15 @@ export interface WorkerState extends SharedMembers {
   pausedAt: Date | null;
 }
 
-export function workerState(worker: Worker): WorkerState {
-  const shared = Object.fromEntries(SHARED.map((name) => [name, worker[name]])) as unknown as SharedMembers;
-  return structuredClone({
-    ...shared,
+export const workerState = (worker: Worker): WorkerState =>
+  structuredClone({
+    ...pick(worker, MEMBERS),
     currentAction: worker.currentAction ?? "",
     lastPollAt: dateOrNull(worker.lastActivityAt),
     startedAt: dateOrNull(worker.startedAt),
     completedAt: dateOrNull(worker.completedAt),
     pausedAt: dateOrNull(worker.session.pausedAt),
   });
-}
 
 /** A task before its first attempt. The log has no worker for it yet, but the id of its session is already known. */
 export function queuedWorker(run: Run, task: Task): WorkerState {
@@ -67,12 +65,12 @@ export function queuedWorker(run: Run, task: Task): WorkerState {
   });
 }
 
-export type WorkerOutput = Pick<WorkerState, "taskId" | "status" | "output" | "outputFiles" | "error" | "toolStats"> & {
-  taskTitle: string;
-  completedAt: Date | null;
-};
+export type WorkerOutput = Pick<
+  WorkerState,
+  "taskId" | "status" | "output" | "outputFiles" | "error" | "toolStats" | "completedAt"
+> & { taskTitle: string };
 
-export function workerOutput(worker: Worker): WorkerOutput {
-  const { taskId, task, status, output, outputFiles, error, toolStats, completedAt } = workerState(worker);
-  return { taskId, taskTitle: task.title, status, output, outputFiles, error, toolStats, completedAt };
-}
+export const workerOutput = (worker: Worker): WorkerOutput => ({
+  ...pick(workerState(worker), ["taskId", "status", "output", "outputFiles", "error", "toolStats", "completedAt"]),
+  taskTitle: worker.task.title,
+});

@@ -40,9 +40,7 @@ async function readHealth(baseUrl: string): Promise<void> {
     throw new TuttiError(
       "server_unreachable",
       `No server answers at ${baseUrl}. Start one with "tutti serve", or correct --url.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   });
   if (health.status === "ok") return;

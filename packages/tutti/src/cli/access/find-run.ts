@@ -2,40 +2,28 @@ import type { RunReader } from "./runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** Finds a run by its id or by a unique prefix of it, with or without `orch_`. */
-export const findRun = <R extends { id: string }>(runs: readonly R[], idPrefix: string): R =>
-  find(
-    runs,
-    idPrefix,
-    "orch_",
-    () => new TuttiError("run_not_found", `Run "${idPrefix}" does not exist. List runs with "tutti list".`),
-  );
+export function findRun<R extends { id: string }>(runs: readonly R[], idPrefix: string): R {
+  const run = find(runs, idPrefix, "orch_");
+  if (run) return run;
+  throw new TuttiError("run_not_found", `Run "${idPrefix}" does not exist. List runs with "tutti list".`);
+}
 
 /** Finds an inbox item by its id or by a unique prefix of it, with or without `item_`. */
-export const findItem = <R extends { id: string }>(items: readonly R[], idPrefix: string): R =>
-  find(
-    items,
-    idPrefix,
-    "item_",
-    () =>
-      new TuttiError("item_not_found", `Inbox item "${idPrefix}" does not exist. List open items with "tutti inbox".`),
-  );
+export function findItem<R extends { id: string }>(items: readonly R[], idPrefix: string): R {
+  const item = find(items, idPrefix, "item_");
+  if (item) return item;
+  const message = `Inbox item "${idPrefix}" does not exist. List open items with "tutti inbox".`;
+  throw new TuttiError("item_not_found", message);
+}
 
-function find<R extends { id: string }>(
-  all: readonly R[],
-  idPrefix: string,
-  prefix: string,
-  none: () => TuttiError,
-): R {
+function find<R extends { id: string }>(all: readonly R[], idPrefix: string, prefix: string): R | undefined {
   const exact = all.find(({ id }) => id === idPrefix);
-  if (exact) return exact;
-  const matches =
-    idPrefix === "" ? [] : all.filter(({ id }) => id.startsWith(idPrefix) || id.startsWith(`${prefix}${idPrefix}`));
-  if (matches.length === 1) return matches[0]!;
-  if (matches.length === 0) throw none();
+  if (exact || idPrefix === "") return exact;
+  const matches = all.filter(({ id }) => id.startsWith(idPrefix) || id.startsWith(`${prefix}${idPrefix}`));
+  if (matches.length <= 1) return matches[0];
   const ids = matches.map(({ id }) => id);
-  throw new TuttiError("usage", `"${idPrefix}" matches several ids: ${ids.join(", ")}. Give more characters.`, {
-    details: ids,
-  });
+  const message = `"${idPrefix}" matches several ids: ${ids.join(", ")}. Give more characters.`;
+  throw new TuttiError("usage", message, { details: ids });
 }
 
 export const findRunId = async (runs: RunReader, idPrefix: string): Promise<string> =>

@@ -1,50 +1,31 @@
 // `RunAccess` is the access of commands to runs: `localRuns` uses an engine in this process, `serverRuns` a server.
 // `RunReader` is its read-only part, which also works on the log on disk.
+import type { RouteInput } from "../../client/call-route.ts";
+import type { ListedRun } from "../../client/run-summary.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
-import type { Outcome, Verdict } from "../../schema/outcome.ts";
+import type { Outcome } from "../../schema/outcome.ts";
 import type { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
-import type { RunStatus } from "../../schema/status.ts";
 import type { TemplateConfig } from "../../schema/template.ts";
-import type { Budget } from "../../schema/budget.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
 
-export interface RunRow {
-  id: string;
-  status: RunStatus;
-  outcome: Verdict | null;
-  templateId: string;
-  cwd: string;
-  userRequest: string;
+export type RunRow = Pick<ListedRun, "id" | "status" | "outcome" | "templateId" | "cwd" | "userRequest"> & {
   createdAt: number;
   updatedAt: number;
-}
+};
 
-export interface RunRequest {
-  templateId: string;
-  cwd: string;
-  message: string;
-  agent?: string | undefined;
-  customVariables: Record<string, unknown>;
+export type RunRequest = Omit<RouteInput<"POST /api/orchestrator">["body"], "config"> & {
   config: Partial<TemplateConfig>;
-  budget: Budget;
-  trust?: string | undefined;
-}
+};
 
-export interface DeleteOptions {
-  archiveWorkers: boolean;
-  deleteWorkers: boolean;
-  removeState: boolean;
-  /** Refuses a run that has not ended or has open inbox items. */
-  onlyEnded?: boolean;
-}
+type CleanupOptions = RouteInput<"DELETE /api/orchestrator/:id">["body"] & { removeState: boolean };
 
 export type TakenRun = Pick<RunRow, "id" | "status">;
 
 /** The result of `cleanup`. A server reports only `removed`. */
-export interface Cleanup {
+interface CleanupReport {
   removed: boolean;
   archived?: number;
   deleted?: number;
@@ -80,7 +61,7 @@ export interface LiveRun {
 }
 
 /** Orders to a run. Both `Engine` and the client of a server have these methods, so an order needs no adapter. */
-export interface RunOrders {
+interface RunOrders {
   start(id: string): Promise<unknown>;
   pause(id: string): Promise<unknown>;
   resume(id: string): Promise<unknown>;
@@ -107,7 +88,7 @@ export interface RunAccess extends RunReader {
   /** Makes the engine act for a run, which rests until then. */
   takeUp(id: string): Promise<unknown>;
   confirm(id: string, changes: ChangedPlan): Promise<unknown>;
-  cleanup(id: string, options: DeleteOptions): Promise<Cleanup>;
+  cleanup(id: string, options: CleanupOptions): Promise<CleanupReport>;
 }
 
 export function mustExist(run: Run | null, id: string): Run {

@@ -46,9 +46,7 @@ function readText(name: string): string | null {
     throw new TuttiError(
       "storage_failed",
       `"${name}" cannot be read: ${(error as Error).message}. Check its permissions.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   try {

@@ -24,9 +24,7 @@ function readChanges(file: string | undefined): ChangedPlan {
   throw new TuttiError(
     "invalid_input",
     `"${file}" has invalid plan changes: ${problems.join("; ")}. Correct the file and confirm again.`,
-    {
-      details: problems,
-    },
+    { details: problems },
   );
 }
 

@@ -169,9 +169,7 @@ async function settlePlan({ runs, live, ring, output, yes, signal }: FollowConte
     throw new TuttiError(
       "invalid_plan",
       `The plan of run "${run.id}" is not valid: ${run.planErrors.join("; ")}. ${fix}`,
-      {
-        details: run.planErrors,
-      },
+      { details: run.planErrors },
     );
   }
   if (yes) {

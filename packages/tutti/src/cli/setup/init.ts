@@ -49,9 +49,7 @@ function writeNew(file: string, content: object): boolean {
     throw new TuttiError(
       "storage_failed",
       `"${file}" cannot be written: ${(error as Error).message}. Check the path.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -253,8 +253,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-296"],
     file: "tutti/src/module/worker-state.ts",
-    find: "taskTitle: task.title",
-    replace: "taskTitle: taskId",
+    find: "taskTitle: worker.task.title",
+    replace: "taskTitle: worker.taskId",
   },
   {
     rows: ["D4-371"],
@@ -573,13 +573,13 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-271", "D4-329"],
     file: "tutti/src/module/orchestrator-state.ts",
-    find: "_previousStatus: pausedFrom?.status ?? null,",
-    replace: "_previousStatus: pausedFrom ? status : null,",
+    find: "_previousStatus: run.pausedFrom?.status ?? null,",
+    replace: "_previousStatus: run.pausedFrom ? run.status : null,",
   },
   {
     rows: ["D4-271"],
     file: "tutti/src/module/orchestrator-state.ts",
-    find: "_previousPhase: pausedFrom?.phase ?? null,",
+    find: "_previousPhase: run.pausedFrom?.phase ?? null,",
     replace: "_previousPhase: null,",
   },
   {
