@@ -9,7 +9,7 @@ export interface TurnOutput {
   endTurn(error?: string): void;
 }
 
-export interface BlockDelimiters {
+interface BlockDelimiters {
   start: string;
   end: string;
 }

@@ -15,7 +15,7 @@ export interface ReportedOutput {
   conflicts: unknown[];
 }
 
-export interface AggregationResult {
+interface AggregationResult {
   outputFiles: string[];
   missing: string[];
   changed: string[];

@@ -9,18 +9,24 @@ import { type ParsedPage, parsePage } from "./parse-page.ts";
 import { passesThroughLink, readText } from "../read/read-repository.ts";
 import { joinPath } from "../understand/resolve-imports.ts";
 
-export interface DocIssue {
+interface DocIssue {
   severity: "error" | "warning" | "info";
   description: string;
   location: string;
   suggested_fix?: string;
 }
 
-export interface DocCheck {
+interface DocCheck {
   issues: DocIssue[];
   pages: number;
   names: number;
   links: number;
+}
+
+interface CheckContext {
+  analysis: CodeAnalysis;
+  check: DocCheck;
+  read: (path: string) => string | null;
 }
 
 export function checkDocs(analysis: CodeAnalysis): DocCheck {
@@ -32,15 +38,16 @@ export function checkDocs(analysis: CodeAnalysis): DocCheck {
     if (!texts.has(path)) texts.set(path, readText(repository.root, path));
     return texts.get(path)!;
   };
+  const context = { analysis, check, read };
   const overview = `${docsFolder}/README.md`;
   for (const path of paths) {
     const page = parsePage(read(path) ?? "");
-    checkNames(analysis, path, page, check, read);
-    checkLinks(analysis, path, page, check, read);
+    checkNames(context, path, page);
+    checkLinks(context, path, page);
   }
   for (const component of components) {
     const path = `${docsFolder}/${component.slug}.md`;
-    if (paths.includes(path)) checkCoverage(analysis, path, component.files, check, read);
+    if (paths.includes(path)) checkCoverage(context, path, component.files);
     else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
   }
   if (!paths.includes(overview))
@@ -49,13 +56,7 @@ export function checkDocs(analysis: CodeAnalysis): DocCheck {
 }
 
 /** The section of a name must point to a file of this repository that exports the name. */
-function checkNames(
-  analysis: CodeAnalysis,
-  path: string,
-  page: ParsedPage,
-  check: DocCheck,
-  read: (path: string) => string | null,
-): void {
+function checkNames({ analysis, check, read }: CheckContext, path: string, page: ParsedPage): void {
   for (const { name, line, place } of page.names) {
     check.names += 1;
     const location = `${path}:${line}`;
@@ -70,13 +71,7 @@ function checkNames(
   }
 }
 
-function checkLinks(
-  analysis: CodeAnalysis,
-  path: string,
-  page: ParsedPage,
-  check: DocCheck,
-  read: (path: string) => string | null,
-): void {
+function checkLinks({ analysis, check, read }: CheckContext, path: string, page: ParsedPage): void {
   for (const { target, line } of page.links) {
     if (/^https?:/.test(target)) continue;
     check.links += 1;
@@ -99,13 +94,7 @@ function checkLinks(
 }
 
 /** The page must mention every exported name of the component's files. */
-function checkCoverage(
-  analysis: CodeAnalysis,
-  path: string,
-  files: string[],
-  check: DocCheck,
-  read: (path: string) => string | null,
-): void {
+function checkCoverage({ analysis, check, read }: CheckContext, path: string, files: string[]): void {
   const text = read(path) ?? "";
   const missing = files
     .flatMap((file) => analysis.modules.get(file)?.exports ?? [])

@@ -2,7 +2,7 @@
 // count.
 import { anchorOf } from "../write/markdown.ts";
 
-export interface PageLink {
+interface PageLink {
   target: string;
   /** The line of the page, counted from 1. */
   line: number;

@@ -2,9 +2,11 @@
 // the package clause documents it.
 import { commentWords, isLicence } from "./comments.ts";
 import {
+  addMember,
   emptyFacts,
   type ExportedName,
   type DeclarationKind,
+  makeExport,
   mergeSameNames,
   type ModuleFacts,
 } from "../read/facts.ts";
@@ -28,7 +30,7 @@ export function readGo(path: string, text: string): ModuleFacts {
           .join("\n")
           .trim(),
       );
-      return { name, kind, line: index + 1, signature: excerpt(signature, 30), doc, members: [], isDefault: false };
+      return makeExport(name, kind, index + 1, excerpt(signature, 30), doc);
     };
     const whole = (): string => text.slice(start, findOutside(masked, start, "\n")).trimEnd();
     const func = /^func\s+(?:\(\s*(?:\w+\s+)?\*?(\w+)(?:\[[^\]]*\])?\s*\)\s*)?([A-Z]\w*)/.exec(line);
@@ -50,7 +52,7 @@ export function readGo(path: string, text: string): ModuleFacts {
   }
   for (const { receiver, entry } of methods) {
     const owner = facts.exports.find((candidate) => candidate.name === receiver);
-    if (owner) owner.members.push({ name: entry.name, signature: entry.signature, doc: entry.doc, line: entry.line });
+    if (owner) addMember(owner, entry);
     else facts.exports.push(entry);
   }
   facts.exports = mergeSameNames(facts.exports);

@@ -25,7 +25,7 @@ export interface Declaration {
   isOverload: boolean;
 }
 
-export interface ParsedDeclaration {
+interface ParsedDeclaration {
   declarations: Declaration[];
   /** The index of the token after the declaration. */
   end: number;

@@ -1,7 +1,7 @@
 // A tokenizer for JavaScript and TypeScript. It accepts any text, always ends and never throws. JSX becomes names and
 // punctuation, which is enough to find declarations.
 
-export type TokenType = "name" | "private" | "string" | "template" | "regex" | "number" | "punctuation";
+type TokenType = "name" | "private" | "string" | "template" | "regex" | "number" | "punctuation";
 
 export interface Token {
   type: TokenType;

@@ -1,7 +1,7 @@
 // Replaces the contents of comments and strings by spaces, so that a search in the masked text finds only code. Offsets
 // in the masked text are valid in the original.
 
-export interface MaskRules {
+interface MaskRules {
   /** Markers of comments that end with the line. */
   line: string[];
   /** Whether the language has the block comments of C. */

@@ -2,9 +2,11 @@
 // some of them public types and functions that one line declares.
 import { commentWords, isLicence } from "./comments.ts";
 import {
+  addMember,
   emptyFacts,
   type ExportedName,
   type DeclarationKind,
+  makeExport,
   mergeSameNames,
   type ModuleFacts,
 } from "../read/facts.ts";
@@ -53,9 +55,9 @@ function readRust(facts: ModuleFacts, text: string): void {
     const end = findOutside(masked, start, item[2] === "fn" || item[2] === "trait" || item[2] === "mod" ? "{;" : ";}");
     const whole = text.slice(start, masked[end] === "}" ? end + 1 : end).trim();
     const signature = item[2] === "struct" || item[2] === "enum" ? wholeItem(text, masked, start) : whole;
-    const entry = toExported(item[3]!, kind, index, signature, docAbove(lines, index));
+    const entry = makeExport(item[3]!, kind, index + 1, signature, docAbove(lines, index));
     const type = item[1] === "" ? undefined : facts.exports.find((candidate) => candidate.name === owner);
-    if (type) type.members.push({ name: entry.name, signature: entry.signature, doc: entry.doc, line: entry.line });
+    if (type) addMember(type, entry);
     else facts.exports.push(entry);
   });
 }
@@ -82,13 +84,8 @@ function readTypes(facts: ModuleFacts, text: string): void {
         .replaceAll(/\s*\n\s*/g, " ");
     const item = TYPE_ITEM.exec(line);
     if (item && item[1]!.length <= 4) {
-      type = toExported(
-        item[3]!,
-        item[2] === "interface" ? "interface" : "class",
-        index,
-        head(),
-        docAbove(lines, index),
-      );
+      const kind = item[2] === "interface" ? "interface" : "class";
+      type = makeExport(item[3]!, kind, index + 1, head(), docAbove(lines, index));
       facts.exports.push(type);
       return;
     }
@@ -105,10 +102,6 @@ function eachLine(masked: string, visit: (line: string, index: number, start: nu
     visit(line, index, start);
     start += line.length + 1;
   }
-}
-
-function toExported(name: string, kind: DeclarationKind, index: number, signature: string, doc: string): ExportedName {
-  return { name, kind, line: index + 1, signature, doc, members: [], isDefault: false };
 }
 
 function docAbove(lines: string[], index: number): string {

@@ -2,10 +2,11 @@
 // Strings and comments are masked first, because a docstring may contain code.
 import { commentWords, tidyLines } from "./comments.ts";
 import {
+  addMember,
   emptyFacts,
   type ExportedName,
   type ImportedName,
-  type ClassMember,
+  makeExport,
   mergeSameNames,
   type ModuleFacts,
 } from "../read/facts.ts";
@@ -36,7 +37,8 @@ export function readPython(path: string, text: string): ModuleFacts {
       facts.exports.push(entry);
     } else if (found && openClass && found[2] === "def") {
       bodyIndent ||= found[1]!.length;
-      if (found[1]!.length === bodyIndent) addMember(openClass, readDefinition(source, index, "function", found[3]!));
+      if (found[1]!.length === bodyIndent && (!found[3]!.startsWith("_") || found[3] === "__init__"))
+        addMember(openClass, readDefinition(source, index, "function", found[3]!));
     } else if (/^[A-Z][A-Z0-9_]*\s*(?::[^=]*)?=(?!=)/.test(line)) {
       facts.exports.push(readConstant(source, index, /^\w+/.exec(line)![0]));
     } else if (/^\s*(?:import|from)\s/.test(line)) {
@@ -56,11 +58,6 @@ function onlyPublic(text: string, exports: ExportedName[]): ExportedName[] {
   return exports.filter((entry) => names.has(entry.name));
 }
 
-function addMember(owner: ExportedName, member: ClassMember): void {
-  if (member.name !== "__init__" && member.name.startsWith("_")) return;
-  owner.members.push({ name: member.name, signature: member.signature, doc: member.doc, line: member.line });
-}
-
 function readDefinition(source: PythonSource, index: number, kind: "class" | "function", name: string): ExportedName {
   const start = source.starts[index]!;
   const end = findOutside(source.masked, start, ":");
@@ -71,22 +68,14 @@ function readDefinition(source: PythonSource, index: number, kind: "class" | "fu
     .map((line) => line.slice(Math.min(indent, line.search(/\S|$/))).trimEnd())
     .join("\n");
   const doc = docstringAt(source, end + 1) || commentAbove(source, index);
-  return { name, kind, line: index + 1, signature: excerpt(signature, 30), doc, members: [], isDefault: false };
+  return makeExport(name, kind, index + 1, excerpt(signature, 30), doc);
 }
 
 function readConstant(source: PythonSource, index: number, name: string): ExportedName {
   const start = source.starts[index]!;
   const end = findOutside(source.masked, start, "\n");
   const signature = excerpt(source.text.slice(start, end).trimEnd(), 14);
-  return {
-    name,
-    kind: "constant",
-    line: index + 1,
-    signature,
-    doc: commentAbove(source, index),
-    members: [],
-    isDefault: false,
-  };
+  return makeExport(name, "constant", index + 1, signature, commentAbove(source, index));
 }
 
 /** Returns the string that is the first statement after `offset`. */

@@ -33,7 +33,7 @@ export interface ExportedName {
 }
 
 /** `export { imported as name } from "from"`. Both names are `*` for `export *`. */
-export interface ReExport {
+interface ReExport {
   name: string;
   imported: string;
   from: string;
@@ -46,12 +46,12 @@ export interface ImportedName {
   local: string;
 }
 
-export interface ModuleImport {
+interface ModuleImport {
   from: string;
   names: ImportedName[];
 }
 
-export interface HttpRoute {
+interface HttpRoute {
   method: string;
   path: string;
   line: number;
@@ -90,6 +90,20 @@ export function countLines(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
   return lines;
+}
+
+export function makeExport(
+  name: string,
+  kind: DeclarationKind,
+  line: number,
+  signature: string,
+  doc: string,
+): ExportedName {
+  return { name, kind, line, signature, doc, members: [], isDefault: false };
+}
+
+export function addMember(owner: ExportedName, { name, signature, doc, line }: ClassMember): void {
+  owner.members.push({ name, signature, doc, line });
 }
 
 /** Compares code units, so that the order does not depend on the locale of the machine. */

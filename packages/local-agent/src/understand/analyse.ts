@@ -3,7 +3,7 @@
 import { isJavaScript, languageOf } from "../read/classify.ts";
 import { type Component, findComponents } from "./components.ts";
 import { chooseDocsFolder } from "./docs-folder.ts";
-import type { ModuleFacts, RepositoryFile } from "../read/facts.ts";
+import type { ModuleFacts } from "../read/facts.ts";
 import { buildGraph, type Graph } from "./graph.ts";
 import { readJavaScript } from "../languages/javascript.ts";
 import { type Manifest, readManifests } from "../read/manifests.ts";
@@ -40,11 +40,12 @@ export async function analyse(root: string, checkInterrupt: InterruptCheck): Pro
   const manifests = readManifests(repository.files, read);
   const resolver = makeResolver(modules.keys(), manifests);
   await checkInterrupt();
-  const graph = buildGraph(modules, resolver);
+  const graph = buildGraph({ modules, resolver });
   await checkInterrupt();
-  const components = findComponents(modules, rolesOf(repository.files), manifests, resolver, graph, read);
+  const facts = { files: repository.files, modules, manifests, resolver, graph, read };
+  const components = findComponents(facts);
   const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
-  const project = readProject(repository.files, manifests, resolver, modules, read);
+  const project = readProject(facts);
   const docsFolder = chooseDocsFolder(repository, components);
   return { repository, modules, manifests, resolver, graph, components, owners, project, docsFolder, warnings };
 }
@@ -90,8 +91,4 @@ function hasLongLine(text: string): boolean {
     start = end + 1;
   }
   return false;
-}
-
-function rolesOf(files: RepositoryFile[]): Map<string, RepositoryFile["role"]> {
-  return new Map(files.map((file) => [file.path, file.role]));
 }

@@ -2,7 +2,7 @@
 // largest first, until every part has a readable size or there are `MAX_COMPONENTS`. A package is always a part of its
 // own; a folder with very little code stays in its parent.
 import { baseName, folderOf, languageOf } from "../read/classify.ts";
-import { compareText, type ModuleFacts, type FileRole } from "../read/facts.ts";
+import { compareText, type FileRole, type ModuleFacts, type RepositoryFile } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifests.ts";
 import { nameComponents } from "./name-components.ts";
@@ -43,71 +43,65 @@ const SMALL_LINES = 800;
 /** A flat folder with more files is divided by the first words of the file names. */
 const FLAT_FILES = 24;
 
-export function findComponents(
-  modules: Map<string, ModuleFacts>,
-  roles: Map<string, FileRole>,
-  manifests: Manifest[],
-  resolver: Resolver,
-  graph: Graph,
-  read: (path: string) => string | null,
-): Component[] {
+/** The facts from which components and the project are described. */
+export interface RepositoryFacts {
+  files: RepositoryFile[];
+  modules: Map<string, ModuleFacts>;
+  manifests: Manifest[];
+  resolver: Resolver;
+  graph: Graph;
+  read: (path: string) => string | null;
+}
+
+export function findComponents(facts: RepositoryFacts): Component[] {
+  const { modules, manifests } = facts;
   const packages = new Set(manifests.map((manifest) => manifest.folder));
-  const files = documentedFiles(modules, roles);
+  const files = documentedFiles(facts);
   const sumLines: SumLines = (paths) => paths.reduce((sum, path) => sum + (modules.get(path)?.lines ?? 0), 0);
   const parts = splitFiles(files, packages, sumLines);
   const names = nameComponents(parts, manifests);
   const fileCounts = countByFolder(files);
-  const guides = readGuides(roles, read);
+  const guides = readGuides(facts);
   const components = parts.map((part, index) => ({
     ...names[index]!,
     folder: part.folder,
     files: part.files.toSorted(compareText),
     scope: scopeOf(part, fileCounts),
-    purpose: purposeOf(part, modules, manifests, resolver, graph, guides, read),
+    purpose: purposeOf(part, facts, guides),
     lines: sumLines(part.files),
   }));
   return components.toSorted((a, b) => compareText(a.folder, b.folder) || compareText(a.name, b.name));
 }
 
 /** Reads the documents that may describe the folders: those at the root and in `docs/`. */
-function readGuides(roles: Map<string, FileRole>, read: (path: string) => string | null): string[] {
-  return [...roles]
-    .filter(([path, role]) => role === "document" && /^(?:docs?\/)?[^/]+\.(?:md|markdown)$/i.test(path))
+function readGuides({ files, read }: RepositoryFacts): string[] {
+  return files
+    .filter(({ path, role }) => role === "document" && /^(?:docs?\/)?[^/]+\.(?:md|markdown)$/i.test(path))
     .slice(0, 30)
-    .map(([path]) => (read(path) ?? "").slice(0, 200_000));
+    .map(({ path }) => (read(path) ?? "").slice(0, 200_000));
 }
 
 /** Returns the source files, or examples, configuration or tests in a repository without source files. */
-function documentedFiles(modules: Map<string, ModuleFacts>, roles: Map<string, FileRole>): string[] {
-  for (const role of ["source", "example", "config", "test"] satisfies FileRole[]) {
-    const files = [...modules.keys()].filter((path) => roles.get(path) === role && modules.get(path)!.lines > 0);
-    if (files.length > 0) return files;
-  }
-  return [];
+function documentedFiles({ files, modules }: RepositoryFacts): string[] {
+  const paths = files.filter(({ path }) => (modules.get(path)?.lines ?? 0) > 0);
+  const byRole = Map.groupBy(paths, ({ role }) => role);
+  const roles: FileRole[] = ["source", "example", "config", "test"];
+  const documented = roles.map((role) => byRole.get(role)).find((found) => found !== undefined);
+  return documented?.map(({ path }) => path) ?? [];
 }
 
 function splitFiles(files: string[], packages: Set<string>, sumLines: SumLines): ComponentPart[] {
   if (files.length === 0) return [];
   let parts: ComponentPart[] = [{ folder: commonFolder(files), files, prefix: null }];
+  const rank = (part: ComponentPart): number => openingRank(part, packages, sumLines);
   for (;;) {
-    const divisible = parts
-      .map((part) => ({
-        part,
-        pieces: openPart(
-          part,
-          packages,
-          sumLines,
-          maxPieces(part, parts.length, sumLines),
-          parts.length >= MAX_COMPONENTS,
-        ),
-      }))
+    const isCrowded = parts.length >= MAX_COMPONENTS;
+    const open = (part: ComponentPart): ComponentPart[] =>
+      openPart(part, packages, sumLines, maxPieces(part, parts.length, sumLines), isCrowded);
+    const [next] = parts
+      .map((part) => ({ part, pieces: open(part) }))
       .filter(({ pieces }) => pieces.length > 1)
-      .toSorted(
-        (a, b) =>
-          openingRank(b.part, packages, sumLines) - openingRank(a.part, packages, sumLines) ||
-          compareText(a.part.folder, b.part.folder),
-      );
-    const [next] = divisible;
+      .toSorted((a, b) => rank(b.part) - rank(a.part) || compareText(a.part.folder, b.part.folder));
     if (!next) return parts;
     parts = parts.flatMap((part) => (part === next.part ? next.pieces : [part]));
   }
@@ -142,14 +136,8 @@ function openPart(
   const hasPackage = containsPackage(part, packages);
   const isSmall = part.files.length <= SMALL_FILES && sumLines(part.files) <= SMALL_LINES;
   if (isSmall && !hasPackage && !isMixed(part.files)) return [part];
-  const subfolders = new Map<string, string[]>();
-  let hasOwnFiles = false;
-  for (const path of part.files) {
-    const child = childFolder(part.folder, path);
-    if (child === null) hasOwnFiles = true;
-    else if (subfolders.has(child)) subfolders.get(child)!.push(path);
-    else subfolders.set(child, [path]);
-  }
+  const subfolders = Map.groupBy(part.files, (path) => childFolder(part.folder, path));
+  const hasOwnFiles = subfolders.delete("");
   if (subfolders.size === 0) return openFlat(part, sumLines, limit);
   const isPackage = (folder: string, paths: string[]): boolean =>
     packages.has(folder) || containsPackage({ folder, files: paths, prefix: null }, packages);
@@ -204,10 +192,10 @@ function commonFolder(paths: string[]): string {
   return candidates.find((folder) => paths.every((path) => folder === "" || isBelow(path, folder))) ?? "";
 }
 
-function childFolder(folder: string, path: string): string | null {
-  const inside = folder === "" ? path : path.slice(folder.length + 1);
-  const slash = inside.indexOf("/");
-  return slash === -1 ? null : folder === "" ? inside.slice(0, slash) : `${folder}/${inside.slice(0, slash)}`;
+/** Returns "" for a file that is directly in the folder. */
+function childFolder(folder: string, path: string): string {
+  const slash = path.indexOf("/", folder === "" ? 0 : folder.length + 1);
+  return slash === -1 ? "" : path.slice(0, slash);
 }
 
 export function isBelow(path: string, folder: string): boolean {

@@ -3,10 +3,15 @@ import type { ExportedName, ModuleFacts } from "../read/facts.ts";
 import { resolveImport, type Resolver } from "./resolve-imports.ts";
 
 /** A file that uses an exported name. */
-export interface NameUse {
+interface NameUse {
   file: string;
   /** The name in that file: an alias, or `module.name` after a namespace import. */
   local: string;
+}
+
+interface ModuleIndex {
+  modules: Map<string, ModuleFacts>;
+  resolver: Resolver;
 }
 
 export interface Graph {
@@ -22,22 +27,18 @@ export interface Graph {
 
 const MAX_USES = 60;
 
-export function buildGraph(modules: Map<string, ModuleFacts>, resolver: Resolver): Graph {
+export function buildGraph(index: ModuleIndex): Graph {
   const graph: Graph = { links: new Map(), importers: new Map(), packages: new Map(), uses: new Map() };
-  for (const module of modules.values()) {
+  for (const module of index.modules.values()) {
     const reExports = module.reExports.map(({ imported, from }) => ({ from, names: [{ imported, local: "" }] }));
     for (const { from, names } of [...module.imports, ...reExports]) {
-      const resolved = resolveImport(
-        resolver,
-        module,
-        from,
-        names.map((name) => name.imported),
-      );
+      const importedNames = names.map((name) => name.imported);
+      const resolved = resolveImport(index.resolver, module, from, importedNames);
       if (resolved.external !== null) addTo(graph.packages, module.path, resolved.external);
       for (const target of resolved.files) {
         if (target === module.path) continue;
         const linkedNames = addLink(graph, module.path, target);
-        for (const name of names) addName(graph, modules, resolver, module, target, name, linkedNames);
+        for (const name of names) addName(graph, index, module, target, name, linkedNames);
       }
     }
   }
@@ -46,8 +47,7 @@ export function buildGraph(modules: Map<string, ModuleFacts>, resolver: Resolver
 
 function addName(
   graph: Graph,
-  modules: Map<string, ModuleFacts>,
-  resolver: Resolver,
+  index: ModuleIndex,
   user: ModuleFacts,
   target: string,
   { imported, local }: { imported: string; local: string },
@@ -56,15 +56,15 @@ function addName(
   if (imported === "*") {
     if (local === "") return;
     // The members of a namespace import are used as `local.name`, in whichever file they are defined.
-    for (const name of exportedNames(modules, resolver, target).slice(0, 300)) {
-      const definition = definitionOf(modules, resolver, target, name);
+    for (const name of exportedNames(index, target).slice(0, 300)) {
+      const definition = definitionOf(index, target, name);
       const isWhole = definition?.exported.isDefault ?? false;
       if (definition)
         addUse(graph, definition.path, definition.exported.name, user.path, isWhole ? local : `${local}.${name}`);
     }
     return;
   }
-  const definition = definitionOf(modules, resolver, target, imported);
+  const definition = definitionOf(index, target, imported);
   if (!definition) return;
   if (definition.path === target) linkedNames.add(definition.exported.name);
   else addLink(graph, user.path, definition.path).add(definition.exported.name);
@@ -72,14 +72,13 @@ function addName(
 }
 
 /** Follows re-exports to the file that declares a name. */
-export function definitionOf(
-  modules: Map<string, ModuleFacts>,
-  resolver: Resolver,
+function definitionOf(
+  index: ModuleIndex,
   path: string,
   name: string,
   seen: Set<string> = new Set(),
 ): { path: string; exported: ExportedName } | null {
-  const module = modules.get(path);
+  const module = index.modules.get(path);
   if (!module || seen.has(path)) return null;
   // Files can re-export names in a circle.
   seen.add(path);
@@ -88,29 +87,24 @@ export function definitionOf(
   for (const reExport of module.reExports) {
     if (reExport.name !== name && reExport.name !== "*") continue;
     const imported = reExport.name === "*" ? name : reExport.imported;
-    for (const target of resolveImport(resolver, module, reExport.from, [imported]).files) {
-      const definition = definitionOf(modules, resolver, target, imported, seen);
+    for (const target of resolveImport(index.resolver, module, reExport.from, [imported]).files) {
+      const definition = definitionOf(index, target, imported, seen);
       if (definition) return definition;
     }
   }
   return null;
 }
 
-function exportedNames(
-  modules: Map<string, ModuleFacts>,
-  resolver: Resolver,
-  path: string,
-  seen: Set<string> = new Set(),
-): string[] {
-  const module = modules.get(path);
+function exportedNames(index: ModuleIndex, path: string, seen: Set<string> = new Set()): string[] {
+  const module = index.modules.get(path);
   if (!module || seen.has(path)) return [];
   seen.add(path);
   const names = module.exports.map((entry) => entry.name);
   for (const reExport of module.reExports) {
     if (reExport.name !== "*") names.push(reExport.name);
     else {
-      for (const target of resolveImport(resolver, module, reExport.from, []).files) {
-        names.push(...exportedNames(modules, resolver, target, seen));
+      for (const target of resolveImport(index.resolver, module, reExport.from, []).files) {
+        names.push(...exportedNames(index, target, seen));
       }
     }
   }

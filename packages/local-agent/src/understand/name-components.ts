@@ -3,6 +3,7 @@
 import { baseName } from "../read/classify.ts";
 import type { ComponentPart } from "./components.ts";
 import type { Manifest } from "../read/manifests.ts";
+import { joinPath } from "./resolve-imports.ts";
 
 /** Folder names that do not describe the content. */
 const GENERIC_FOLDERS = new Set([
@@ -37,7 +38,7 @@ function nameChoices(part: ComponentPart, folders: Set<string>, manifests: Manif
   const manifest =
     namedManifests.find(({ folder }) => folder === part.folder) ??
     // A part in the source folder represents the package, unless another part has the package's own folder.
-    namedManifests.find(({ folder }) => part.folder === join(folder, "src") && !folders.has(folder));
+    namedManifests.find(({ folder }) => part.folder === joinPath(folder, "src") && !folders.has(folder));
   const meaningful = part.folder.split("/").filter((segment) => segment !== "" && !GENERIC_FOLDERS.has(segment));
   const ending = part.prefix === null || part.prefix === "" ? [] : [part.prefix];
   const segments = [...meaningful, ...ending];
@@ -73,8 +74,4 @@ function uniqueSlug(base: string, usedSlugs: Set<string>): string {
   for (let count = 2; usedSlugs.has(slug); count += 1) slug = `${base}-${count}`;
   usedSlugs.add(slug);
   return slug;
-}
-
-function join(folder: string, inner: string): string {
-  return folder === "" ? inner : `${folder}/${inner}`;
 }

@@ -6,7 +6,7 @@ import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { toSlug } from "./name-components.ts";
 
-export interface PlannedTask {
+interface PlannedTask {
   id: string;
   title: string;
   description: string;
@@ -15,7 +15,7 @@ export interface PlannedTask {
   dependencies: string[];
 }
 
-export type TaskWork =
+type TaskWork =
   | { kind: "component"; component: Component }
   | { kind: "overview" }
   | { kind: "unknown"; reason: string };

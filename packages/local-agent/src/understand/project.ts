@@ -1,10 +1,11 @@
 // Reads the facts about the repository as a whole, from its README, its manifests and its Makefile.
 import { baseName } from "../read/classify.ts";
-import { compareText, type ModuleFacts, type RepositoryFile } from "../read/facts.ts";
+import type { RepositoryFacts } from "./components.ts";
+import { compareText, type RepositoryFile } from "../read/facts.ts";
 import { findPackageManager, type Manifest, type Script } from "../read/manifests.ts";
 import { isGeneratedPage } from "../read/marker.ts";
 import { markdownIntroduction } from "../write/prose.ts";
-import { type Resolver, sourceOfEntry } from "./resolve-imports.ts";
+import { sourceOfEntry } from "./resolve-imports.ts";
 
 export interface ProjectFacts {
   name: string;
@@ -19,13 +20,8 @@ export interface ProjectFacts {
   makeTargets: string[];
 }
 
-export function readProject(
-  files: RepositoryFile[],
-  manifests: Manifest[],
-  resolver: Resolver,
-  modules: Map<string, ModuleFacts>,
-  read: (path: string) => string | null,
-): ProjectFacts {
+export function readProject(facts: RepositoryFacts): ProjectFacts {
+  const { files, manifests, read } = facts;
   const readme = files.find(({ path }) => /^readme\.(?:md|markdown)$/i.test(path))?.path ?? null;
   const text = readme === null ? null : read(readme);
   const introduction = text === null || isGeneratedPage(text) ? { title: "", text: "" } : markdownIntroduction(text);
@@ -41,7 +37,7 @@ export function readProject(
     introduction: introduction.text || describedManifest?.description || "",
     readme: text === null ? null : readme,
     install: installCommands(files, manifests),
-    entryPoints: findEntryPoints(files, manifests, resolver, modules),
+    entryPoints: findEntryPoints(facts),
     documents: files.filter(({ path, role }) => role === "document" && path !== readme).map(({ path }) => path),
     makeTargets: readMakeTargets(read("Makefile") ?? ""),
   };
@@ -62,12 +58,7 @@ function installCommands(files: RepositoryFile[], manifests: Manifest[]): Script
   return commands;
 }
 
-function findEntryPoints(
-  files: RepositoryFile[],
-  manifests: Manifest[],
-  resolver: Resolver,
-  modules: Map<string, ModuleFacts>,
-): ProjectFacts["entryPoints"] {
+function findEntryPoints({ files, manifests, resolver, modules }: RepositoryFacts): ProjectFacts["entryPoints"] {
   const reasons = new Map<string, string>();
   for (const manifest of manifests) {
     for (const entry of manifest.entries) {

@@ -3,7 +3,7 @@ import type { CodeAnalysis } from "./analyse.ts";
 import type { Component } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 
-export interface Relation {
+interface Relation {
   other: Component;
   /** The used names, sorted. */
   names: string[];

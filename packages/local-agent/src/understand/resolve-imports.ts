@@ -3,7 +3,7 @@ import { folderOf, isJavaScript } from "../read/classify.ts";
 import type { ModuleFacts } from "../read/facts.ts";
 import type { Manifest } from "../read/manifests.ts";
 
-export interface ResolvedImport {
+interface ResolvedImport {
   /** Several files for an import of a whole folder, as in Go. */
   files: string[];
   /** The name of the external package. */
@@ -33,14 +33,8 @@ const PYTHON_STANDARD = new Set(
 const ENDINGS = ["", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts"];
 
 export function makeResolver(paths: Iterable<string>, manifests: Manifest[]): Resolver {
-  const resolver: Resolver = { paths: new Set(paths), byFolder: new Map(), manifests };
-  for (const path of resolver.paths) {
-    const folder = folderOf(path);
-    const files = resolver.byFolder.get(folder);
-    if (files) files.push(path);
-    else resolver.byFolder.set(folder, [path]);
-  }
-  return resolver;
+  const list = [...paths];
+  return { paths: new Set(list), byFolder: Map.groupBy(list, folderOf), manifests };
 }
 
 export function resolveImport(
@@ -69,7 +63,7 @@ function resolveJavaScript(resolver: Resolver, importer: string, specifier: stri
 }
 
 /** Tries the path with and without an extension, as the index of a folder, and as the output of TypeScript. */
-export function javaScriptFile(resolver: Resolver, path: string): string | null {
+function javaScriptFile(resolver: Resolver, path: string): string | null {
   const candidates = [
     ...ENDINGS.map((ending) => path + ending),
     ...(/\.[cm]?jsx?$/.test(path) ? [path.replace(/js(x?)$/, "ts$1"), path.replace(/js$/, "tsx")] : []),

@@ -16,6 +16,7 @@ export interface Example {
 
 /** A name to search in one file. */
 interface ExampleSearch {
+  file: string;
   key: string;
   exported: ExportedName;
   /** The name in the searched file. */
@@ -32,25 +33,19 @@ export async function findExamples(
   files: string[],
   checkInterrupt: InterruptCheck,
 ): Promise<Map<string, Example>> {
-  const byFile = new Map<string, ExampleSearch[]>();
-  for (const path of files) {
-    for (const [file, search] of usesOf(analysis, path)) {
-      const searches = byFile.get(file);
-      if (searches) searches.push(search);
-      else byFile.set(file, [search]);
-    }
-  }
+  const searches = files.flatMap((path) => [...usesOf(analysis, path)]);
+  const byFile = Map.groupBy(searches, ({ file }) => file);
   const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));
   const ownFiles = new Set(files);
   const rank = (file: string): number => rankOf(roles.get(file) ?? "other", ownFiles.has(file));
   const order = [...byFile.keys()].toSorted((a, b) => rank(a) - rank(b) || compareText(a, b)).slice(0, MAX_FILES);
   const examples = new Map<string, Example>();
   for (const file of order) {
-    const searches = byFile.get(file)!.filter(({ key }) => !examples.has(key));
-    if (searches.length === 0) continue;
+    const open = byFile.get(file)!.filter(({ key }) => !examples.has(key));
+    if (open.length === 0) continue;
     await checkInterrupt();
     const text = readText(analysis.repository.root, file);
-    if (text !== null) searchFile(file, text, searches, examples);
+    if (text !== null) searchFile(file, text, open, examples);
   }
   return examples;
 }
@@ -62,18 +57,17 @@ function rankOf(role: FileRole, isOwn: boolean): number {
 }
 
 /** Yields each file that may use an export of `path`, with the name to search in it. */
-function* usesOf(analysis: CodeAnalysis, path: string): Generator<[string, ExampleSearch]> {
+function* usesOf(analysis: CodeAnalysis, path: string): Generator<ExampleSearch> {
   const module = analysis.modules.get(path);
   for (const exported of module?.exports ?? []) {
     if (/^(?:type|interface|enum|namespace)$/.test(exported.kind) && module?.language !== "Go") continue;
     const key = exampleKey(path, exported.name);
-    for (const use of analysis.graph.uses.get(path)?.get(exported.name) ?? [])
-      yield [use.file, { key, exported, local: use.local }];
+    for (const use of analysis.graph.uses.get(path)?.get(exported.name) ?? []) yield { ...use, key, exported };
     if (module?.language !== "Go" || exported.kind !== "function") continue;
     // Files of one Go package use the names of each other without an import.
     const folder = folderOf(path);
     const users = [...(analysis.resolver.byFolder.get(folder) ?? []), ...(analysis.graph.importers.get(path) ?? [])];
-    for (const file of new Set(users)) if (file.endsWith(".go")) yield [file, { key, exported, local: exported.name }];
+    for (const file of new Set(users)) if (file.endsWith(".go")) yield { file, key, exported, local: exported.name };
   }
 }
 

@@ -10,13 +10,13 @@ import { dependenciesOf } from "../understand/relations.ts";
 
 const MAX_ROWS = 40;
 
-export interface OtherPage {
+interface OtherPage {
   /** File name in the docs folder. */
   file: string;
   title: string;
 }
 
-export interface OverviewRequest {
+interface OverviewRequest {
   analysis: CodeAnalysis;
   page: string;
   /** Whether the component has a page to link to. */

@@ -14,7 +14,7 @@ import { resolveImport } from "../understand/resolve-imports.ts";
 /** A page with more names lists them in tables instead of one section per name. */
 const MAX_SECTIONS = 300;
 
-export interface PageRequest {
+interface PageRequest {
   analysis: CodeAnalysis;
   component: Component;
   /** The path of the page from the root. */
