@@ -44,7 +44,7 @@ const SMALL_LINES = 800;
 const FLAT_FILES = 24;
 
 /** The facts from which components and the project are described. */
-export interface RepositoryFacts {
+export interface CodeFacts {
   files: RepositoryFile[];
   modules: Map<string, ModuleFacts>;
   manifests: Manifest[];
@@ -53,7 +53,7 @@ export interface RepositoryFacts {
   read: (path: string) => string | null;
 }
 
-export function findComponents(facts: RepositoryFacts): Component[] {
+export function findComponents(facts: CodeFacts): Component[] {
   const { modules, manifests } = facts;
   const packages = new Set(manifests.map((manifest) => manifest.folder));
   const files = documentedFiles(facts);
@@ -74,7 +74,7 @@ export function findComponents(facts: RepositoryFacts): Component[] {
 }
 
 /** Reads the documents that may describe the folders: those at the root and in `docs/`. */
-function readGuides({ files, read }: RepositoryFacts): string[] {
+function readGuides({ files, read }: CodeFacts): string[] {
   return files
     .filter(({ path, role }) => role === "document" && /^(?:docs?\/)?[^/]+\.(?:md|markdown)$/i.test(path))
     .slice(0, 30)
@@ -82,7 +82,7 @@ function readGuides({ files, read }: RepositoryFacts): string[] {
 }
 
 /** Returns the source files, or examples, configuration or tests in a repository without source files. */
-function documentedFiles({ files, modules }: RepositoryFacts): string[] {
+function documentedFiles({ files, modules }: CodeFacts): string[] {
   const paths = files.filter(({ path }) => (modules.get(path)?.lines ?? 0) > 0);
   const byRole = Map.groupBy(paths, ({ role }) => role);
   const roles: FileRole[] = ["source", "example", "config", "test"];

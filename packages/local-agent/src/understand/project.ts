@@ -1,6 +1,6 @@
 // Reads the facts about the repository as a whole, from its README, its manifests and its Makefile.
 import { baseName } from "../read/classify.ts";
-import type { RepositoryFacts } from "./components.ts";
+import type { CodeFacts } from "./components.ts";
 import { compareText, type RepositoryFile } from "../read/facts.ts";
 import { findPackageManager, type Manifest, type Script } from "../read/manifests.ts";
 import { isGeneratedPage } from "../read/marker.ts";
@@ -20,7 +20,7 @@ export interface ProjectFacts {
   makeTargets: string[];
 }
 
-export function readProject(facts: RepositoryFacts): ProjectFacts {
+export function readProject(facts: CodeFacts): ProjectFacts {
   const { files, manifests, read } = facts;
   const readme = files.find(({ path }) => /^readme\.(?:md|markdown)$/i.test(path))?.path ?? null;
   const text = readme === null ? null : read(readme);
@@ -58,7 +58,7 @@ function installCommands(files: RepositoryFile[], manifests: Manifest[]): Script
   return commands;
 }
 
-function findEntryPoints({ files, manifests, resolver, modules }: RepositoryFacts): ProjectFacts["entryPoints"] {
+function findEntryPoints({ files, manifests, resolver, modules }: CodeFacts): ProjectFacts["entryPoints"] {
   const reasons = new Map<string, string>();
   for (const manifest of manifests) {
     for (const entry of manifest.entries) {

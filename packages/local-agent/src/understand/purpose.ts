@@ -1,14 +1,14 @@
 // Finds the purpose of a component in the texts of the repository: the README of its folder, the description in its
 // manifest, a guide that lists folders, or the comment at the top of its main file. The agent invents no purpose.
 import { baseName, folderOf } from "../read/classify.ts";
-import type { ComponentPart, RepositoryFacts } from "./components.ts";
+import type { ComponentPart, CodeFacts } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import { isGeneratedPage } from "../read/marker.ts";
 import { firstParagraph, markdownIntroduction } from "../write/prose.ts";
 import { entryFile } from "./resolve-imports.ts";
 
-export function purposeOf(part: ComponentPart, facts: RepositoryFacts, guides: string[]): string {
+export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[]): string {
   const { modules, manifests, resolver, graph, read } = facts;
   const manifest = manifests.find(({ folder }) => folder === part.folder || part.folder === `${folder}/src`);
   if (part.prefix === null) {
