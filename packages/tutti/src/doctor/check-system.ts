@@ -6,7 +6,7 @@ import { asTuttiError } from "../schema/error.ts";
 import { locateProgram } from "../session/probe-program.ts";
 import { probeSandbox } from "../session/probe-sandbox.ts";
 import { OLDEST_GIT } from "../workspace/git.ts";
-import { readGitVersion } from "../workspace/git-version.ts";
+import { isTooOld, readGitVersion } from "../workspace/git-version.ts";
 
 /** Never fails: `bin/tutti.js` refuses a Node that is too old before it loads this file. */
 export function checkNode(version: string): Check {
@@ -24,18 +24,12 @@ export async function checkGit(timeoutMs: number): Promise<Check> {
     const version = await readGitVersion(timeoutMs);
     const found = `${version === "" ? "unknown version" : version} at ${path}`;
     if (version === "") return { name, status: "warning", found, advice };
-    if (isOlder(version, OLDEST_GIT)) return { name, status: "missing", found: `${found}, which is too old`, advice };
+    if (isTooOld(version)) return { name, status: "missing", found: `${found}, which is too old`, advice };
     return { name, status: "ok", found: `${found}; user.name and user.email are not needed, Tutti commits as itself` };
   } catch (error) {
     const found = `${path}, which does not work: ${asTuttiError(error).message}`;
     return { name, status: "missing", found, advice };
   }
-}
-
-function isOlder(version: string, oldest: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [oldMajor = 0, oldMinor = 0] = oldest.split(".").map(Number);
-  return major < oldMajor || (major === oldMajor && minor < oldMinor);
 }
 
 /** Tutti does not use the result of `probeSandbox` yet; the advice says so. */

@@ -1,21 +1,20 @@
 // Reuses the result of one attempt as the result of another. Both attempts start from the same files but not always
 // from the same commit. Merges compare commits, so `adopt` commits the result's tree on top of `start`.
-import type { Place } from "./place.ts";
+import type { WorkspacePaths } from "./workspace-paths.ts";
 import { replaceRef } from "./refs.ts";
-import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf, type Repository } from "./repository.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function adopt(
   repository: Repository,
-  place: Place,
+  paths: WorkspacePaths,
   start: string,
   result: string,
   message: string,
 ): Promise<WorkspaceSnapshot | null> {
   if ((await findCommit(repository, result)) === null) return null;
   const commit = await onTopOf(repository, start, result, message);
-  await replaceRef(repository, place.ref, commit, start);
+  await replaceRef(repository, paths.ref, commit, start);
   return { commit, files: await changedFiles(repository, start, commit) };
 }
 

@@ -2,7 +2,7 @@
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
-import { isInside } from "./place.ts";
+import { isInside } from "./workspace-paths.ts";
 
 export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isDirectory() ?? false;

@@ -3,11 +3,10 @@ import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { combine, integrate, openBranch } from "./merge.ts";
 import { endQuestions } from "./object-names.ts";
-import { placeOf, runPlace } from "./place.ts";
+import { workspacePaths, runPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
-import { changedFiles, commitOf, inspect, locate, treeOf } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { changedFiles, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
@@ -24,24 +23,24 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await locate(cwd), from, to)),
     prepare: (cwd, key, start) =>
       changing(cwd, async (repository) => {
-        const run = await runPlace(folder, key.runId);
-        return { path: await prepareWorktree(repository, run, placeOf(run, key), start) };
+        const run = await runPaths(folder, key.runId);
+        return { path: await prepareWorktree(repository, run, workspacePaths(run, key), start) };
       }),
     move: (cwd, key, to) =>
       changing(cwd, async (repository) => {
-        const run = await runPlace(folder, key.runId);
-        await moveWorktree(repository, run, placeOf(run, key), to);
+        const run = await runPaths(folder, key.runId);
+        await moveWorktree(repository, run, workspacePaths(run, key), to);
       }),
     snapshot: (cwd, key, start, message) =>
       changing(cwd, async (repository) => {
         const commit = await commitOf(repository, start);
-        const run = await runPlace(folder, key.runId);
-        return snapshot(repository, placeOf(run, key), commit, message);
+        const run = await runPaths(folder, key.runId);
+        return snapshot(repository, workspacePaths(run, key), commit, message);
       }),
     saveWork: (cwd, key, start, message) =>
       changing(cwd, async (repository) => {
         const commit = await commitOf(repository, start);
-        return saveWork(repository, placeOf(await runPlace(folder, key.runId), key), commit, message);
+        return saveWork(repository, workspacePaths(await runPaths(folder, key.runId), key), commit, message);
       }),
     treeOf: (cwd, commit) =>
       guarded(async () => {
@@ -51,22 +50,22 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
     adopt: (cwd, key, start, result, message) =>
       changing(cwd, async (repository) => {
         const commit = await commitOf(repository, start);
-        const run = await runPlace(folder, key.runId);
-        return adopt(repository, placeOf(run, key), commit, result, message);
+        const run = await runPaths(folder, key.runId);
+        return adopt(repository, workspacePaths(run, key), commit, result, message);
       }),
     openBranch: (cwd, runId, base) => changing(cwd, (repository) => openBranch(repository, runId, base)),
     integrate: (cwd, runId, commit, message, favour) =>
       changing(cwd, async (repository) => {
-        return integrate(repository, await runPlace(folder, runId), runId, commit, message, favour);
+        return integrate(repository, await runPaths(folder, runId), runId, commit, message, favour);
       }),
     remove: (cwd, key) =>
       changing(cwd, async (repository) => {
-        const run = await runPlace(folder, key.runId);
-        await removeWorkspace(repository, run, placeOf(run, key));
+        const run = await runPaths(folder, key.runId);
+        await removeWorkspace(repository, run, workspacePaths(run, key));
       }),
     release: (cwd, runId) =>
       changing(cwd, async (repository) => {
-        await releaseRun(repository, await runPlace(folder, runId));
+        await releaseRun(repository, await runPaths(folder, runId));
         await endQuestions();
       }),
     close: endQuestions,

@@ -3,9 +3,8 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
-import type { RunPlace } from "./place.ts";
-import { onRepository } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import type { RunPaths } from "./workspace-paths.ts";
+import { onRepository, type Repository } from "./repository.ts";
 
 /** Number of files that `syncAll` syncs at the same time, so that the disk can write them together. */
 const AT_ONCE = 16;
@@ -31,8 +30,8 @@ export async function hardenCommit(repository: Repository, commit: string, held:
 }
 
 /**
- * Git never rewrites an object whose name exists. One that a power cut has truncated would become part of every commit
- * with the same content, and git only prints a warning about it.
+ * Throws if `rev-list` reported a hash mismatch, which is only a warning in git. Git never rewrites an existing object,
+ * so an object truncated by a power cut would become part of every commit with the same content.
  */
 function refuseDamaged(stderr: string, objects: string): void {
   const [, id] = /hash mismatch ([0-9a-f]+)/.exec(stderr) ?? [];
@@ -52,7 +51,7 @@ export async function hardenRef({ commonDir }: Repository, ref: string): Promise
 /**
  * Syncs the removal of a run's folder, worktree entries and agent branches, so that a power cut cannot restore them.
  */
-export async function hardenRemoval({ commonDir }: Repository, { folder, branchPrefix }: RunPlace): Promise<void> {
+export async function hardenRemoval({ commonDir }: Repository, { folder, branchPrefix }: RunPaths): Promise<void> {
   const folders = [...foldersOf(`${branchPrefix}any/1`, commonDir), folder, join(commonDir, "worktrees")];
   await syncAll([...folders, join(commonDir, "reftable"), commonDir]);
 }

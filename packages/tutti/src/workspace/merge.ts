@@ -4,12 +4,10 @@ import { TuttiError } from "../schema/error.ts";
 import { runBranch } from "../schema/ids.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit } from "./harden.ts";
-import { isInside } from "./place.ts";
-import type { RunPlace } from "./place.ts";
+import { isInside, type RunPaths } from "./workspace-paths.ts";
 import { readRef, writeRef } from "./refs.ts";
 import { checkoutsOf } from "./registry.ts";
-import { commitOf, commitTree, isAncestor, newestDate, onRepository } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { commitOf, commitTree, isAncestor, newestDate, onRepository, type Repository } from "./repository.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Integration, Merge } from "./workspace.ts";
 
@@ -53,7 +51,7 @@ export async function openBranch(repository: Repository, runId: string, base: st
 /** Always creates a merge commit with `message`, so that the first parents of the run's branch record the order. */
 export async function integrate(
   repository: Repository,
-  run: RunPlace,
+  run: RunPaths,
   runId: string,
   revision: string,
   message: string,
@@ -86,7 +84,7 @@ export async function integrate(
 /**
  * Moving a branch that is checked out makes everything merged look deleted there. Agents' own worktrees do not count.
  */
-async function refuseCheckedOut(repository: Repository, run: RunPlace, branch: string): Promise<void> {
+async function refuseCheckedOut(repository: Repository, run: RunPaths, branch: string): Promise<void> {
   const folders = await checkoutsOf(repository, `refs/heads/${branch}`);
   const userFolders = folders.filter((folder) => !isInside(run.runFolder, folder));
   if (userFolders.length === 0) return;
@@ -107,7 +105,7 @@ async function mergeTwo(repository: Repository, ours: string, theirs: string, me
 
 async function settleTwo(
   repository: Repository,
-  run: RunPlace,
+  run: RunPaths,
   ours: string,
   theirs: string,
   message: string,

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { realWorld } from "../world.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit, hardenRef } from "./harden.ts";
-import { findCommit, isAncestor, onRepository } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { findCommit, isAncestor, onRepository, type Repository } from "./repository.ts";
 
 /** Git holds the lock of a single ref for milliseconds, so an older lock belongs to a dead process. */
 const STALE_LOCK_MS = 2000;

@@ -3,9 +3,8 @@
 import { readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { text } from "./git.ts";
-import { isInside } from "./place.ts";
-import { findCommit, onRepository } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { isInside } from "./workspace-paths.ts";
+import { findCommit, onRepository, type Repository } from "./repository.ts";
 
 export interface Registration {
   /** Name of the entry in `.git/worktrees`. */
@@ -53,10 +52,7 @@ export async function checkoutsOf(repository: Repository, ref: string): Promise<
   return [...main, ...(await Promise.all(linked)).flat()];
 }
 
-/**
- * Removes one worktree entry whose folder is deleted; other prunable entries stay. It deletes the files directly,
- * because git refuses entries that an agent or a crash has damaged.
- */
+/** Deletes the files of the entry directly: `git worktree remove` refuses a damaged one, `prune` removes others too. */
 export async function deregister(repository: Repository, worktree: Registration): Promise<void> {
   await rm(worktree.adminDir, { recursive: true, force: true });
   // Git leaves no empty folder behind either. `rmdir` fails on a folder that is not empty.

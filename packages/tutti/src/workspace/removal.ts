@@ -5,60 +5,57 @@ import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { deleteFolder, exists, isFolder } from "./folder.ts";
 import { hardenRemoval } from "./harden.ts";
-import { isInside, leafWithin, place as placeAt } from "./place.ts";
-import type { Place, RunPlace } from "./place.ts";
+import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
-import { checkoutsOf, deregister, headOf, registrations } from "./registry.ts";
-import type { Registration } from "./registry.ts";
-import { commitTree, newestDate, onRepository, treeOf } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import { checkoutsOf, deregister, headOf, registrations, type Registration } from "./registry.ts";
+import { commitTree, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch } from "./working-tree.ts";
 
 /** Also cleans up a workspace that was never completed. */
-export async function removeWorkspace(repository: Repository, run: RunPlace, place: Place): Promise<void> {
+export async function removeWorkspace(repository: Repository, run: RunPaths, paths: WorkspacePaths): Promise<void> {
   const worktrees = await registrations(repository);
-  const inside = worktrees.filter(({ path }) => path !== null && isInside(place.path, path));
-  const registration = worktrees.find(({ path }) => path === place.path);
+  const inside = worktrees.filter(({ path }) => path !== null && isInside(paths.path, path));
+  const registration = worktrees.find(({ path }) => path === paths.path);
   // Worktrees that the agent created inside its workspace are deleted with it, and their branches perhaps later.
   for (const nested of inside)
-    await keepWork(repository, run, { ...place, path: nested.path ?? "" }, worktrees, nested);
-  await keepWork(repository, run, place, worktrees, registration);
-  await deleteFolder(place.path, place.runFolder, [repository.root, repository.commonDir]);
-  const half = worktrees.filter((entry) => isHalfMade(entry, place));
+    await keepWork(repository, run, { ...paths, path: nested.path ?? "" }, worktrees, nested);
+  await keepWork(repository, run, paths, worktrees, registration);
+  await deleteFolder(paths.path, paths.runFolder, [repository.root, repository.commonDir]);
+  const half = worktrees.filter((entry) => isHalfMade(entry, paths));
   for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
     await deregister(repository, entry);
-  for (const file of [place.index, place.boot]) await rm(file, { force: true });
-  await clearScratch(place.scratchIndex);
-  const hadBranch = await deleteBranch(repository, place.branchRef);
-  await verifyRemoved(repository, place, hadBranch);
+  for (const file of [paths.index, paths.boot]) await rm(file, { force: true });
+  await clearScratch(paths.scratchIndex);
+  const hadBranch = await deleteBranch(repository, paths.branchRef);
+  await verifyRemoved(repository, paths, hadBranch);
 }
 
 /** Git was killed after it had reserved an entry with the folder's name and before it had recorded the path. */
-function isHalfMade(entry: Registration, place: Place): boolean {
-  const leaf = place.path.slice(place.runFolder.length + 1);
+function isHalfMade(entry: Registration, paths: WorkspacePaths): boolean {
+  const leaf = paths.path.slice(paths.runFolder.length + 1);
   return entry.path === null && entry.id.startsWith(leaf) && /^\d*$/.test(entry.id.slice(leaf.length));
 }
 
 /** Makes the files, the HEAD and the branch of a workspace reachable unless another ref holds them. */
 async function keepWork(
   repository: Repository,
-  run: RunPlace,
-  place: Place,
+  run: RunPaths,
+  paths: WorkspacePaths,
   worktrees: readonly Registration[],
   registration: Registration | undefined,
 ): Promise<void> {
   const head = registration ? await headOf(repository, registration) : null;
-  const tip = await readRef(repository, place.branchRef);
-  const snapshotCommit = await readRef(repository, place.ref);
-  const present = await isFolder(place.path);
+  const tip = await readRef(repository, paths.branchRef);
+  const snapshotCommit = await readRef(repository, paths.ref);
+  const present = await isFolder(paths.path);
   const loose = present
-    ? await commitLoose(repository, place, worktrees, head ?? tip ?? snapshotCommit, snapshotCommit)
+    ? await commitLoose(repository, paths, worktrees, head ?? tip ?? snapshotCommit, snapshotCommit)
     : null;
   for (const commit of new Set([loose, head, tip])) {
     if (commit === null) continue;
-    const free = (await readRef(repository, place.ref)) === null;
-    const ref = free ? place.ref : `${place.ref}-left-${shortHash(commit)}`;
+    const free = (await readRef(repository, paths.ref)) === null;
+    const ref = free ? paths.ref : `${paths.ref}-left-${shortHash(commit)}`;
     await keepReachable(repository, commit, ref, run.branchPrefix);
   }
 }
@@ -66,12 +63,12 @@ async function keepWork(
 /** Commits the files that differ from `base`. Returns null if nothing differs or `snapshotCommit` has the same tree. */
 export async function commitLoose(
   repository: Repository,
-  place: Place,
+  paths: WorkspacePaths,
   worktrees: readonly Registration[],
   base: string | null,
   snapshotCommit: string | null = null,
 ): Promise<string | null> {
-  const tree = await treeOfWorkspace(repository, place, worktrees, base);
+  const tree = await treeOfWorkspace(repository, paths, worktrees, base);
   // The usual case: the attempt's `snapshotCommit` already holds these files.
   if (snapshotCommit !== null && tree === (await treeOf(repository, snapshotCommit))) return null;
   const baseTree = base ?? (await emptyTree(repository));
@@ -79,7 +76,7 @@ export async function commitLoose(
   // In a workspace that was never completed, missing files come from an interrupted checkout.
   const flags = ["-r", "--quiet", "--no-renames", "--no-ext-diff", "--diff-filter=d", baseTree, tree];
   const compared = await onRepository(repository, "compare two trees", ["diff-tree", ...flags], { accept: [1] });
-  if (compared.code === 0 && !(await exists(place.index))) return null;
+  if (compared.code === 0 && !(await exists(paths.index))) return null;
   const parents = base === null ? [] : [base];
   const date = base === null ? 0 : await newestDate(repository, parents);
   return commitTree(repository, { tree, parents, message: "Kept by Tutti: found in the workspace", date });
@@ -98,8 +95,8 @@ async function deleteBranch(repository: Repository, ref: string): Promise<boolea
   return true;
 }
 
-async function verifyRemoved(repository: Repository, place: Place, hadBranch: boolean): Promise<void> {
-  const { path, branch, branchRef } = place;
+async function verifyRemoved(repository: Repository, paths: WorkspacePaths, hadBranch: boolean): Promise<void> {
+  const { path, branch, branchRef } = paths;
   const left: string[] = [];
   if (await exists(path)) left.push("its folder");
   if ((await registrations(repository)).some((entry) => entry.path === path)) left.push("its entry in git's list");
@@ -113,13 +110,14 @@ async function verifyRemoved(repository: Repository, place: Place, hadBranch: bo
 }
 
 /** Finds workspaces by the run's folder and by git's list, and removes the branches below `branchPrefix`. */
-export async function releaseRun(repository: Repository, run: RunPlace): Promise<void> {
+export async function releaseRun(repository: Repository, run: RunPaths): Promise<void> {
   const registered = (await registrations(repository)).flatMap(
     ({ path }) => leafWithin(run.runFolder, path ?? "") ?? [],
   );
   const entries = await readdir(run.runFolder, { withFileTypes: true }).catch(() => []);
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  for (const leaf of new Set([...registered, ...folders])) await removeWorkspace(repository, run, placeAt(run, leaf));
+  for (const leaf of new Set([...registered, ...folders]))
+    await removeWorkspace(repository, run, pathsOfLeaf(run, leaf));
   for (const ref of await listRefs(repository, run.branchPrefix)) {
     const tip = await readRef(repository, ref);
     if (tip !== null) await keepReachable(repository, tip, `${run.refPrefix}branch/${tip}`, run.branchPrefix);

@@ -2,8 +2,8 @@
 import { lstat, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
-import { git, items, text } from "./git.ts";
-import type { GitOptions, GitOutput } from "./git.ts";
+import { isTooOld, readGitVersion } from "./git-version.ts";
+import { git, items, OLDEST_GIT, text, type GitOptions, type GitOutput } from "./git.ts";
 import { findObject } from "./object-names.ts";
 import type { RepositoryFacts } from "./workspace.ts";
 
@@ -17,8 +17,6 @@ export interface Repository {
   /** Git folder that all checkouts share: objects, refs and configuration. */
   commonDir: string;
 }
-
-const OLDEST_GIT = [2, 38] as const;
 
 /** Caches `locate` by folder. `signs` is the state of the disk on which the entry depends. */
 const located = new Map<string, { repository: Repository; signs: string }>();
@@ -92,7 +90,7 @@ function notFound(cwd: string, reason: string): TuttiError {
 }
 
 export async function inspect(cwd: string): Promise<RepositoryFacts> {
-  await checkVersion(cwd);
+  await checkVersion();
   const repository = await locate(cwd);
   const { root, prefix, gitDir } = repository;
   const options = { cwd: root, gitDir, workTree: root };
@@ -126,17 +124,12 @@ async function explainHead(root: string, options: GitOptions): Promise<string> {
 /** The PATH on which `checkVersion` last found a suitable git. */
 let checkedPath: string | undefined;
 
-async function checkVersion(cwd: string): Promise<void> {
+async function checkVersion(): Promise<void> {
   if (checkedPath !== undefined && checkedPath === process.env["PATH"]) return;
-  const folder = (await stat(cwd).catch(() => null))?.isDirectory() ? cwd : process.cwd();
-  const { stdout } = await git("print its version", ["--version"], { cwd: folder });
-  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
-  const [oldMajor, oldMinor] = OLDEST_GIT;
-  if (Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor)) {
-    checkedPath = process.env["PATH"];
-    return;
-  }
-  throw new TuttiError("git_missing", `"${stdout.trim()}" is too old. Install git ${oldMajor}.${oldMinor} or newer.`);
+  const version = await readGitVersion();
+  if (isTooOld(version))
+    throw new TuttiError("git_missing", `"git version ${version}" is too old. Install git ${OLDEST_GIT} or newer.`);
+  checkedPath = process.env["PATH"];
 }
 
 /** Runs git on the shared part of the repository: objects, refs and the list of worktrees. */

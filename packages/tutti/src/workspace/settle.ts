@@ -3,9 +3,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, items, text } from "./git.ts";
-import type { RunPlace } from "./place.ts";
-import { changedFiles, onRepository } from "./repository.ts";
-import type { Repository } from "./repository.ts";
+import type { RunPaths } from "./workspace-paths.ts";
+import { changedFiles, onRepository, type Repository } from "./repository.ts";
 import { clearScratch } from "./working-tree.ts";
 
 export interface SettledTree {
@@ -31,7 +30,7 @@ interface Colliding {
   favoured: Entry | null;
 }
 
-export async function settleTree(repository: Repository, run: RunPlace, collision: Collision): Promise<SettledTree> {
+export async function settleTree(repository: Repository, run: RunPaths, collision: Collision): Promise<SettledTree> {
   const { tree, colliding } = await mergeAll(repository, collision);
   const side = collision.favoured === "ours" ? collision.ours : collision.theirs;
   const held = await entriesOf(repository, side);
@@ -100,7 +99,7 @@ function originalName(path: string, { ours, theirs }: Collision): string {
 
 async function writeSettled(
   repository: Repository,
-  run: RunPlace,
+  run: RunPaths,
   tree: string,
   wanted: ReadonlyMap<string, Entry | null>,
 ): Promise<string> {

@@ -8,8 +8,7 @@ import { copyFile, lstat, readdir, rm, stat, utimes } from "node:fs/promises";
 import { relative } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
-import { bytes, git, items, text } from "./git.ts";
-import type { GitOptions } from "./git.ts";
+import { bytes, git, items, text, type GitOptions } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
 export interface WorkingTree {

@@ -1221,7 +1221,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-591"],
     file: "tutti/src/workspace/snapshot.ts",
-    find: `  await writeRef(repository, savedRef(place), commit, last);
+    find: `  await writeRef(repository, savedRef(paths), commit, last);
 `,
     replace: "",
   },

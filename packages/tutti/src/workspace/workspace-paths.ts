@@ -6,7 +6,7 @@ import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { WorkspaceKey } from "./workspace.ts";
 
-export interface Place {
+export interface WorkspacePaths {
   /** Contains all workspaces of the run. */
   runFolder: string;
   path: string;
@@ -29,14 +29,14 @@ export interface Place {
 }
 
 /** Names everything of one run. `folder` contains the folders of all runs. */
-export interface RunPlace {
+export interface RunPaths {
   folder: string;
   runFolder: string;
   branchPrefix: string;
   refPrefix: string;
 }
 
-export async function runPlace(folder: string, runId: string): Promise<RunPlace> {
+export async function runPaths(folder: string, runId: string): Promise<RunPaths> {
   const run = pathName(runId);
   const top = await realpath(folder).catch(() => resolve(folder));
   const runFolder = join(top, run);
@@ -47,15 +47,15 @@ export async function runPlace(folder: string, runId: string): Promise<RunPlace>
   return { folder: top, runFolder, branchPrefix: `refs/heads/agent/${run}/`, refPrefix: `refs/tutti/${run}/` };
 }
 
-export function placeOf(run: RunPlace, key: WorkspaceKey): Place {
+export function workspacePaths(run: RunPaths, key: WorkspaceKey): WorkspacePaths {
   if (!Number.isSafeInteger(key.attempt) || key.attempt < 1) {
     throw new TuttiError("internal", `The attempt ${key.attempt} is not a number from 1.`);
   }
-  return place(run, `${pathName(key.name)}-${key.attempt}`);
+  return pathsOfLeaf(run, `${pathName(key.name)}-${key.attempt}`);
 }
 
-/** Maps a folder name found in a run's folder to its `Place`. An unknown name maps to attempt 0. */
-export function place(run: RunPlace, leaf: string): Place {
+/** Maps a folder name found in a run's folder to its paths. An unknown name maps to attempt 0. */
+export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
   const [, name = pathName(leaf), attempt = "0"] = /^([a-z0-9_-]+)-([1-9]\d*)$/.exec(leaf) ?? [];
   const path = join(run.runFolder, leaf);
   const branchRef = `${run.branchPrefix}${name}/${attempt}`;
