@@ -1,5 +1,5 @@
-// Detects stalled agents. An agent whose connection died writes nothing, like one that waits for a long command; but
-// only the second one uses the processor or has further processes.
+// Detects stalled agents. `ActivityWatch` measures output, processor time and the number of processes: an agent that
+// waits for a long command writes nothing either, but has further processes.
 import { readFileSync } from "node:fs";
 import { findMarked } from "../process.ts";
 

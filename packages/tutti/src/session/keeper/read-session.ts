@@ -10,7 +10,7 @@ import type { Decoded, Decoder } from "../driver.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
 import { maskDecoded, mayHide } from "../secrets/mask-decoded.ts";
 import { MaskStream, maskText } from "../secrets/mask.ts";
-import { SessionFile } from "./session-file.ts";
+import { parseLine, SessionFile } from "./session-file.ts";
 import { paths, type JournalEntry } from "./session-folder.ts";
 import type { SessionSignal } from "../session.ts";
 import type { Ending } from "../../schema/ending.ts";
@@ -105,7 +105,9 @@ export class SessionReader {
   /** Yields the signals that are new since the last call. */
   *read(): Generator<SessionSignal> {
     const length = this.#output.length();
-    for (const { entry, end } of this.#readJournal()) {
+    // The keeper may still be writing the last line. The next call reads it.
+    for (const { line, end } of this.#journal.lines(this.#journalOffset)) {
+      const entry = parseLine<JournalEntry>(line);
       if (entry) {
         yield* this.#readOutput(entry.offset);
         yield* this.#readEntry(entry);
@@ -115,23 +117,6 @@ export class SessionReader {
       if (entry?.type === "exited") this.#point = this.#here(this.#outputOffset);
     }
     yield* this.#readOutput(length);
-  }
-
-  *#readJournal(): Generator<{ entry: JournalEntry | null; end: number }> {
-    let open: Buffer = Buffer.alloc(0);
-    let end = this.#journalOffset;
-    for (const chunk of this.#journal.read(end, Number.POSITIVE_INFINITY)) {
-      const bytes = Buffer.concat([open, chunk]);
-      let from = 0;
-      // The keeper may still be writing the last line. The next call reads it.
-      for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
-        const line = bytes.toString("utf8", from, at);
-        end += at + 1 - from;
-        from = at + 1;
-        yield { entry: line === "" ? null : parseEntry(line), end };
-      }
-      open = Buffer.from(bytes.subarray(from));
-    }
   }
 
   *#readOutput(until: number): Generator<SessionSignal> {
@@ -232,17 +217,6 @@ export class SessionReader {
 
 const NEWLINE = 0x0a;
 const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
-
-/**
- * Null for a line damaged by a power cut. The engine does not read such a session, but its transcript stays readable.
- */
-function parseEntry(line: string): JournalEntry | null {
-  try {
-    return JSON.parse(line) as JournalEntry;
-  } catch {
-    return null;
-  }
-}
 
 /** The ending of an interrupted turn, however the agent ended it. */
 const interrupted = ({ kind, detail }: Ending): Ending => ({

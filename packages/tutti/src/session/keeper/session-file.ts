@@ -9,6 +9,8 @@ import { syncFolder } from "../../durable-file.ts";
 /** Small, because all messages decoded from one chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024;
 
+const NEWLINE = 0x0a;
+
 const packedName = (file: string): string => `${file}.gz`;
 
 export class SessionFile {
@@ -39,6 +41,24 @@ export class SessionFile {
     }
   }
 
+  /** Yields the whole lines from `from` on, each with the offset after it. An unfinished last line is left out. */
+  *lines(from: number): Generator<{ line: string; end: number }> {
+    let open: Buffer[] = [];
+    let end = from;
+    for (const chunk of this.read(from, Number.POSITIVE_INFINITY)) {
+      let begin = 0;
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {
+        const bytes = Buffer.concat([...open, chunk.subarray(begin, at)]);
+        open = [];
+        begin = at + 1;
+        end += bytes.length + 1;
+        yield { line: bytes.toString("utf8"), end };
+      }
+      // `read` reuses the buffer of `chunk`.
+      if (begin < chunk.length) open.push(Buffer.from(chunk.subarray(begin)));
+    }
+  }
+
   #readOnce(buffer: Buffer, at: number, length: number): Buffer {
     return this.#withFile(
       (fd) => buffer.subarray(0, readSync(fd, buffer, 0, length, at)),
@@ -58,6 +78,15 @@ export class SessionFile {
     } finally {
       closeSync(fd);
     }
+  }
+}
+
+/** Null for a line damaged by a power cut, so that the other lines of a journal stay readable. */
+export function parseLine<T>(line: string): T | null {
+  try {
+    return JSON.parse(line) as T;
+  } catch {
+    return null;
   }
 }
 

@@ -1,13 +1,12 @@
 // Pages through the transcript of a polled session. The journal may be long and is read repeatedly, so `#places`
 // remembers positions, and a page starts at the nearest one before it.
 import { journalFile, signalOf, type PolledRecord } from "./polled-journal.ts";
-import { SessionFile } from "../keeper/session-file.ts";
+import { parseLine, SessionFile } from "../keeper/session-file.ts";
 import { toEntry, type Entry } from "../transcript/transcript-entry.ts";
 import type { TranscriptEntry, TranscriptPage } from "../../schema/transcript.ts";
 
 /** The least number of entries between two places. */
 const STEP = 100;
-const NEWLINE = 0x0a;
 
 /** The start of a line, and the number of entries before it. */
 interface Place {
@@ -29,7 +28,7 @@ export class PolledTranscript {
     const place = this.#places.findLast(({ n }) => n <= after)!;
     let n = place.n;
     let characters = 0;
-    for (const { line, end } of this.#lines(place.offset)) {
+    for (const { line, end } of this.#journal.lines(place.offset)) {
       const entry = entryOf(line);
       if (entry === null) continue;
       n += 1;
@@ -45,38 +44,11 @@ export class PolledTranscript {
   #note(place: Place): void {
     if (place.n >= this.#places.at(-1)!.n + STEP) this.#places.push(place);
   }
-
-  /** Skips an unfinished last line. */
-  *#lines(from: number): Generator<{ line: string; end: number }> {
-    let open: Buffer[] = [];
-    let end = from;
-    for (const chunk of this.#journal.read(from, Number.POSITIVE_INFINITY)) {
-      let begin = 0;
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, begin)) {
-        const bytes = Buffer.concat([...open, chunk.subarray(begin, at)]);
-        open = [];
-        begin = at + 1;
-        end += bytes.length + 1;
-        yield { line: bytes.toString("utf8"), end };
-      }
-      // `read` reuses the buffer of `chunk`.
-      if (begin < chunk.length) open.push(Buffer.from(chunk.subarray(begin)));
-    }
-  }
 }
 
 function entryOf(line: string): Entry | null {
-  const record = parse(line);
+  const record = parseLine<PolledRecord>(line);
   if (record?.type === "sending") return toEntry({ type: "sent", turn: record.turn }, () => record.text);
   const signal = record && signalOf(record);
   return signal && signal.type !== "sent" ? toEntry(signal, () => null) : null;
-}
-
-/** Null for a line damaged by a power cut, so that the other lines stay readable. */
-function parse(line: string): PolledRecord | null {
-  try {
-    return JSON.parse(line) as PolledRecord;
-  } catch {
-    return null;
-  }
 }

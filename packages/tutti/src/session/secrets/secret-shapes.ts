@@ -39,6 +39,8 @@ const QUOTED = new Set([0x6e, 0x72, 0x74, 0x2f]);
 const MAX_ESCAPE = 9;
 /** One more than the longest name of a token. */
 const MAX_NAME = 41;
+const MAX_USER = 128;
+const MAX_PASSWORD = 256;
 
 /** The end of the run of `of` characters at `start`, at most `limit` further. */
 function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SECRET): number {
@@ -66,62 +68,77 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
   return false;
 }
 
+/** A run of characters of one set. */
+interface Run {
+  of: Uint8Array;
+  least?: number;
+  most?: number;
+  /** The number of bytes to examine. */
+  limit?: number;
+  /** The byte that must follow the run. */
+  then?: string;
+}
+
+interface SequenceOptions {
+  /** An anchor inside a run of these characters does not count. */
+  boundary?: Uint8Array;
+  /** The index of the run in which the secret starts; by default it starts with the anchor. */
+  secretRun?: number;
+  /** Further conditions on the last run. `start` is the position of the anchor. */
+  accepts?: (bytes: Uint8Array, from: number, end: number, start: number) => boolean;
+}
+
+/** The anchor, followed by runs of characters. */
+function sequence(anchor: string, runs: readonly Run[], options: SequenceOptions = {}): SecretShape {
+  const { boundary, secretRun, accepts } = options;
+  const look: SecretShape["look"] = (bytes, start, isAll, found) => {
+    if (boundary && !begins(bytes, start, boundary)) return NOTHING;
+    found.from = start;
+    let from = start + anchor.length;
+    let end = from;
+    for (let i = 0; i < runs.length; i++) {
+      const { of, least = 0, most = MAX_SECRET, limit = MAX_SECRET, then } = runs[i]!;
+      if (i > 0) from = end + 1;
+      end = runEnd(bytes, from, of, limit);
+      if (isOpen(bytes, from, end, isAll, limit)) return UNDECIDED;
+      if (end - from < least || end - from > most) return NOTHING;
+      if (then !== undefined && bytes[end] !== then.charCodeAt(0)) return NOTHING;
+      if (i === secretRun) found.from = from;
+    }
+    return !accepts || accepts(bytes, from, end, start) ? end : NOTHING;
+  };
+  return { anchor, look };
+}
+
+const hasDigit = (bytes: Uint8Array, from: number, end: number): boolean => has(bytes, from, end, DIGIT);
+
 /** The anchor, followed by at least `least` characters of one set. */
 function token(
   anchor: string,
   of: Uint8Array,
   least: number,
-  options: { digit?: boolean; most?: number } = {},
+  { digit = false, most = MAX_SECRET }: { digit?: boolean; most?: number } = {},
 ): SecretShape {
-  // An anchor inside a run of the same characters does not count.
   const boundary = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
-  return {
-    anchor,
-    look(bytes, start, isAll, found) {
-      const from = start + anchor.length;
-      if (!begins(bytes, start, boundary)) return NOTHING;
-      const end = runEnd(bytes, from, of);
-      if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
-      if (end - from < least || end - from > (options.most ?? Number.POSITIVE_INFINITY)) return NOTHING;
-      if (options.digit && !has(bytes, from, end, DIGIT)) return NOTHING;
-      found.from = start;
-      return end;
-    },
-  };
+  return sequence(anchor, [{ of, least, most }], { boundary, ...(digit ? { accepts: hasDigit } : {}) });
 }
 
 /** A named token of the Tutti server: `tutti_NAME_` and at least 43 characters, so that other names do not match. */
-const namedToken: SecretShape = {
-  anchor: "tutti_",
-  look(bytes, start, isAll, found) {
-    if (!begins(bytes, start, WORD)) return NOTHING;
-    const name = start + this.anchor.length;
-    const nameEnd = runEnd(bytes, name, NAME, MAX_NAME);
-    if (isOpen(bytes, name, nameEnd, isAll, MAX_NAME)) return UNDECIDED;
-    if (nameEnd === name || bytes[nameEnd] !== 0x5f) return NOTHING;
-    const end = runEnd(bytes, nameEnd + 1, WORD);
-    if (isOpen(bytes, nameEnd + 1, end, isAll)) return UNDECIDED;
-    found.from = start;
-    return end - nameEnd > 43 ? end : NOTHING;
-  },
-};
+const namedToken = sequence(
+  "tutti_",
+  [
+    { of: NAME, least: 1, limit: MAX_NAME, then: "_" },
+    { of: WORD, least: 43 },
+  ],
+  { boundary: WORD },
+);
 
 /** Three parts separated by dots. The anchor is the start of a JSON object in base64. */
-const jsonWebToken: SecretShape = {
-  anchor: "eyJ",
-  look(bytes, start, isAll, found) {
-    if (!begins(bytes, start, WORD)) return NOTHING;
-    let at = start;
-    for (const part of [0, 1, 2]) {
-      const end = runEnd(bytes, at, WORD);
-      if (isOpen(bytes, at, end, isAll)) return UNDECIDED;
-      if (part < 2 && (end - at < 10 || bytes[end] !== 0x2e)) return NOTHING;
-      at = part < 2 ? end + 1 : end;
-    }
-    found.from = start;
-    return at;
-  },
-};
+const jsonWebToken = sequence(
+  "eyJ",
+  [{ of: WORD, least: 7, then: "." }, { of: WORD, least: 10, then: "." }, { of: WORD }],
+  { boundary: WORD },
+);
 
 const END_OF_KEY = Buffer.from("-----");
 
@@ -176,45 +193,27 @@ export const LOOK_BACK = 40;
 /**
  * A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit.
  */
-function credential(anchor: string): SecretShape {
-  return {
-    anchor,
-    look(bytes, start, isAll, found) {
-      const from = start + anchor.length;
-      if (!begins(bytes, start, ALNUM)) return NOTHING;
-      const end = runEnd(bytes, from, CREDENTIAL);
-      if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
+const credential = (anchor: string): SecretShape =>
+  sequence(anchor, [{ of: CREDENTIAL, least: 8 }], {
+    boundary: ALNUM,
+    secretRun: 0,
+    accepts(bytes, from, end, start) {
       const preceding = Buffer.from(bytes.subarray(Math.max(0, start - LOOK_BACK), start)).toString("latin1");
-      const isHeader = /authorization\W*$/i.test(preceding);
-      if (end - from < (isHeader ? 8 : 16) || (!isHeader && !has(bytes, from, end, DIGIT))) return NOTHING;
-      found.from = from;
-      return end;
+      return /authorization\W*$/i.test(preceding) || (end - from >= 16 && hasDigit(bytes, from, end));
     },
-  };
-}
-
-const MAX_USER = 128;
-const MAX_PASSWORD = 256;
+  });
 
 /** The password in `https://user:password@host`. */
-function addressed(anchor: string): SecretShape {
-  return {
+const addressed = (anchor: string): SecretShape =>
+  sequence(
     anchor,
-    look(bytes, start, isAll, found) {
-      const user = start + anchor.length;
-      const userEnd = runEnd(bytes, user, USER, MAX_USER);
-      if (isOpen(bytes, user, userEnd, isAll, MAX_USER)) return UNDECIDED;
-      if (bytes[userEnd] !== 0x3a) return NOTHING;
-      const from = userEnd + 1;
-      const end = runEnd(bytes, from, PASSWORD, MAX_PASSWORD);
-      if (isOpen(bytes, from, end, isAll, MAX_PASSWORD)) return UNDECIDED;
-      // `${TOKEN}` and `{TOKEN}` are placeholders.
-      if (bytes[end] !== 0x40 || end === from || bytes[from] === 0x24 || bytes[from] === 0x7b) return NOTHING;
-      found.from = from;
-      return end;
-    },
-  };
-}
+    [
+      { of: USER, limit: MAX_USER, then: ":" },
+      { of: PASSWORD, least: 1, limit: MAX_PASSWORD, then: "@" },
+    ],
+    // `${TOKEN}` and `{TOKEN}` are placeholders.
+    { secretRun: 1, accepts: (bytes, from) => bytes[from] !== 0x24 && bytes[from] !== 0x7b },
+  );
 
 export const SHAPES: readonly SecretShape[] = [
   token("sk-ant-", WORD, 16),
