@@ -11,8 +11,7 @@ import type { MailboxFolder } from "./folder.ts";
 import { dropMarks, marksOfAll, messageKeys } from "./read-marks.ts";
 import { fileVersion } from "./read-text.ts";
 import { makeFolder } from "./replace-file.ts";
-import { readSettled, rewrite } from "./rewrite.ts";
-import type { FileProblem } from "./rewrite.ts";
+import { readSettled, rewrite, type FileProblem } from "./rewrite.ts";
 
 export interface BoxEntry {
   /** Identifies the message while it is in the box. */

@@ -3,8 +3,7 @@ import { basename, dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { boxText } from "./box-content.ts";
 import type { MailboxFolder } from "./folder.ts";
-import { boxFile, DOCUMENT_BOXES, findLayouts } from "./layout.ts";
-import type { MailboxLayout } from "./layout.ts";
+import { boxFile, DOCUMENT_BOXES, findLayouts, type MailboxLayout } from "./layout.ts";
 import { fileVersion } from "./read-text.ts";
 import { makeFolder, replaceFile } from "./replace-file.ts";
 

@@ -4,28 +4,20 @@
 // deviation is reported. A message is on disk when `send` resolves.
 import { readConfigFile, readQueueFile, readStatusFile } from "../protocol/mailbox/mailbox-file.ts";
 import type { ConfigFile, QueueFile, StatusFile } from "../protocol/mailbox/mailbox-file.ts";
-import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
-import type { MailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
+import { readMailboxMessage, type MailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
 import type { ProfileProblem } from "../protocol/response/profile.ts";
-import { readArchive } from "./archive.ts";
-import type { Clearing } from "./archive.ts";
-import { clearBox, isPresent, lookAtBox, stampLastRead } from "./box.ts";
-import type { BoxEntry } from "./box.ts";
-import { addToLog, logLine, taskSection } from "./development-log.ts";
-import type { LogEntry, TaskSection } from "./development-log.ts";
-import { MailboxFolder } from "./folder.ts";
-import type { MailboxOptions } from "./folder.ts";
-import { initMailbox } from "./init.ts";
-import type { InitReport } from "./init.ts";
+import { readArchive, type Clearing } from "./archive.ts";
+import { clearBox, isPresent, lookAtBox, stampLastRead, type BoxEntry } from "./box.ts";
+import { addToLog, logLine, taskSection, type LogEntry, type TaskSection } from "./development-log.ts";
+import { MailboxFolder, type MailboxOptions } from "./folder.ts";
+import { initMailbox, type InitReport } from "./init.ts";
 import { boxName, consumerName } from "./layout.ts";
 import { acquireLock } from "./lock.ts";
-import { Outbox } from "./outbox.ts";
-import type { Sent } from "./outbox.ts";
+import { Outbox, type Sent } from "./outbox.ts";
 import { addMarks, readMarks } from "./read-marks.ts";
 import type { FileProblem } from "./rewrite.ts";
 import { StateFile } from "./state-file.ts";
-import { readerLock, watchBox } from "./watch-box.ts";
-import type { WatchedEntry, WatchOptions } from "./watch-box.ts";
+import { readerLock, watchBox, type WatchedEntry, type WatchOptions } from "./watch-box.ts";
 
 export interface ReceivedMessage extends BoxEntry {
   /** Null if the message has an error. */

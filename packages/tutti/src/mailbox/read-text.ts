@@ -1,7 +1,6 @@
 // Reads a file that other programs and agents write too. It may be missing, empty, too large, in another encoding, or
 // not a regular file.
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type BigIntStats } from "node:fs";
 import { TuttiError } from "../schema/error.ts";
 import { asDiskError } from "../durable-file.ts";
 

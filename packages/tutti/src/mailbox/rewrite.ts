@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
-import { fileVersion, readFileText } from "./read-text.ts";
-import type { FileText } from "./read-text.ts";
+import { fileVersion, readFileText, type FileText } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** An invalid file may be in the middle of a write by another program, which gets this long to finish. */

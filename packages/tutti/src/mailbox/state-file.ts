@@ -9,8 +9,7 @@ import { parseExactly } from "./exact-json.ts";
 import type { MailboxFolder } from "./folder.ts";
 import type { MailboxPaths } from "./layout.ts";
 import { makeFolder } from "./replace-file.ts";
-import { readSettled, rewrite } from "./rewrite.ts";
-import type { Content, FileProblem } from "./rewrite.ts";
+import { readSettled, rewrite, type Content, type FileProblem } from "./rewrite.ts";
 
 export interface StateReading<T> {
   file: string;

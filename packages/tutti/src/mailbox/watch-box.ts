@@ -2,10 +2,8 @@
 //
 // A message is marked when the reader requests the next one or stops. After a crash while a message is processed, or
 // after `putBack`, the message is delivered again. No message is skipped.
-import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
-import { boxVersion, lookAtBox, stampLastRead } from "./box.ts";
-import type { BoxEntry } from "./box.ts";
+import { watch, type FSWatcher } from "node:fs";
+import { boxVersion, lookAtBox, stampLastRead, type BoxEntry } from "./box.ts";
 import type { MailboxFolder } from "./folder.ts";
 import { acquireLock } from "./lock.ts";
 import { addMarks, readMarks } from "./read-marks.ts";

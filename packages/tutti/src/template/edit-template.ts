@@ -2,7 +2,7 @@
 import type { Shelf } from "./find-chain.ts";
 import { merge } from "./inherit.ts";
 import type { PlacedTemplate, TemplatePlace } from "./files/place.ts";
-import { findUnsafe, isObject, MAX_TEMPLATE_BYTES, type RawTemplate } from "./raw-template.ts";
+import { isObject, findUnsafe, MAX_TEMPLATE_BYTES, type RawTemplate } from "./raw-template.ts";
 import { resolveTemplate } from "./resolve-template.ts";
 import { cannotBeUsed, invalid, isExtended, isProtected, isThere } from "./check/template-error.ts";
 import { validateTemplate } from "./check/validate-template.ts";

@@ -1,4 +1,5 @@
 // The content of a template file. Any member may be missing, because a parent or a default can provide it.
+import { pathText } from "../explain-issue.ts";
 
 export type RawTemplate = Record<string, unknown>;
 
@@ -24,15 +25,5 @@ export function findUnsafe(value: unknown, path: readonly string[] = []): string
 
 /** Formats a path as in a program, in quotes: `"config.maxWorkers"`. */
 export function quotePath(path: readonly PropertyKey[]): string {
-  const texts = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
-  return JSON.stringify(texts.join("").replace(/^\./, ""));
-}
-
-export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let found = value;
-  for (const key of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = Reflect.get(found, key);
-  }
-  return found;
+  return JSON.stringify(pathText(path));
 }

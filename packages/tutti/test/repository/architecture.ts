@@ -17,10 +17,12 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
   "durable-file": ["schema"],
-  protocol: ["schema"],
+  // The sentences about wrong members, for templates and messages.
+  "explain-issue": [],
+  protocol: ["schema", "explain-issue"],
   run: ["schema"],
   client: ["schema"],
-  template: ["schema", "world", "durable-file"],
+  template: ["schema", "explain-issue", "world", "durable-file"],
   // Completes templates and names agents, so it knows templates and session hosts.
   config: ["schema", "template", "session", "schedule"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
@@ -96,7 +98,7 @@ const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts"];
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "durable-file", "index"];
+const topFiles = ["world", "explain-issue", "durable-file", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];

@@ -5,8 +5,7 @@ import type { AttemptCompletion, DelegationMessage, NewTask } from "../delegatio
 import { judgeReport } from "../delegation/judge-report.ts";
 import type { AgentMessage, TaskAssignment } from "../messages/message-reading.ts";
 import { followTask, mayStart, type TaskThread } from "../messages/task-thread.ts";
-import { problem } from "../response/profile.ts";
-import type { ProfileOptions, ProfileProblem } from "../response/profile.ts";
+import { problem, type ProfileOptions, type ProfileProblem } from "../response/profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 import { readMessage } from "./read-message.ts";
 

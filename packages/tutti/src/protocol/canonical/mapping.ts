@@ -2,8 +2,8 @@
 // use the same table, so reading and writing cannot drift apart.
 import { isRecord } from "../json/json-value.ts";
 import type { CanonicalKind, CanonicalMessage } from "./canonical-message.ts";
-import { putAt, segmentsOf, unknownAt, valueAt } from "./member-path.ts";
-import type { Bag } from "./member-path.ts";
+import { valueAt } from "../../explain-issue.ts";
+import { putAt, segmentsOf, unknownAt, type Bag } from "./member-path.ts";
 import type { Protocol } from "./protocol-name.ts";
 
 export interface MappedMember {

@@ -1,11 +1,9 @@
 // Members that several protocols have in the same form.
 import { isRecord } from "../json/json-value.ts";
-import { agentName, agentNamed } from "./agent-role.ts";
-import type { AgentReference } from "./agent-role.ts";
+import { agentName, agentNamed, type AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
 import type { MappedMember } from "./mapping.ts";
-import { priorityOf, standardPriority } from "./priority.ts";
-import type { CanonicalPriority } from "./priority.ts";
+import { priorityOf, standardPriority, type CanonicalPriority } from "./priority.ts";
 import type { Protocol } from "./protocol-name.ts";
 import { listOf, textOf } from "./text-list.ts";
 

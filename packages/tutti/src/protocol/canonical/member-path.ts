@@ -7,15 +7,6 @@ export function segmentsOf(path: string): string[] {
   return path.split(".");
 }
 
-export function valueAt(root: unknown, segments: readonly string[]): unknown {
-  let value = root;
-  for (const segment of segments) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
-    value = Reflect.get(value, segment);
-  }
-  return value;
-}
-
 /** Sets a member and creates missing objects and lists on the path. */
 export function putAt(root: Bag, segments: readonly string[], value: unknown): void {
   // No message has such a member, and assigning it would change a prototype.

@@ -4,7 +4,7 @@ import type { CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping } from "./mapping.ts";
 import { claimsSuccess, paths, priority, recordsIn, same, sentences } from "./member-kinds.ts";
 import type { Bag } from "./member-path.ts";
-import { valueAt } from "./member-path.ts";
+import { valueAt } from "../../explain-issue.ts";
 
 const STATUS_OF: Partial<Record<CanonicalOutcome, string>> = {
   success: "success",

@@ -1,15 +1,13 @@
 // Reads and writes the object of a delimited response (document 000) in the same form as messages of the other
 // protocols. `ResponseScanner` finds the blocks in an agent's text.
-import { ANSWERS } from "../../schema/answer.ts";
-import type { BlockPhase } from "../../schema/answer.ts";
+import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
 import { answerIssues } from "../response/check-answer.ts";
 import { describeIssue } from "../response/describe-issue.ts";
 import { isRecord } from "../json/json-value.ts";
 import { normaliseAnswer } from "../response/normalise-answer.ts";
 import { isBlockPhase } from "../response/phase-schemas.ts";
 import { planWarnings } from "../response/plan-warnings.ts";
-import { problem } from "../response/profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
+import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
 import { whyUnreadable } from "../response/read-with-profile.ts";
 import { unexpectedMembers } from "../response/validate-phase.ts";
 

@@ -7,14 +7,11 @@ import type { ProfileProblem } from "../response/profile.ts";
 import { AGENT_MAPPINGS } from "./agent-mapping.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
 import { DELEGATION_MAPPINGS } from "./delegation-mapping.ts";
-import { differences } from "./differences.ts";
-import type { Difference } from "./differences.ts";
+import { differences, type Difference } from "./differences.ts";
 import { MAILBOX_MAPPINGS } from "./mailbox-mapping.ts";
-import { readMapped, writeMapped } from "./mapping.ts";
-import type { Mapping } from "./mapping.ts";
+import { readMapped, writeMapped, type Mapping } from "./mapping.ts";
 import type { Bag } from "./member-path.ts";
-import { PROTOCOL_TITLES } from "./protocol-name.ts";
-import type { Protocol } from "./protocol-name.ts";
+import { PROTOCOL_TITLES, type Protocol } from "./protocol-name.ts";
 import { readMessage, writeMessage } from "./read-message.ts";
 import { RESPONSE_MAPPINGS, splitPlan } from "./response-mapping.ts";
 

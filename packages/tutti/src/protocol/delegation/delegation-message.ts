@@ -1,8 +1,6 @@
 import { isRecord } from "../json/json-value.ts";
-import { problem } from "../response/profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
-import { readWithProfile, whyUnreadable } from "../response/read-with-profile.ts";
-import type { SchemaPair } from "../response/read-with-profile.ts";
+import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
+import { readWithProfile, whyUnreadable, type SchemaPair } from "../response/read-with-profile.ts";
 import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNewTask } from "./delegation-schema.ts";
 import type { AttemptCompletion, DelegationMessage, NewTask, WrittenDelegationMessage } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";

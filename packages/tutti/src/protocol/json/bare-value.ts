@@ -3,8 +3,7 @@
 // not be distinguished from those between elements.
 import { isSpace, skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
-import { isQuote, looksLikeKey, senseOfQuote } from "./string-end.ts";
-import type { StringRole } from "./string-end.ts";
+import { isQuote, looksLikeKey, senseOfQuote, type StringRole } from "./string-end.ts";
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const LOOSE_NUMBER = /^[+-]?(?:[1-9][0-9]*\.?|0\.?|(?:0|[1-9][0-9]*)?\.[0-9]+)$/;

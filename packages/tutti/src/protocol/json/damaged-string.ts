@@ -1,10 +1,8 @@
 // Reads a string that is not valid JSON or is followed by something unusual.
 import { peekToken, skipSpace } from "./json-gap.ts";
-import { Mark } from "./repair-draft.ts";
-import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
+import { Mark, type TokenOutcome, type RepairDraft } from "./repair-draft.ts";
 import { StringBody } from "./string-body.ts";
-import { isQuote, looksLikeKey } from "./string-end.ts";
-import type { StringRole } from "./string-end.ts";
+import { isQuote, looksLikeKey, type StringRole } from "./string-end.ts";
 
 export function readDamagedString(draft: RepairDraft, role: StringRole): TokenOutcome {
   const beginning = new Mark();

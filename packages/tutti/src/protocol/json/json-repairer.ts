@@ -2,14 +2,12 @@
 // edits that make it JSON. It is a single pass without recursion and with bounded lookahead.
 import { readBareValue } from "./bare-value.ts";
 import { readDamagedString } from "./damaged-string.ts";
-import { ContainerStack, MAX_DEPTH } from "./container-stack.ts";
-import type { Container } from "./container-stack.ts";
+import { ContainerStack, MAX_DEPTH, type Container } from "./container-stack.ts";
 import { ODD, skipGap, skipOdd, skipSpace } from "./json-gap.ts";
 import { hasStringPrefix, isCloser, isEllipsis, isKeyInList, wrapperLength } from "./json-sign.ts";
 import { readColon, readKey } from "./json-key.ts";
 import { passSoundString, readString } from "./json-string.ts";
-import { Mark } from "./repair-draft.ts";
-import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
+import { Mark, type TokenOutcome, type RepairDraft } from "./repair-draft.ts";
 import { SoundRow } from "./sound-row.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 

@@ -2,8 +2,7 @@ import { readDamagedString } from "./damaged-string.ts";
 import { escapeLength } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
-import { isQuote, senseOfQuote } from "./string-end.ts";
-import type { StringRole } from "./string-end.ts";
+import { isQuote, senseOfQuote, type StringRole } from "./string-end.ts";
 
 export function readString(draft: RepairDraft, role: StringRole): TokenOutcome {
   return passSoundString(draft, role) ? "read" : readDamagedString(draft, role);

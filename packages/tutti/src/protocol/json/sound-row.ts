@@ -5,8 +5,7 @@
 // 1. An entry is passed only if `JsonRepairer` would read it in the same way and make the same edits.
 // 2. A key or value is edited only once it is certain that it is passed.
 // 3. The zero after the last code unit ends every search, so no search reads past the end.
-import { MAX_DEPTH } from "./container-stack.ts";
-import type { ContainerStack } from "./container-stack.ts";
+import { MAX_DEPTH, type ContainerStack } from "./container-stack.ts";
 import { readDamagedString } from "./damaged-string.ts";
 import { skipOdd } from "./json-gap.ts";
 import { doubleQuotes, plainEnd, soundEnd } from "./json-string.ts";

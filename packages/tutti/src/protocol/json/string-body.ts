@@ -9,8 +9,7 @@
 import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
-import { senseOfQuote } from "./string-end.ts";
-import type { StringRole } from "./string-end.ts";
+import { senseOfQuote, type StringRole } from "./string-end.ts";
 
 const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
 const APOSTROPHES = "'‘";

@@ -9,8 +9,7 @@
 import { blankStart, peekToken, skipSpace } from "./json-gap.ts";
 import { MAX_DEPTH } from "./container-stack.ts";
 import { JsonRepairer } from "./json-repairer.ts";
-import { RepairDraft } from "./repair-draft.ts";
-import type { Repair } from "./repair-draft.ts";
+import { RepairDraft, type Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 import { isNestedDeeper, withoutProto } from "./json-value.ts";
 

@@ -3,10 +3,8 @@
 // which nothing has happened yet.
 import { z } from "zod";
 import { isRecord } from "../json/json-value.ts";
-import { problem } from "../response/profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
-import { readWithProfile } from "../response/read-with-profile.ts";
-import type { SchemaPair } from "../response/read-with-profile.ts";
+import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
+import { readWithProfile, type SchemaPair } from "../response/read-with-profile.ts";
 import { Timestamp } from "../timestamp.ts";
 import { PLATFORMS } from "./mailbox-schema.ts";
 

@@ -1,7 +1,6 @@
 import { problem } from "../response/profile.ts";
 import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "../response/profile.ts";
-import { fold, memberNamed, readWithProfile, whyUnreadable } from "../response/read-with-profile.ts";
-import type { SchemaPair } from "../response/read-with-profile.ts";
+import { fold, memberNamed, readWithProfile, whyUnreadable, type SchemaPair } from "../response/read-with-profile.ts";
 import {
   OtherMailboxMessage,
   ReadMailboxAssignment,

@@ -1,11 +1,7 @@
-import { problem } from "../response/profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
-import { fold, memberNamed, readWithProfile, whyUnreadable } from "../response/read-with-profile.ts";
-import type { SchemaPair } from "../response/read-with-profile.ts";
-import { READ_MESSAGES } from "./message-reading.ts";
-import type { AgentMessage, BlockerEscalation } from "./message-reading.ts";
-import { WRITTEN_MESSAGES } from "./message-schema.ts";
-import type { MessageType, WrittenAgentMessage } from "./message-schema.ts";
+import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
+import { fold, memberNamed, readWithProfile, whyUnreadable, type SchemaPair } from "../response/read-with-profile.ts";
+import { READ_MESSAGES, type AgentMessage, type BlockerEscalation } from "./message-reading.ts";
+import { WRITTEN_MESSAGES, type MessageType, type WrittenAgentMessage } from "./message-schema.ts";
 
 const TYPES = Object.keys(WRITTEN_MESSAGES) as MessageType[];
 /** Only the orchestrator assigns and rejects, so it is the default sender of these messages. */

@@ -1,8 +1,7 @@
 // Checks the data of a phase. The generated check is fast and accepts most data. The schema runs only after a
 // rejection, because only the schema can explain it.
 import type { z } from "zod";
-import { ANSWERS } from "../../schema/answer.ts";
-import type { BlockPhase } from "../../schema/answer.ts";
+import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
 import { ANSWER_CHECKS } from "./answer-checks.generated.ts";
 
 const NO_ISSUES: readonly z.core.$ZodIssue[] = [];

@@ -1,15 +1,17 @@
-import type { z } from "zod";
-import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
+import { explainIssue, isMissing } from "./explain-answer.ts";
 import type { ProfileProblem, ProblemCode } from "./profile.ts";
+import { pathText, type SchemaIssue } from "../../explain-issue.ts";
 
-type Issue = z.core.$ZodIssue;
-
-export function describeIssue(issue: Issue, value: unknown, severity: ProfileProblem["severity"]): ProfileProblem {
+export function describeIssue(
+  issue: SchemaIssue,
+  value: unknown,
+  severity: ProfileProblem["severity"],
+): ProfileProblem {
   const path = pathText(issue.path);
   return { path, severity, code: codeOf(issue, value), sentence: sentenceOf(issue, value, path) };
 }
 
-function codeOf(issue: Issue, value: unknown): ProblemCode {
+function codeOf(issue: SchemaIssue, value: unknown): ProblemCode {
   if (isMissing(issue, value)) return "missing";
   if (issue.code === "invalid_value") return "off_list";
   if (issue.code === "invalid_format") return "bad_format";
@@ -17,7 +19,7 @@ function codeOf(issue: Issue, value: unknown): ProblemCode {
   return "wrong_type";
 }
 
-function sentenceOf(issue: Issue, value: unknown, path: string): string {
+function sentenceOf(issue: SchemaIssue, value: unknown, path: string): string {
   if (!isMissing(issue, value)) {
     if (issue.code === "invalid_format") return `"${path}" must be a timestamp such as 2024-01-01T00:00:00.000Z.`;
     if (issue.code === "too_small" && issue.origin === "array") {

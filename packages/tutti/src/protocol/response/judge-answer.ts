@@ -2,10 +2,9 @@
 import type { Answer, ProgressAnswer } from "../../schema/answer.ts";
 import type { AnswerPhase } from "../../schema/status.ts";
 import { answerIssues } from "./check-answer.ts";
-import { explainIssue } from "./explain-issues.ts";
+import { explainIssue } from "./explain-answer.ts";
 import { normaliseAnswer } from "./normalise-answer.ts";
-import { scanBlocks } from "./response-scanner.ts";
-import type { Delimiters, ScannedBlock } from "./response-scanner.ts";
+import { scanBlocks, type Delimiters, type ScannedBlock } from "./response-scanner.ts";
 import { isSameJson } from "../json/same-json.ts";
 
 export interface Judgement {

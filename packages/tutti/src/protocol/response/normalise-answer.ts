@@ -1,8 +1,7 @@
 // Lenient reading of an answer before its schema is checked. Every change that could matter adds a warning.
 import type { BlockPhase } from "../../schema/answer.ts";
 import { isRecord } from "../json/json-value.ts";
-import { ENTRIES, PHASE_SCHEMAS } from "./phase-schemas.ts";
-import type { MemberList } from "./phase-schemas.ts";
+import { ENTRIES, PHASE_SCHEMAS, type MemberList } from "./phase-schemas.ts";
 
 /** The documents use several words for `in_progress`. */
 const PROGRESS_WORDS = new Map([

@@ -1,8 +1,7 @@
 // A block whose end delimiter has not been found yet. An end delimiter may also occur inside a string of the block, for
 // example in a summary about this format, and a start delimiter may be mentioned in prose. `OpenBlock` ends at the
 // first end delimiter that leaves no string open, or at the very first one if none does.
-import { MISSING_END, readBlock } from "./block.ts";
-import type { ScannedBlock } from "./block.ts";
+import { MISSING_END, readBlock, type ScannedBlock } from "./block.ts";
 
 export interface Delimiters {
   delimiterStart: string;

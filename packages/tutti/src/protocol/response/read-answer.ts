@@ -1,6 +1,6 @@
 // Reads phase data that a user supplies. It is checked as strictly as the block of an agent.
 import { answerIssues } from "./check-answer.ts";
-import { explainIssue } from "./explain-issues.ts";
+import { explainIssue } from "./explain-answer.ts";
 import { isRecord, withoutProto } from "../json/json-value.ts";
 import { normaliseAnswer } from "./normalise-answer.ts";
 import type { Answer } from "../../schema/answer.ts";

@@ -2,10 +2,9 @@
 // so no separate list of unusual forms is needed.
 import { z } from "zod";
 import { describeIssue } from "./describe-issue.ts";
-import { pathText } from "./explain-issues.ts";
 import { isRecord, withoutProto } from "../json/json-value.ts";
-import { problem } from "./profile.ts";
-import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "./profile.ts";
+import { problem, type ProfileProblem, type Profile, type ProfileReading, type ProfileOptions } from "./profile.ts";
+import { pathText } from "../../explain-issue.ts";
 
 export interface SchemaPair<L> {
   strict: z.ZodObject;

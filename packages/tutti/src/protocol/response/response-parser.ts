@@ -1,14 +1,11 @@
 // The `ResponseParser` of document 004. Each run has its own parser, because its template may set its own delimiters.
-import { isUnclosed, MISSING_END } from "./block.ts";
-import type { BlockErrorCode, ScannedBlock } from "./block.ts";
-import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "./fallback.ts";
-import type { FallbackDetection } from "./fallback.ts";
+import { isUnclosed, MISSING_END, type BlockErrorCode, type ScannedBlock } from "./block.ts";
+import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS, type FallbackDetection } from "./fallback.ts";
 import { PHASE_SCHEMAS } from "./phase-schemas.ts";
 import { DEFAULT_DELIMITERS, ResponseScanner, scanBlocks } from "./response-scanner.ts";
 import type { Delimiters } from "./open-block.ts";
 import { readTolerantly } from "../json/tolerant-json.ts";
-import { validatePhase } from "./validate-phase.ts";
-import type { PhaseValidation } from "./validate-phase.ts";
+import { validatePhase, type PhaseValidation } from "./validate-phase.ts";
 
 export interface ParseResult {
   /** True if the text holds a complete block, readable or not. */

@@ -6,8 +6,7 @@
 import type { ScannedBlock } from "./block.ts";
 import { ByteNeedle } from "../json/byte-needle.ts";
 import { GrowingBytes } from "../json/growing-bytes.ts";
-import { OpenBlock } from "./open-block.ts";
-import type { Closing, Delimiters } from "./open-block.ts";
+import { OpenBlock, type Closing, type Delimiters } from "./open-block.ts";
 
 export type { ScannedBlock } from "./block.ts";
 export type { Delimiters } from "./open-block.ts";

@@ -1,12 +1,12 @@
 // Checks the data of one phase. Missing or wrong members are errors; unusual ones are warnings.
 import type { BlockPhase } from "../../schema/answer.ts";
 import { answerIssues } from "./check-answer.ts";
-import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
+import { explainIssue, isMissing } from "./explain-answer.ts";
 import { isRecord } from "../json/json-value.ts";
 import { normaliseAnswer } from "./normalise-answer.ts";
-import { ENTRIES, isBlockPhase, PHASE_SCHEMAS } from "./phase-schemas.ts";
-import type { MemberList } from "./phase-schemas.ts";
+import { ENTRIES, isBlockPhase, PHASE_SCHEMAS, type MemberList } from "./phase-schemas.ts";
 import { planWarnings } from "./plan-warnings.ts";
+import { pathText } from "../../explain-issue.ts";
 
 export interface PhaseValidation {
   valid: boolean;

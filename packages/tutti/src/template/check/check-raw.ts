@@ -1,7 +1,8 @@
 // Checks one template file by itself. Missing members are fine, because a parent can provide them. Members that exist
 // must be part of the schema and have the right form.
 import { explainIssue, flattenIssues, isMissing } from "./explain-issue.ts";
-import { findUnsafe, isObject, quotePath, type RawTemplate, valueAt } from "../raw-template.ts";
+import { isObject, findUnsafe, quotePath, type RawTemplate } from "../raw-template.ts";
+import { valueAt } from "../../explain-issue.ts";
 import { ANSWER_PHASE } from "../../schema/status.ts";
 import { Template } from "../../schema/template.ts";
 

@@ -2,8 +2,8 @@
 // from the schema that the library uses. A template that extends another may omit any member, so the required members
 // are in a separate part that applies only without `extends`.
 import { z } from "zod";
-import { isObject } from "../raw-template.ts";
 import { Template } from "../../schema/template.ts";
+import { isObject } from "../raw-template.ts";
 
 export const TEMPLATE_SCHEMA_FILE = "template.draft-07.json";
 
