@@ -1,6 +1,6 @@
 // Parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other programs. Other
 // content is read as far as possible without guessing, and saved under another name before the file is replaced.
-import { isNestedDeeper, isRecord } from "../protocol/json/json-value.ts";
+import { isNestedDeeper, isRecord, parseJson } from "../protocol/json/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/json/tolerant-json.ts";
 import { parseExactly } from "./exact-json.ts";
@@ -92,7 +92,7 @@ function completeMessages(text: string): unknown[] {
       case "}":
         depth--;
         if (depth === 2 && inList) {
-          const message = parse(text.slice(start, at + 1));
+          const message = parseJson(text.slice(start, at + 1));
           if (message === undefined) return found;
           found.push(message);
         } else if (depth < 2) inList = false;
@@ -110,12 +110,4 @@ function stringEnd(text: string, start: number): number {
     else if (text.charAt(at) === '"') return at;
   }
   return text.length;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

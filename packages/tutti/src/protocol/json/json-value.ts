@@ -2,6 +2,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns `undefined` if the text is not JSON; no JSON text parses to `undefined`. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** True if the value is nested more than `limit` deep. Counting the brackets of the text first avoids most walks. */
 export function isNestedDeeper(value: unknown, text: string, limit: number): boolean {
   return text.length > 2 * limit && hasMoreBrackets(text, limit) && isDeeper(value, limit);
@@ -16,7 +25,7 @@ function hasMoreBrackets(text: string, limit: number): boolean {
   return false;
 }
 
-function isDeeper(value: unknown, limit: number): boolean {
+export function isDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (limit === 0) return true;
   if (Array.isArray(value)) {

@@ -11,7 +11,7 @@ import { MAX_DEPTH } from "./container-stack.ts";
 import { JsonRepairer } from "./json-repairer.ts";
 import { RepairDraft, type Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
-import { isNestedDeeper, withoutProto } from "./json-value.ts";
+import { isNestedDeeper, parseJson, withoutProto } from "./json-value.ts";
 
 /** Repairs that can make a key look like an element of a list. */
 const HIDES_KEYS: readonly Repair[] = ["missing comma", "missing colon", "missing quote", "unquoted value"];
@@ -34,12 +34,12 @@ export type TolerantReading =
   | { ok: false; reason: string };
 
 export function readTolerantly(text: string): TolerantReading {
-  const strict = endsLikeJson(text) ? parse(text) : undefined;
+  const strict = endsLikeJson(text) ? parseJson(text) : undefined;
   if (typeof strict === "string") return readInner(strict);
   if (strict !== undefined) return finished(strict, text, []);
   const quoted = withoutQuoteMarks(text);
   if (quoted === null) return readDamaged(text);
-  const value = parse(quoted);
+  const value = parseJson(quoted);
   return noted("quoted lines", value === undefined ? readDamaged(quoted) : finished(value, quoted, []));
 }
 
@@ -55,7 +55,7 @@ function readDamaged(text: string): TolerantReading {
   if (ending === "cut") draft.note("unfinished end");
   else if (!checkRest(draft)) return { ok: false, reason: sentence(draft.refusal) };
   const repaired = repairer.render();
-  const value = parse(repaired);
+  const value = parseJson(repaired);
   if (value === undefined) return { ok: false, reason: "The text is not JSON" };
   if (typeof value !== "object" || value === null) return { ok: false, reason: "There is no object" };
   const safe = draft.hasUnusualKeys ? withoutProto(value, repaired) : value;
@@ -98,15 +98,6 @@ function finished(value: unknown, text: string, repairs: string[]): TolerantRead
 
 function asReading(value: object, text: string, repairs: string[]): TolerantReading & { ok: true } {
   return { ok: true, value, text, repairs, guessed: false, truncated: false, openQuote: "", keys: 0 };
-}
-
-/** Returns `undefined` if the text is not JSON; no JSON text parses to `undefined`. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -163,14 +154,14 @@ function hasOnlyEscapedQuotes(text: string, start: number): boolean {
 
 function readEscaped(text: string, start: number): TolerantReading {
   const end = text.lastIndexOf("}") + 1;
-  const inner = parse(`"${text.slice(start, end).replaceAll("\r", "\\r").replaceAll("\n", "\\n")}"`);
+  const inner = parseJson(`"${text.slice(start, end).replaceAll("\r", "\\r").replaceAll("\n", "\\n")}"`);
   if (typeof inner !== "string") return { ok: false, reason: "An escaped object cannot be read" };
   return readInner(inner);
 }
 
 /** Reads JSON from the content of a string. Only one level of escaping is undone. */
 function readInner(text: string): TolerantReading {
-  const value = parse(text);
+  const value = parseJson(text);
   const start = rootStart(text);
   if (value === undefined && isEscaped(text, start)) return { ok: false, reason: "The object is escaped twice" };
   return noted("JSON inside a string", value === undefined ? readDamaged(text) : finished(value, text, []));

@@ -68,13 +68,6 @@ export function readProgress(block: ScannedBlock, taskId: string | undefined): P
   return data as ProgressAnswer;
 }
 
-export function readHeartbeat(block: ScannedBlock): { timestamp: string; alive: boolean } | null {
-  if (!block.ok || block.phase !== "heartbeat") return null;
-  if (answerIssues("heartbeat", block.data).length > 0) return null;
-  const { timestamp, alive } = block.data as { timestamp: string; alive: boolean };
-  return { timestamp, alive };
-}
-
 function explainMissing(
   input: { blocks: readonly ScannedBlock[]; delimiters: Delimiters; phase: AnswerPhase; taskId?: string },
   ignored: number,

@@ -2,6 +2,7 @@
 // example in a summary about this format, and a start delimiter may be mentioned in prose. `OpenBlock` ends at the
 // first end delimiter that leaves no string open, or at the very first one if none does.
 import { MISSING_END, readBlock, type ScannedBlock } from "./block.ts";
+import { parseJson } from "../json/json-value.ts";
 
 export interface Delimiters {
   delimiterStart: string;
@@ -138,11 +139,4 @@ function unclosed(content: string): ScannedBlock {
   return { ok: false, code: isCut ? "truncated" : "no_end_delimiter", message, raw: content.trim() };
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => parseJson(text) !== undefined;

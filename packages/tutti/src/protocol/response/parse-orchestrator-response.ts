@@ -1,16 +1,8 @@
 // The parsing function of document 000. It reads the same blocks as `ResponseParser`, with the error texts of that
 // document.
-import { ResponseParser } from "./response-parser.ts";
+import { ResponseParser, type ParseResult } from "./response-parser.ts";
 
-export interface OrchestratorResponse {
-  found: boolean;
-  phase?: string;
-  data?: Record<string, unknown>;
-  beforeText?: string;
-  afterText?: string;
-  error?: string;
-  raw?: string;
-}
+type OrchestratorResponse = Pick<ParseResult, "found"> & Partial<Omit<ParseResult, "code" | "incomplete" | "repairs">>;
 
 export function parseOrchestratorResponse(text: string): OrchestratorResponse {
   const { found, phase, data, beforeText, afterText, error, code, raw } = new ResponseParser().parse(text);

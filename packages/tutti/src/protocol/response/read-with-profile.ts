@@ -2,7 +2,7 @@
 // so no separate list of unusual forms is needed.
 import { z } from "zod";
 import { describeIssue } from "./describe-issue.ts";
-import { isRecord, withoutProto } from "../json/json-value.ts";
+import { isDeeper, isRecord, withoutProto } from "../json/json-value.ts";
 import { problem, type ProfileProblem, type Profile, type ProfileReading, type ProfileOptions } from "./profile.ts";
 import { pathText } from "../../explain-issue.ts";
 
@@ -30,7 +30,7 @@ export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, optio
 /** Returns null if the value is an object that is not nested too deeply. */
 export function whyUnreadable(value: unknown): ProfileProblem | null {
   if (!isRecord(value)) return problem("error", "not_an_object", "", "A message must be a JSON object.");
-  if (!isDeeperThan(value, DEEPEST)) return null;
+  if (!isDeeper(value, DEEPEST)) return null;
   return problem("error", "too_deep", "", `A message must not be nested more than ${DEEPEST} levels deep.`);
 }
 
@@ -155,9 +155,4 @@ function unknownMembers(schema: z.ZodType, value: unknown, path: PropertyKey[]):
     const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
     return known ? unknownMembers(known, member, [...path, name]) : [pathText([...path, name])];
   });
-}
-
-function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }

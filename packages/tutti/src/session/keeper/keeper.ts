@@ -130,11 +130,9 @@ class Keeper {
         else this.#agent?.stdin?.write(request.input!);
         return;
       case "interrupt":
-        this.#interrupt(request);
-        return;
+        return this.#interrupt(request);
       case "close":
-        this.#close();
-        return;
+        return this.#close();
       case "stop":
         this.end("stopped");
     }

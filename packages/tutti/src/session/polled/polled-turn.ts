@@ -16,7 +16,10 @@ export function unread(messages: readonly ControllerMessage[], place: { count: n
   }));
 }
 
-type ExpectedAnswer = Pick<Extract<PolledRecord, { type: "sending" }>, "phase" | "delimiterStart" | "delimiterEnd">;
+export type ExpectedAnswer = Pick<
+  Extract<PolledRecord, { type: "sending" }>,
+  "phase" | "delimiterStart" | "delimiterEnd"
+>;
 
 /** Whether `text` contains a complete block of the turn's phase. */
 export function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd }: ExpectedAnswer): boolean {

@@ -13,26 +13,19 @@ export class AcpTurnReader {
   #pieces: string[] = [];
   #length = 0;
   #messageId: unknown;
-  #lastWords = "";
+  /** The last message. */
+  lastWords = "";
   /** Calls that have not begun yet. */
   readonly #announced = new Map<string, ToolCall>();
   /** Calls that have begun or were refused. */
   readonly #settled = new Set<string>();
   /** The agent's text after it reported an internal failure; null without one. */
-  #trouble: string | null = null;
+  trouble: string | null = null;
   /** The agent's own count for the whole conversation, in USD. */
   cost: number | null = null;
 
   constructor(tell: (line: AgentLine) => void) {
     this.#tell = tell;
-  }
-
-  get trouble(): string | null {
-    return this.#trouble;
-  }
-
-  get lastWords(): string {
-    return this.#lastWords;
   }
 
   read(update: Fields): void {
@@ -60,8 +53,8 @@ export class AcpTurnReader {
     const content = recordOf(update["content"]);
     const text = content["type"] === "text" ? textOrNull(content["text"]) : null;
     if (text === null) return;
-    if (this.#trouble !== null) {
-      this.#trouble = (this.#trouble + text).slice(0, MAX_MESSAGE);
+    if (this.trouble !== null) {
+      this.trouble = (this.trouble + text).slice(0, MAX_MESSAGE);
       return;
     }
     if (update["messageId"] !== this.#messageId || this.#length > MAX_MESSAGE) this.endMessage();
@@ -104,13 +97,13 @@ export class AcpTurnReader {
 
   #startTrouble(): void {
     this.endMessage();
-    this.#trouble ??= "";
+    this.trouble ??= "";
   }
 
   endMessage(): void {
     if (this.#length === 0) return;
-    this.#lastWords = this.#pieces.join("");
-    this.#tell({ type: "assistant", text: this.#lastWords });
+    this.lastWords = this.#pieces.join("");
+    this.#tell({ type: "assistant", text: this.lastWords });
     this.#pieces = [];
     this.#length = 0;
   }

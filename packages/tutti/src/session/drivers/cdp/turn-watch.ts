@@ -6,16 +6,8 @@
 //    expected answer, or when the transcript has not changed for long after the last assistant message.
 import { boundedInput, boundedText, shortName } from "./read-page.ts";
 import type { JournalPosition } from "../../polled/polled-journal.ts";
-import { holdsAnswer, unread } from "../../polled/polled-turn.ts";
+import { holdsAnswer, unread, type ExpectedAnswer } from "../../polled/polled-turn.ts";
 import { readMessages, type ControllerMessage } from "../../polled/session-controller.ts";
-import type { Phase } from "../../../schema/status.ts";
-
-/** The properties of a turn by which `holdsAnswer` recognises the answer. */
-export interface ExpectedAnswer {
-  phase: Phase;
-  delimiterStart: string;
-  delimiterEnd: string;
-}
 
 export interface PageState {
   /** Null if the page does not report it. */
@@ -53,10 +45,6 @@ export class TurnWatch {
     this.#place = place;
     this.#shapeSince = now;
     this.#tell = tell;
-  }
-
-  get place(): JournalPosition {
-    return this.#place;
   }
 
   /** Passes new messages on. `againMs` is the earliest time at which an open turn could be over. */

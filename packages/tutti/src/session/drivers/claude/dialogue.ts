@@ -132,20 +132,15 @@ class ClaudeDialogue implements Dialogue {
   #read(message: Fields): void {
     switch (message["type"]) {
       case "control_response":
-        this.#readResponse(recordOf(message["response"]));
-        return;
+        return this.#readResponse(recordOf(message["response"]));
       case "control_request":
-        this.#requests.handle(textOf(message["request_id"]), recordOf(message["request"]));
-        return;
+        return this.#requests.handle(textOf(message["request_id"]), recordOf(message["request"]));
       case "control_cancel_request":
-        this.#requests.cancel(textOf(message["request_id"]));
-        return;
+        return this.#requests.cancel(textOf(message["request_id"]));
       case "system":
-        this.#readSystem(message);
-        return;
+        return this.#readSystem(message);
       case "result":
-        this.#readResult(message);
-        return;
+        return this.#readResult(message);
       default:
         this.#turn?.read(message);
     }
@@ -209,8 +204,7 @@ class ClaudeDialogue implements Dialogue {
         if (message["state"] === "idle") this.#settle();
         return;
       case "api_retry":
-        this.#readRetry(message);
-        return;
+        return this.#readRetry(message);
       case "permission_denied":
         this.#turn?.refuse(textOf(message["tool_use_id"]), textOf(message["tool_name"]));
         return;

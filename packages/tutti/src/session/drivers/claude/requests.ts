@@ -49,11 +49,9 @@ export class Requests {
   handle(requestId: string, request: Fields): void {
     switch (request["subtype"]) {
       case "can_use_tool":
-        this.#permission(requestId, request);
-        return;
+        return this.#permission(requestId, request);
       case "hook_callback":
-        this.#beforeTool(requestId, recordOf(request["input"]));
-        return;
+        return this.#beforeTool(requestId, recordOf(request["input"]));
       default:
         // An unknown request needs an answer too, or the program would wait forever.
         this.#respond({ subtype: "error", request_id: requestId, error: "not supported" });

@@ -42,17 +42,13 @@ export class ClaudeTurn {
   read(message: Fields): void {
     switch (message["type"]) {
       case "stream_event":
-        this.#readDelta(message);
-        return;
+        return this.#readDelta(message);
       case "assistant":
-        this.#readAssistant(message);
-        return;
+        return this.#readAssistant(message);
       case "user":
-        this.#readUser(message);
-        return;
+        return this.#readUser(message);
       case "tool_progress":
-        this.run(textOf(message["tool_use_id"]));
-        return;
+        return this.run(textOf(message["tool_use_id"]));
       case "rate_limit_event":
         this.troubles.limitResetAt = readLimitEvent(message) ?? this.troubles.limitResetAt;
     }
