@@ -283,7 +283,7 @@ export class Engine {
   /** Adds tool calls that the caller counted itself. */
   countTools(id: string, toolStats: ToolStats): Promise<Run> {
     const event = { type: "orchestrator:toolsCounted" as const, data: { id, toolStats } };
-    return this.#runs.live(id).writer.submit({ type: "told", event });
+    return this.#runs.live(id).writer.submit({ type: "record", event });
   }
 
   /** Archives the sessions of a run's workers. A living session stays and is returned in `errors`. */

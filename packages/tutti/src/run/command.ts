@@ -97,9 +97,25 @@ export type Report =
   | { type: "mishap"; operation: string; error: string; code: string }
   | { type: "hookStarted"; hook: HookReport }
   | { type: "hookEnded"; hook: HookReport; ok: boolean; detail: string; durationMs: number; pause: boolean }
-  /** The engine records `event` unchanged. This bypasses all rules. */
-  | { type: "told"; event: RunEvent }
+  /** `event` is appended unchanged, without a rule that could reject it. */
+  | { type: "record"; event: RecordedEvent }
   | { type: "released" };
+
+/** The events that decide nothing: no rule reads them. Any other event must come from `decide`. */
+export type RecordedEvent = Extract<
+  RunEvent,
+  {
+    type:
+      | "worker:progress"
+      | "orchestrator:progress"
+      | "orchestrator:toolsCounted"
+      | "orchestrator:cleanup"
+      | "protocol:ignored"
+      | "workers:archived"
+      | "workers:deleted"
+      | "workspace:saved";
+  }
+>;
 
 export interface HookReport {
   name: Extract<RunEvent, { type: "hook:started" }>["data"]["hook"];

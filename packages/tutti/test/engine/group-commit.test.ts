@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const ID = "orch_000000000000";
 const count = (tool: number) => ({
-  type: "told" as const,
+  type: "record" as const,
   event: {
     type: "orchestrator:progress" as const,
     data: { id: ID, stats: NO_STATS, currentAction: `step ${tool}` },

@@ -169,7 +169,7 @@ describe("progress and heartbeat blocks", () => {
         record,
         progress: readProgress(report!, "t1"),
       });
-      const teller = new ProgressReporter({ world: realWorld, look, tell: async (event) => void told.push(event) });
+      const teller = new ProgressReporter({ world: realWorld, look, record: async (event) => void told.push(event) });
       await teller.changed(true);
       expect(told).toMatchObject([
         {

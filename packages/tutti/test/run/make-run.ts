@@ -63,8 +63,13 @@ export class Story {
   do(command: Command, afterMs = 10): RunEvent[] {
     this.now += afterMs;
     const events = decide(this.run, command, this.now);
-    for (const event of events) this.run = apply(this.run, this.#place(event, this.run.runSeq + 1));
+    for (const event of events) this.append(event);
     return events;
+  }
+
+  /** Applies an event that no command decides. */
+  append(event: RunEvent): void {
+    this.run = apply(this.run, this.#place(event, this.run.runSeq + 1));
   }
 
   types(): string[] {

@@ -265,7 +265,7 @@ describe("A timeout", () => {
     const { sessionId } = story.run.workers["a"]!;
     const progress = { sessionId, orchestratorId: story.run.id, taskId: "a", progress: 50, status: "in_progress" };
     const about = { ...progress, currentAction: "busy", toolStats: story.run.toolStats, outputPreview: null };
-    story.do({ type: "told", event: { type: "worker:progress", data: about } }, 200_000);
+    story.do({ type: "record", event: { type: "worker:progress", data: about } }, 200_000);
     expect(story.do({ type: "expired", sessionId }, 99_000)).toEqual([]);
     expect(story.do({ type: "expired", sessionId }, 2000)[0]).toMatchObject({
       type: "worker:timeout",

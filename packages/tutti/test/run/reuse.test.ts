@@ -111,7 +111,7 @@ describe("The source of earlier results", () => {
       type: "orchestrator:forked" as const,
       data: { id: story.run.id, from: origin.run, at: 7, ...data },
     };
-    story.do({ type: "told", event });
+    story.append(event);
     return story.run.forkedFrom;
   };
 
@@ -121,7 +121,7 @@ describe("The source of earlier results", () => {
     expect(forked(story, {})).toEqual({ run: origin.run, at: 7 });
     expect(forked(story, { fresh: true })).toBeNull();
     forked(story, {});
-    story.do({ type: "told", event: { type: "orchestrator:imported", data: { id: story.run.id } } });
+    story.append({ type: "orchestrator:imported", data: { id: story.run.id } });
     expect(story.run.forkedFrom).toBeNull();
   });
 });

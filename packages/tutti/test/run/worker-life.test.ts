@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
+import type { Command, RecordedEvent } from "../../src/run/command.ts";
 import { schedule } from "../../src/run/schedule.ts";
-import type { RunEvent } from "../../src/schema/event.ts";
 
-const progress = (story: Story, progressPercent: number): RunEvent => ({
+const progress = (story: Story, progressPercent: number): RecordedEvent => ({
   type: "worker:progress",
   data: {
     sessionId: story.run.workers["a"]!.sessionId,
@@ -16,6 +16,9 @@ const progress = (story: Story, progressPercent: number): RunEvent => ({
     outputPreview: "so far",
   },
 });
+
+// @ts-expect-error An event that the rules read must come from `decide`.
+export const rejected: Command = { type: "record", event: { type: "worker:completed", data: {} } };
 
 describe("A worker", () => {
   it("waits, is spawned, runs and completes, and the run goes from spawning to running (D4-037, D4-046, D4-566, D4-567, D4-568)", () => {
@@ -36,14 +39,14 @@ describe("A worker", () => {
     story.spawn("a");
     const late = progress(story, 40);
     story.succeed("a");
-    story.do({ type: "told", event: late });
+    story.do({ type: "record", event: late });
     expect(story.run.workers["a"]).toMatchObject({ status: "completed", progress: 100 });
   });
 
   it("is identified by session, run and task, and has its task, progress, tools, output and times (D4-272..D4-275)", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
-    story.do({ type: "told", event: progress(story, 40) });
+    story.do({ type: "record", event: progress(story, 40) });
     expect(story.run.workers["a"]).toMatchObject({
       sessionId: expect.stringContaining("_worker_a"),
       orchestratorId: story.run.id,
@@ -71,7 +74,7 @@ describe("A worker", () => {
     const talking = new Story().execute([{ id: "a" }]);
     talking.spawn("a");
     for (const percent of [10, 99, 100, 5]) {
-      talking.do({ type: "told", event: progress(talking, percent) });
+      talking.do({ type: "record", event: progress(talking, percent) });
       expect(talking.run.workers["a"]).toMatchObject({ status: "running", progress: percent });
     }
     talking.succeed("a");

@@ -31,10 +31,10 @@ export async function cleanUp(
   if (deleteWorkers) {
     await sessions.forget(id);
     const data = { orchestratorId: id, count: deleted };
-    await writer.submit({ type: "told", event: { type: "workers:deleted", data } });
+    await writer.submit({ type: "record", event: { type: "workers:deleted", data } });
   }
   await writer.submit({
-    type: "told",
+    type: "record",
     event: { type: "orchestrator:cleanup", data: { id, archived, deleted, removed } },
   });
   return { archived, deleted, removed, errors };
@@ -55,6 +55,6 @@ export async function archive(
   }
   const archived = ids.length - errors.length;
   const data = { orchestratorId: id, count: archived, errors };
-  await writer.submit({ type: "told", event: { type: "workers:archived", data } });
+  await writer.submit({ type: "record", event: { type: "workers:archived", data } });
   return { archived, errors };
 }

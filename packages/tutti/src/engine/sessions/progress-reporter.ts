@@ -1,8 +1,8 @@
 // Publishes `worker:progress` and `orchestrator:progress` at a limited rate, but always the last one. The rules ignore
 // these events.
 import type { TurnRecord } from "./turn-record.ts";
+import type { RecordedEvent } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
-import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 import type { World } from "../../world.ts";
@@ -11,7 +11,7 @@ import type { World } from "../../world.ts";
 const INTERVAL_MS = 1000;
 const REPORT_INTERVAL_MS = 100;
 /** Maximum characters of an agent's text in a progress event. */
-export const TOLD_CHARACTERS = 400;
+export const MAX_CHARACTERS = 400;
 
 export interface Watched {
   run: Run;
@@ -29,7 +29,7 @@ export interface ProgressReporterOptions {
    * already.
    */
   look: () => Watched | null;
-  tell: (event: RunEvent) => Promise<void>;
+  record: (event: RecordedEvent) => Promise<void>;
 }
 
 export class ProgressReporter {
@@ -43,14 +43,14 @@ export class ProgressReporter {
 
   /** `reported` is true for progress that the agent reports itself. */
   async changed(reported: boolean): Promise<void> {
-    const { world, look, tell } = this.#options;
+    const { world, look, record } = this.#options;
     const watched = look();
     if (!watched) return;
     const waitMs = this.#lastPublishedAt + (reported ? REPORT_INTERVAL_MS : INTERVAL_MS) - world.mono();
     if (waitMs > 0) return this.#later(reported, waitMs);
     this.#lastPublishedAt = world.mono();
     // Progress decides nothing, so the caller does not wait; a failed store halts the engine.
-    void tell(progressOf(watched)).catch(() => {});
+    void record(progressOf(watched)).catch(() => {});
   }
 
   #later(reported: boolean, waitMs: number): void {
@@ -64,7 +64,7 @@ export class ProgressReporter {
   }
 }
 
-function progressOf({ run, worker, record, progress }: Watched): RunEvent {
+function progressOf({ run, worker, record, progress }: Watched): RecordedEvent {
   if (!worker) {
     const data = { id: run.id, stats: record.toolStats, currentAction: record.lastWords };
     return { type: "orchestrator:progress", data };
@@ -76,10 +76,10 @@ function progressOf({ run, worker, record, progress }: Watched): RunEvent {
       orchestratorId: run.id,
       taskId: worker.taskId,
       progress: Math.round(progress?.progress_percent ?? worker.progress),
-      status: (progress?.status ?? "in_progress").slice(0, TOLD_CHARACTERS),
-      currentAction: progress?.current_action?.slice(0, TOLD_CHARACTERS) ?? worker.currentAction,
+      status: (progress?.status ?? "in_progress").slice(0, MAX_CHARACTERS),
+      currentAction: progress?.current_action?.slice(0, MAX_CHARACTERS) ?? worker.currentAction,
       toolStats: record.toolStats,
-      outputPreview: (progress?.output_preview ?? record.lastWords).slice(-TOLD_CHARACTERS),
+      outputPreview: (progress?.output_preview ?? record.lastWords).slice(-MAX_CHARACTERS),
     },
   };
 }

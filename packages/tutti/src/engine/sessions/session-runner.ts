@@ -4,7 +4,7 @@
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
-import { ProgressReporter, TOLD_CHARACTERS, type Watched } from "./progress-reporter.ts";
+import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "../run-writer.ts";
 import type { Subagent } from "../sub-sessions/sub-session-part.ts";
@@ -60,7 +60,7 @@ export class SessionRunner {
   #lastPrompt: { turn: number; text: string } | null = null;
   #answered = new Set<string>();
   #caughtUp = false;
-  readonly #progressTeller: ProgressReporter;
+  readonly #progressReporter: ProgressReporter;
   readonly #saver: WorkSaver;
   #lastSignalAt: number;
   /** Null while the session is wanted. */
@@ -74,10 +74,10 @@ export class SessionRunner {
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
-    this.#progressTeller = new ProgressReporter({
+    this.#progressReporter = new ProgressReporter({
       world: options.world,
       look: () => this.#watched(),
-      tell: (event) => this.#report({ type: "told", event }),
+      record: (event) => this.#report({ type: "record", event }),
     });
     this.#saver = new WorkSaver({
       world: options.world,
@@ -95,7 +95,7 @@ export class SessionRunner {
     const message = `Save unfinished work of ${taskId} of ${this.#run.id}`;
     const commit = await this.#options.workspaces.saveWork(this.#run.cwd, this.#key, state.start, message);
     const data = { id: this.#run.id, sessionId, taskId, commit: commit ?? "" };
-    if (commit !== null) await this.#report({ type: "told", event: { type: "workspace:saved", data } });
+    if (commit !== null) await this.#report({ type: "record", event: { type: "workspace:saved", data } });
   }
 
   #watched(): Watched | null {
@@ -308,7 +308,7 @@ export class SessionRunner {
         for (const block of this.#record.text(signal.text, signal.complete)) {
           this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
         }
-        return this.#progressTeller.changed(this.#progress !== previous);
+        return this.#progressReporter.changed(this.#progress !== previous);
       }
       case "agent":
       case "partial":
@@ -321,7 +321,7 @@ export class SessionRunner {
       case "tool":
         this.#record.tool(signal.name);
         this.#saver.worked();
-        return this.#progressTeller.changed(false);
+        return this.#progressReporter.changed(false);
       case "usage":
         this.#record.spend(signal.usage);
         return this.#caughtUp ? this.#options.onSpent() : undefined;
@@ -387,9 +387,9 @@ export class SessionRunner {
         sessionId: this.sessionId,
         taskId: this.taskId,
         phase: phase.slice(0, 100),
-        reason: reason.slice(0, TOLD_CHARACTERS),
+        reason: reason.slice(0, MAX_CHARACTERS),
       };
-      await this.#report({ type: "told", event: { type: "protocol:ignored", data } });
+      await this.#report({ type: "record", event: { type: "protocol:ignored", data } });
     }
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
   }

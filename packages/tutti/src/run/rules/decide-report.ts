@@ -27,7 +27,7 @@ import type { Worker } from "../../schema/worker.ts";
 export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (report.type === "released")
     return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
-  if (report.type === "told") return [report.event];
+  if (report.type === "record") return [report.event];
   if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
   if (report.type === "abandoned") {
     const { sessionId, taskId, usage, toolStats } = report;

@@ -647,7 +647,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D0-040"],
     file: TELLER,
-    find: "progress?.current_action?.slice(0, TOLD_CHARACTERS) ?? worker.currentAction",
+    find: "progress?.current_action?.slice(0, MAX_CHARACTERS) ?? worker.currentAction",
     replace: "worker.currentAction",
   },
   {

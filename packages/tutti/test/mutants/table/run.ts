@@ -1029,7 +1029,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-051"],
     file: "tutti/src/engine/sessions/progress-reporter.ts",
-    find: "currentAction: progress?.current_action?.slice(0, TOLD_CHARACTERS) ?? worker.currentAction,",
+    find: "currentAction: progress?.current_action?.slice(0, MAX_CHARACTERS) ?? worker.currentAction,",
     replace: "currentAction: worker.currentAction,",
   },
   {
