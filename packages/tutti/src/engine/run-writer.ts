@@ -1,7 +1,7 @@
 // The only code that changes a run.
 //
 // Invariants
-// 1. Commands are decided in order; commands that wait together share one append.
+// 1. Commands are decided in order, when the store begins to write; commands that wait together share one append.
 // 2. The state is replaced, and `published` called, only after the store has acknowledged the append.
 import { guarded } from "./guarded.ts";
 import type { Command } from "../run/command.ts";
@@ -12,13 +12,19 @@ import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-/** Microtasks that an attendant needs from a stored start to the report that its session is ready. */
-const STEPS_TO_SETTLE = 32;
-
 interface PendingCommand {
   command: Command;
   resolve(run: Run): void;
   reject(error: unknown): void;
+}
+
+/** The commands of one append, with the events and the state that they lead to. */
+interface CommandBatch {
+  commands: PendingCommand[];
+  refusals: Map<PendingCommand, unknown>;
+  events: NewEvent[];
+  run: Run | null;
+  followUps: FollowUps | null;
 }
 
 export interface FollowUps {
@@ -98,71 +104,83 @@ export class RunWriter {
 
   async #drain(): Promise<void> {
     this.#draining = true;
-    // Commands submitted in the same microtask share one append.
+    // Commands submitted in the same microtask share one append, also in a store that begins to write at once.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      // Effects of the last append submit more commands within a few microtasks, which cost less than an append each.
-      for (let step = 0; step < STEPS_TO_SETTLE; step++) await Promise.resolve();
-      // The clock may have been set while `#waiting` filled.
-      this.#options.lookAtClock();
-      const batch = this.#waiting;
-      this.#waiting = [];
-      await this.#write(batch);
+      await this.#write(() => {
+        // The clock may have been set while `#waiting` filled.
+        this.#options.lookAtClock();
+        return this.#takeWaiting();
+      });
     }
     // Reset in the same microtask as the last check of the queue, so that no command is missed.
     this.#draining = false;
   }
 
-  async #write(batch: PendingCommand[]): Promise<void> {
-    const { store, world } = this.#options;
-    const at = world.now();
-    const refusals = new Map<PendingCommand, unknown>();
-    const events: NewEvent[] = [];
-    let next = this.#run;
-    for (const waiting of batch) {
-      try {
-        const step = decideStep(next, waiting.command, at);
-        for (const event of step.events) events.push({ ...event, timestamp: at });
-        next = step.run;
-      } catch (refusal) {
-        refusals.set(waiting, refusal);
-      }
-    }
+  /** `take` is called when the store's transaction begins, which closes the batch; later commands form the next one. */
+  async #write(take: () => PendingCommand[]): Promise<void> {
     const previous = this.#run;
-    const followUps = events.every(({ type }) => isInformational(type)) ? null : this.#options.followUps(next!);
-    for (const command of followUps?.commands ?? []) {
-      // The reconciler submits a refused command again at its next look.
-      guarded(() => {
-        const step = decideStep(next, command, at);
-        for (const event of step.events) events.push({ ...event, timestamp: at });
-        next = step.run;
-      });
-    }
+    const batch: CommandBatch = { commands: [], refusals: new Map(), events: [], run: previous, followUps: null };
     let stored: StoredEvent[] = [];
     try {
       if (this.#halted) throw this.#halted;
-      if (events.length > 0) stored = await store.append(this.id, previous?.runSeq ?? 0, events);
+      stored = await this.#options.store.append(this.id, previous?.runSeq ?? 0, () => this.#decide(batch, take()));
     } catch (error) {
-      followUps?.done(false);
-      if (error instanceof TuttiError && error.code === "not_encodable") return this.#writeAlone(batch, error);
-      for (const waiting of batch) waiting.reject(error);
+      batch.followUps?.done(false);
+      // A store that fails before its transaction begins has not closed the batch.
+      if (batch.commands.length === 0) batch.commands = take();
+      if (error instanceof TuttiError && error.code === "not_encodable") {
+        return this.#writeAlone(batch.commands, error);
+      }
+      for (const waiting of batch.commands) waiting.reject(error);
       // `halt` was called; the store has not failed here.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
-    this.#run = next;
+    const { commands, refusals, run, followUps } = batch;
+    this.#run = run;
     followUps?.done(true);
     // The events are on disk, so an exception in `published` must not count as a failed write.
-    if (stored.length > 0) guarded(() => this.#options.published(stored, next!, previous));
-    for (const waiting of batch) {
+    if (stored.length > 0) guarded(() => this.#options.published(stored, run!, previous));
+    for (const waiting of commands) {
       if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));
-      else waiting.resolve(next!);
+      else waiting.resolve(run!);
     }
   }
 
-  /** Repeats the commands of `batch` one by one, so that only the command whose events cannot be encoded is rejected. */
-  async #writeAlone(batch: PendingCommand[], error: TuttiError): Promise<void> {
-    if (batch.length === 1) return batch[0]!.reject(error);
-    for (const waiting of batch) await this.#write([waiting]);
+  /** Repeats the commands one by one, so that only the command whose events cannot be encoded is rejected. */
+  async #writeAlone(commands: PendingCommand[], error: TuttiError): Promise<void> {
+    if (commands.length === 1) return commands[0]!.reject(error);
+    for (const waiting of commands) await this.#write(() => [waiting]);
+  }
+
+  #takeWaiting(): PendingCommand[] {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    return batch;
+  }
+
+  /** Fills `batch` with the events of `commands` and of their follow-ups, and returns the events. */
+  #decide(batch: CommandBatch, commands: PendingCommand[]): NewEvent[] {
+    batch.commands = commands;
+    const at = this.#options.world.now();
+    const decide = (command: Command): void => {
+      const { events, run } = decideStep(batch.run, command, at);
+      for (const event of events) batch.events.push({ ...event, timestamp: at });
+      batch.run = run;
+    };
+    for (const waiting of commands) {
+      try {
+        if (this.#halted) throw this.#halted;
+        decide(waiting.command);
+      } catch (refusal) {
+        batch.refusals.set(waiting, refusal);
+      }
+    }
+    if (batch.events.every(({ type }) => isInformational(type))) return batch.events;
+    batch.followUps = this.#options.followUps(batch.run!);
+    // The reconciler submits a refused command again at its next look.
+    for (const command of batch.followUps?.commands ?? []) guarded(() => decide(command));
+    return batch.events;
   }
 }

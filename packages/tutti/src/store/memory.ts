@@ -1,6 +1,15 @@
 // An event log in memory with the invariants of `Store`. It can fail on demand, for simulations and for tests of how
 // the engine handles a failing store.
-import { notEncodable, outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "./store.ts";
+import {
+  eventsOf,
+  notEncodable,
+  outOfPlace,
+  removedEvent,
+  type EventBatch,
+  type NewEvent,
+  type EventQuery,
+  type Store,
+} from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 
@@ -34,8 +43,9 @@ export class MemoryStore implements Store {
     this.#faults.push(...faults);
   }
 
-  async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
-    const encoded = encode(events);
+  async append(run: string | null, expected: number, batch: EventBatch): Promise<StoredEvent[]> {
+    const encoded = encode(eventsOf(batch));
+    if (encoded.length === 0) return [];
     return this.#write(() => {
       if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
       const stored = encoded.map((text, i): StoredEvent => {

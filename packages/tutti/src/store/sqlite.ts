@@ -5,12 +5,14 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
 import type { StateSnapshot, Snapshots } from "./snapshots.ts";
 import {
+  eventsOf,
   notEncodable,
   outOfPlace,
   removedEvent,
+  type EventBatch,
+  type EventQuery,
   type LogReader,
   type NewEvent,
-  type EventQuery,
   type Store,
 } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -114,12 +116,14 @@ class SqliteStore implements Store {
     );
   }
 
-  async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
-    // Encoded before the transaction, which other appends share: an event without a JSON form fails alone.
-    const encoded = encode(events);
+  append(run: string | null, expected: number, batch: EventBatch): Promise<StoredEvent[]> {
     return this.#enqueue(({ resolve, reject }) => {
       const last = (this.#lastOfRun.get(run ?? "")?.["last"] as number | null) ?? 0;
       if (last !== expected) return () => reject(outOfPlace(run ?? "", expected));
+      const events = eventsOf(batch);
+      const encoded = encode(events);
+      // Other appends share the transaction, so an event without a JSON form must fail alone.
+      if (encoded instanceof TuttiError) return () => reject(encoded);
       const stored = this.#write(run, expected, events, encoded);
       return () => resolve(stored);
     });
@@ -319,11 +323,11 @@ function takeBytes(rows: Iterable<Row>, maxBytes: number): Row[] {
   return taken;
 }
 
-function encode(events: readonly NewEvent[]): string[] {
+function encode(events: readonly NewEvent[]): string[] | TuttiError {
   try {
     return events.map(({ data }) => JSON.stringify(data));
   } catch (error) {
-    throw notEncodable(error);
+    return notEncodable(error);
   }
 }
 

@@ -12,6 +12,11 @@ import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 
 export type NewEvent = RunEvent & { timestamp: number };
 
+/** Events to append, or a function that returns them. */
+export type EventBatch = readonly NewEvent[] | (() => readonly NewEvent[]);
+
+export const eventsOf = (batch: EventBatch): readonly NewEvent[] => (typeof batch === "function" ? batch() : batch);
+
 export interface EventQuery {
   /** Restricts to one run. Null selects the server's own log. */
   run?: string | null;
@@ -37,9 +42,10 @@ export interface Store extends LogReader {
   readonly epoch: number;
   /**
    * Appends in one transaction. `expected` is the run's last `runSeq`, 0 for a new run. A null `run` is the server's
-   * log.
+   * log. The function of a `EventBatch` is called when the transaction begins and must not throw. An append without events
+   * stores nothing.
    */
-  append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]>;
+  append(run: string | null, expected: number, events: EventBatch): Promise<StoredEvent[]>;
   /**
    * Removes a run's events for good, in one transaction. Each event keeps its `seq` and reads as `log:removed` with
    * data {}, run null, runSeq 0 and the marker's timestamp. Reading the run returns nothing, `runs` omits it, and the

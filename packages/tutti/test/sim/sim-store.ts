@@ -8,7 +8,15 @@ import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../../src/schema/event.ts";
 import type { StateSnapshot } from "../../src/store/snapshots.ts";
-import { outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "../../src/store/store.ts";
+import {
+  eventsOf,
+  outOfPlace,
+  removedEvent,
+  type EventBatch,
+  type NewEvent,
+  type EventQuery,
+  type Store,
+} from "../../src/store/store.ts";
 
 export class Disk {
   readonly stage: Stage;
@@ -89,7 +97,9 @@ export class SimStore implements Store {
     return this.#random.weighted({ well: 400, slow: 12, before: 1, lost: 2 });
   }
 
-  append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+  append(run: string | null, expected: number, batch: EventBatch): Promise<StoredEvent[]> {
+    const events = eventsOf(batch);
+    if (events.length === 0) return Promise.resolve([]);
     this.#stage.require(!this.#failed, "I3", () => `an append follows one that failed, for ${run}`);
     if (this.#broken) return Promise.reject(this.#broken);
     const fate = this.#fate();

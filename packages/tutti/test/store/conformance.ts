@@ -35,7 +35,8 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     it("reads events in append order, numbered over the store and within each run", async () => {
       const store = fresh();
       await store.append("a", 0, [told("1"), told("2", 7)]);
-      await store.append("b", 0, [told("3")]);
+      await store.append("b", 0, () => [told("3")]);
+      expect(await store.append("b", 1, () => [])).toEqual([]);
       await store.append("a", 2, [told("4")]);
       await store.append(null, 0, [told("5")]);
       const all = store.read({});

@@ -646,7 +646,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rows: ["D4-283", "D4-594"],
     file: "tutti/src/engine/run-writer.ts",
     find: `const batch = this.#waiting;
-      this.#waiting = [];`,
+    this.#waiting = [];`,
     replace: "const batch = this.#waiting.splice(0, 1);",
   },
   {
