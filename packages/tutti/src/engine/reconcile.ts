@@ -41,6 +41,17 @@ export interface ReconcilerOptions {
   onSubagent(sessionId: string, subagent: Subagent): void;
 }
 
+type Lifecycle =
+  /** The run's workers occupy no slots. */
+  | { stage: "unclaimed" }
+  /** They occupy slots, but `begin` has not been called. */
+  | { stage: "claimed" }
+  | { stage: "active"; isBranchOpen: boolean }
+  | { stage: "releasing" }
+  /** The release is not repeated until the run is reopened or the engine restarts, so that it does not loop. */
+  | { stage: "releaseFailed" }
+  | { stage: "left" };
+
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #attendants = new Map<string, SessionRunner>();
@@ -49,16 +60,10 @@ export class Reconciler {
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
-  #releasing = false;
-  #releaseFailed = false;
-  #branchOpen = false;
+  #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
   #tickedAt = Number.NEGATIVE_INFINITY;
-  #claimed = false;
-  #begun = false;
-  #hasLeft = false;
-  #lookAgain = false;
-  #looking = false;
+  #comparison: "none" | "running" | "repeat" = "none";
   #lookDone: Promise<void> = Promise.resolve();
   #alarm = new AbortController();
 
@@ -72,9 +77,8 @@ export class Reconciler {
 
   /** Starts working on the run: ends sessions that no longer count, then looks. */
   async begin(): Promise<void> {
-    if (this.#begun) return;
-    this.claim();
-    this.#begun = true;
+    if (this.begun) return;
+    this.#life = { stage: "active", isBranchOpen: false };
     const { run } = this.#writer;
     const { sessions, idle } = schedule(run, { freeSlots: 0 }, this.#options.world.now());
     if (run.base !== null) await this.#options.sessions.reap(run.id, [...sessions, ...idle]);
@@ -83,33 +87,37 @@ export class Reconciler {
 
   /** Called before `begin`. From now on the run's workers occupy slots. */
   claim(): void {
-    this.#claimed = true;
+    if (this.#life.stage === "unclaimed") this.#life = { stage: "claimed" };
   }
 
   /** Workers of a run that is not claimed occupy no slots. */
   get claimed(): boolean {
-    return this.#claimed;
+    return this.#life.stage !== "unclaimed";
   }
 
   get begun(): boolean {
-    return this.#begun;
+    return this.claimed && this.#life.stage !== "claimed";
+  }
+
+  get #hasLeft(): boolean {
+    return this.#life.stage === "left";
   }
 
   /** Compares now, or once more after the comparison that is under way. */
   look(): void {
-    if (!this.#begun || this.#hasLeft) return;
-    this.#lookAgain = true;
-    if (!this.#looking) this.#lookDone = this.#loop();
+    if (!this.begun || this.#hasLeft) return;
+    if (this.#comparison === "none") this.#lookDone = this.#loop();
+    else this.#comparison = "repeat";
   }
 
   async #loop(): Promise<void> {
-    this.#looking = true;
-    while (this.#lookAgain && !this.#hasLeft) {
-      this.#lookAgain = false;
+    const isAskedAgain = (): boolean => this.#comparison === "repeat";
+    do {
+      this.#comparison = "running";
       await this.#compare().catch((error: unknown) => this.#fault("reconcile", error));
-    }
-    // Reset in the same microtask as the last check of `#lookAgain`, so that no call is lost.
-    this.#looking = false;
+    } while (isAskedAgain() && !this.#hasLeft);
+    // Reset in the same microtask as the last check, so that no call of `look` is lost.
+    this.#comparison = "none";
   }
 
   /** Ends the run with `error`. A failed store halts the engine by itself, so its error is dropped here. */
@@ -123,14 +131,14 @@ export class Reconciler {
     if (isRunOver(run.status)) {
       this.#alarm.abort(NO_REASON);
       this.#endOthers(new Set());
-      if (!run.released && !this.#releasing && !this.#releaseFailed) this.#do("release", this.#release());
+      if (!run.released && this.#life.stage === "active") this.#do("release", this.#release());
       return;
     }
     // A reopened run waits until `#release` of its previous end is done.
-    if (this.#releasing) return;
-    this.#releaseFailed = false;
-    if (run.base !== null && !this.#branchOpen) {
-      this.#branchOpen = true;
+    if (this.#life.stage === "releasing") return;
+    if (this.#life.stage === "releaseFailed") this.#life = { stage: "active", isBranchOpen: false };
+    if (run.base !== null && this.#life.stage === "active" && !this.#life.isBranchOpen) {
+      this.#life = { stage: "active", isBranchOpen: true };
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
     }
     const { slots, world } = this.#options;
@@ -155,7 +163,7 @@ export class Reconciler {
    * task and the start of the following one.
    */
   callFor(next: Run): FollowUps | null {
-    if (!this.#begun || this.#hasLeft || this.#releasing || !this.#branchOpen || isRunOver(next.status)) return null;
+    if (this.#life.stage !== "active" || !this.#life.isBranchOpen || isRunOver(next.status)) return null;
     const { slots, world } = this.#options;
     const agent = workerAgent(next);
     const { spawn } = schedule(next, { freeSlots: slots.free(agent, next) }, world.now());
@@ -293,7 +301,7 @@ export class Reconciler {
 
   /** Removes everything of an ended run except its branch, its refs and its log. */
   async #release(): Promise<void> {
-    this.#releasing = true;
+    this.#life = { stage: "releasing" };
     const { run } = this.#writer;
     try {
       await Promise.allSettled(this.#work);
@@ -301,12 +309,12 @@ export class Reconciler {
       if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
       await this.#writer.submit({ type: "released" });
     } finally {
-      const reopened = !isRunOver(this.#writer.run.status);
-      this.#releasing = false;
-      // A failed release is retried at the next end or the next start, not in a loop.
-      this.#releaseFailed = !reopened && !this.#writer.run.released;
-      this.#branchOpen = false;
-      if (reopened) this.look();
+      const { status, released } = this.#writer.run;
+      const isReopened = !isRunOver(status);
+      if (!this.#hasLeft) {
+        this.#life = isReopened || released ? { stage: "active", isBranchOpen: false } : { stage: "releaseFailed" };
+      }
+      if (isReopened) this.look();
     }
   }
 
@@ -328,7 +336,7 @@ export class Reconciler {
     do {
       await this.#lookDone;
       await Promise.allSettled(this.#work);
-    } while (this.#looking || this.#work.size > 0);
+    } while (this.#comparison !== "none" || this.#work.size > 0);
   }
 
   /** Sleeps until the first deadline, then submits the commands that let the rules act on it. */
@@ -379,13 +387,14 @@ export class Reconciler {
 
   /** Detaches from all sessions and, with `stop`, ends them. The run can be continued in either case. */
   async leave(stop: boolean): Promise<void> {
-    this.#hasLeft = true;
+    const { begun } = this;
+    this.#life = { stage: "left" };
     this.#alarm.abort(NO_REASON);
     await this.#lookDone;
     const attendants = [...this.#attendants.values()];
     this.#attendants.clear();
     await Promise.all(attendants.map((attendant) => attendant.leave()));
-    if (stop && this.#begun) await this.#options.sessions.reap(this.#writer.id, []);
+    if (stop && begun) await this.#options.sessions.reap(this.#writer.id, []);
     await Promise.allSettled(this.#work);
   }
 }
