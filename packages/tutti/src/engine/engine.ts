@@ -331,7 +331,7 @@ export class Engine {
 
   /** Rejects when the store fails or `close` is called. */
   get halted(): Promise<never> {
-    return this.#runs.halted;
+    return this.#runs.publisher.halted;
   }
 
   /** Stored events; with `run` only those of that run. */
@@ -356,15 +356,15 @@ export class Engine {
 
   /** Appends events that belong to no run; resolves when they are on disk. */
   tell(...events: RunEvent[]): Promise<StoredEvent[]> {
-    return this.#runs.tell(...events);
+    return this.#runs.publisher.serverLog.tell(events);
   }
 
   get subSessions(): SubSessionMonitor {
-    return this.#runs.subSessions;
+    return this.#runs.subSessions.monitor;
   }
 
   get subSessionLog(): SubSessionLog {
-    return this.#runs.subSessionLog;
+    return this.#runs.subSessions.log;
   }
 
   lastSeq(): number {
@@ -384,12 +384,12 @@ export class Engine {
 
   /** Calls `listener` with every event from now on, in order. Returns a function that unsubscribes it. */
   subscribe(listener: Listener): () => void {
-    return this.#runs.subscribe(listener);
+    return this.#runs.publisher.subscribe(listener);
   }
 
   /** Resolves when `reached` accepts the run's state; rejects if the engine halts first. */
-  until(id: string, reached: (run: Run) => boolean): Promise<Run> {
-    return this.#runs.until(id, reached);
+  async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
+    return this.#runs.publisher.until(this.#runs.state(id), reached);
   }
 
   /** Resolves when no session, workspace, merge or hook of the run is being worked on. */

@@ -3,10 +3,9 @@
 //
 // Invariants
 // 1. Runs are opened, shelved and removed only here.
-// 2. If the store fails, `#fail` halts every writer and the server log together.
+// 2. If the store fails, `#fail` halts every writer and the publisher together.
 import { ClockWatch } from "../clock-watch.ts";
-import type { EngineOptions, Listener } from "../engine.ts";
-import { guarded } from "../guarded.ts";
+import type { EngineOptions } from "../engine.ts";
 import { historyOf } from "./history.ts";
 import { HookRunner, type CommandRunner } from "../hooks.ts";
 import { KnownResults } from "../copies/known-results.ts";
@@ -14,16 +13,14 @@ import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } f
 import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
 import { RunWriter } from "../run-writer.ts";
-import { ServerLog } from "./server-log.ts";
+import { Publisher } from "./publisher.ts";
 import { Slots } from "../slots.ts";
-import type { SubSessionLog } from "../sub-sessions/sub-session-log.ts";
-import type { SubSessionMonitor } from "../sub-sessions/sub-session-monitor.ts";
 import { openSubSessions, type SubSessionPart } from "../sub-sessions/sub-session-part.ts";
 import { fold } from "../../run/apply.ts";
 import type { Command } from "../../run/command.ts";
 import { askedMain } from "../../run/provider/provider.ts";
 import { asTuttiError, TuttiError } from "../../schema/error.ts";
-import { isInformational, type RunEvent, type StoredEvent } from "../../schema/event.ts";
+import { isInformational, type StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { NewEvent } from "../../store/store.ts";
@@ -43,16 +40,14 @@ export class RunRegistry {
   readonly #busy = new Set<Live>();
   /** Runs for which `mayWaitForOthers` is true. */
   readonly #waiting = new Set<Live>();
-  readonly #listeners = new Set<Listener>();
-  readonly #halt = Promise.withResolvers<never>();
   #halted: TuttiError | null = null;
 
   readonly #shelf: FinishedRuns;
   readonly #slots: Slots;
   readonly #hooks: HookRunner;
   readonly #clock: ClockWatch;
-  readonly #serverLog: ServerLog;
-  readonly #subSessions: SubSessionPart;
+  readonly publisher: Publisher;
+  readonly subSessions: SubSessionPart;
 
   /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
   constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
@@ -70,17 +65,14 @@ export class RunRegistry {
       Promise.resolve({ ok: false, detail: "This engine does not run hook commands." });
     this.#hooks = new HookRunner({ functions, runCommand: options.runCommand ?? rejectCommand, world });
     this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
-    this.#serverLog = new ServerLog({
+    this.publisher = new Publisher({
       store: options.store,
       world,
-      published: (events) => {
-        this.#subSessions.log.heard(events);
-        this.#publish(events, null);
-      },
+      onServerEvents: (events) => this.subSessions.log.heard(events),
       failed: (error) => this.#fail(error),
     });
-    this.#subSessions = openSubSessions({
-      log: this.#serverLog,
+    this.subSessions = openSubSessions({
+      log: this.publisher.serverLog,
       world,
       care: options.subSessions,
       sessions: options.sessions,
@@ -88,8 +80,6 @@ export class RunRegistry {
       message,
       isLive: (id) => this.#runs.has(id),
     });
-    // Without a caller that waits for `halted`, the rejection would be reported as unhandled.
-    this.#halt.promise.catch(() => {});
   }
 
   open(): void {
@@ -98,7 +88,7 @@ export class RunRegistry {
 
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.live(id);
-    this.subSessions.wake();
+    this.subSessions.monitor.wake();
     if (!writer.run.released && !reconciler.begun) {
       reconciler.claim();
       await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
@@ -109,7 +99,7 @@ export class RunRegistry {
 
   /** Every run claims its slots before the first one begins, so that none takes the slot of another. */
   async takeUpAll(): Promise<void> {
-    this.subSessions.wake();
+    this.subSessions.monitor.wake();
     const open = this.summaries().filter(({ released }) => !released);
     await Promise.all(open.map(({ id }) => this.takeUp(id)));
   }
@@ -171,23 +161,17 @@ export class RunRegistry {
       onSlotFreed: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
-      onSubagent: (sessionId, subagent) => this.#subSessions.told(id, sessionId, subagent),
+      onSubagent: (sessionId, subagent) => this.subSessions.told(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
   }
 
-  #publish(events: StoredEvent[], run: Run | null): void {
-    for (const event of events) {
-      for (const listener of this.#listeners) guarded(() => listener(event, run));
-    }
-  }
-
   #afterAppend(events: StoredEvent[], run: Run, previous: Run | null): void {
     const live = this.#runs.get(run.id);
     if (live) this.#note(live, run);
-    this.#publish(events, run);
+    this.publisher.publish(events, run);
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => isInformational(type))) return;
     if (live) this.#hooks.heard(events, previous?.currentPhase ?? null, run, live.writer);
@@ -214,8 +198,7 @@ export class RunRegistry {
     if (this.#halted !== null) return;
     this.#halted = asTuttiError(error);
     for (const { writer } of this.#runs.values()) writer.halt(this.#halted);
-    this.#serverLog.halt(this.#halted);
-    this.#halt.reject(this.#halted);
+    this.publisher.halt(this.#halted);
   }
 
   /** Returns the run with its `writer`, and revives it if it is shelved. */
@@ -333,47 +316,8 @@ export class RunRegistry {
 
   async flush(): Promise<void> {
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
-    await this.#serverLog.idle();
+    await this.publisher.serverLog.idle();
     if (this.#halted !== null) throw this.#halted;
-  }
-
-  get halted(): Promise<never> {
-    return this.#halt.promise;
-  }
-
-  tell(...events: RunEvent[]): Promise<StoredEvent[]> {
-    return this.#serverLog.tell(events);
-  }
-
-  get subSessions(): SubSessionMonitor {
-    return this.#subSessions.monitor;
-  }
-
-  get subSessionLog(): SubSessionLog {
-    return this.#subSessions.log;
-  }
-
-  subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
-    const now = this.state(id);
-    if (reached(now)) return now;
-    const { promise, resolve, reject } = Promise.withResolvers<Run>();
-    const unsubscribe = this.subscribe((_, run) => {
-      try {
-        if (run?.id === id && reached(run)) resolve(run);
-      } catch (error) {
-        reject(error);
-      }
-    });
-    try {
-      return await Promise.race([promise, this.#halt.promise]);
-    } finally {
-      unsubscribe();
-    }
   }
 
   async settled(id: string): Promise<void> {
@@ -384,13 +328,13 @@ export class RunRegistry {
 
   async close({ leaveRunning = false } = {}): Promise<void> {
     this.#clock.stop();
-    this.subSessions.close();
+    this.subSessions.monitor.close();
     await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
     // Flush server events first: after `#fail` no caller is left to receive a write error.
-    await this.#serverLog.idle();
+    await this.publisher.serverLog.idle();
     this.#fail(new TuttiError("engine_stopped", "The engine has been stopped. Open it again to continue."));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
-    await this.#serverLog.idle();
+    await this.publisher.serverLog.idle();
     await this.#options.workspaces.close();
     await this.#options.store.close();
   }
