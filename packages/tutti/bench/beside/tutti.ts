@@ -32,7 +32,7 @@ export const tutti: Participant = async ({ folder, trace, isResumed }, recorder)
   const id = isResumed ? engine.list()[0]!.id : await planned(engine, folder);
   recorder.begin();
   recorder.stored = 0;
-  if (isResumed) await engine.takeUpAll();
+  if (isResumed) await engine.activateAll();
   else await engine.confirm(id);
   const { outcome } = await engine.until(id, ({ status }) => isRunOver(status));
   if (outcome !== "success") throw new Error(`the run ended with ${outcome}`);

@@ -86,24 +86,24 @@ try {
   const store = openSqliteStore(file);
   await fill(store);
   const first = seconds(() => {
-    const shelf = new FinishedRuns(store, store.snapshots);
-    for (const run of shelf.open()) shelf.noted(run, 2000, store.read({ run: run.id }).at(-1)!.seq);
+    const finished = new FinishedRuns(store, store.snapshots);
+    for (const run of finished.open()) finished.noted(run, 2000, store.read({ run: run.id }).at(-1)!.seq);
   });
   await store.close();
   const again = openSqliteStore(file);
   globalThis.gc?.();
   const before = megabytes();
-  let shelf: FinishedRuns | null = null;
+  let finished: FinishedRuns | null = null;
   let live: Run[] = [];
   const second = seconds(() => {
-    shelf = new FinishedRuns(again, again.snapshots);
-    live = shelf.open();
+    finished = new FinishedRuns(again, again.snapshots);
+    live = finished.open();
   });
   globalThis.gc?.();
   const held = megabytes() - before;
   console.log(
     `${FINISHED} finished and ${LIVE} live runs: opened in ${first.toFixed(2)} s without snapshots, in ${second.toFixed(2)} s with them; ` +
-      `${held.toFixed(0)} MB for ${live.length} live states and ${[...shelf!.summaries()].length} summaries`,
+      `${held.toFixed(0)} MB for ${live.length} live states and ${[...finished!.summaries()].length} summaries`,
   );
   await again.append("orch_l99999999999", 0, longLog("l99999999999"));
   const rows = seconds(() => again.read({ run: "orch_l99999999999" }));

@@ -58,7 +58,7 @@ export class Engine {
     this.#runs = new RunRegistry(options, (id, text, taskId) => this.message(id, text, taskId));
   }
 
-  /** Folds the stored runs. The engine does not act for a run before `takeUp`. */
+  /** Folds the stored runs. The engine does not act for a run before `activate`. */
   static open(options: EngineOptions): Engine {
     const engine = new Engine(options);
     engine.#runs.open();
@@ -66,18 +66,18 @@ export class Engine {
   }
 
   /** Continues a run where it stopped: adopts living sessions, reads finished ones and starts only the missing ones. */
-  takeUp(id: string): Promise<Run> {
-    return this.#runs.takeUp(id);
+  activate(id: string): Promise<Run> {
+    return this.#runs.activate(id);
   }
 
-  /** Calls `takeUp` for every run that is not released. */
-  takeUpAll(): Promise<void> {
-    return this.#runs.takeUpAll();
+  /** Calls `activate` for every run that is not released. */
+  activateAll(): Promise<void> {
+    return this.#runs.activateAll();
   }
 
   /** `prepareRun` rejects every invalid request before a run exists. */
   async create(request: NewRun): Promise<Run> {
-    this.#runs.mustGoOn();
+    this.#runs.assertRunning();
     const { templateId, message, customVariables = {}, idempotency } = request;
     const { cwd, template, agent, providers } = await prepareRun(request, this.#options);
     const id = `orch_${this.#options.world.id(12)}`;
@@ -355,8 +355,8 @@ export class Engine {
   }
 
   /** Appends events that belong to no run; resolves when they are on disk. */
-  tell(...events: RunEvent[]): Promise<StoredEvent[]> {
-    return this.#runs.publisher.serverLog.tell(events);
+  append(...events: RunEvent[]): Promise<StoredEvent[]> {
+    return this.#runs.publisher.serverLog.append(events);
   }
 
   get subSessions(): SubSessionMonitor {

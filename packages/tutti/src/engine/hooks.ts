@@ -109,7 +109,7 @@ export class HookRunner {
   }
 
   /** Runs the hooks for events that have become durable; `run` is the state after them. */
-  heard(events: readonly StoredEvent[], phaseBefore: Phase | null, run: Run, writer: RunWriter): void {
+  onEvents(events: readonly StoredEvent[], phaseBefore: Phase | null, run: Run, writer: RunWriter): void {
     for (const { name, event } of callsIn(events, phaseBefore)) {
       if (!run.template.hooks[name]) continue;
       const work: Promise<void> = this.#run(name, event, run, writer)
@@ -121,7 +121,7 @@ export class HookRunner {
   }
 
   /** After a restart: submits `hookEnded` for interrupted hooks and runs those that never started. */
-  async takeUp(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
+  async activate(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
     if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
     for (const [key, state] of Object.entries(run.hooks)) {
       if (state !== "running") continue;
@@ -131,7 +131,7 @@ export class HookRunner {
       await writer.submit({ type: "hookEnded", hook, ok: false, detail, durationMs: 0, pause: false });
     }
     // Also for a run that is over: the engine may have stopped between its end and the hook.
-    this.heard(events, null, run, writer);
+    this.onEvents(events, null, run, writer);
   }
 
   async #run(name: HookName, event: StoredEvent, run: Run, writer: RunWriter): Promise<void> {

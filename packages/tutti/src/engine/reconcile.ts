@@ -54,8 +54,8 @@ type Lifecycle =
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #attendants = new Map<string, SessionRunner>();
-  /** Attendants that are ending. The usage of their open turns counts until the log contains it. */
+  readonly #runners = new Map<string, SessionRunner>();
+  /** Runners that are ending. The usage of their open turns counts until the log contains it. */
   readonly #leaving = new Set<SessionRunner>();
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
@@ -145,14 +145,14 @@ export class Reconciler {
     const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());
     const opensAt = slots.opensAt(wanted.spawnMain ? mainAgent(run) : workerAgent(run));
-    for (const sessionId of wanted.sessions) this.#attend(sessionId);
+    for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
-    for (const attendant of this.#attendants.values()) void attendant.refresh();
+    for (const runner of this.#runners.values()) void runner.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(
-      wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
+      wanted.deadlines.filter(({ sessionId }) => this.#runners.get(sessionId)?.caughtUp),
       // Clock-based steps wait until every session is `caughtUp`.
-      [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
+      [...this.#runners.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
     if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#spawnMain();
     await this.#spawn(wanted.spawn);
@@ -212,8 +212,8 @@ export class Reconciler {
     return !isRunOver(run.status) && worker !== undefined && worker.session.state !== "over";
   }
 
-  #attend(sessionId: string): void {
-    if (this.#attendants.has(sessionId)) return;
+  #startRunner(sessionId: string): void {
+    if (this.#runners.has(sessionId)) return;
     const { writer, sessions, workspaces, world, history, known } = this.#options;
     const worker = workerOfSession(writer.run, sessionId);
     const attempt = worker?.attempt ?? writer.run.main!.attempt;
@@ -228,19 +228,19 @@ export class Reconciler {
       history,
       known,
     };
-    const attendant = new SessionRunner({
+    const runner = new SessionRunner({
       ...options,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
-    this.#attendants.set(sessionId, attendant);
+    this.#runners.set(sessionId, runner);
   }
 
   /** Counts the usage of open turns, so that an exhausted budget stops the run at once and not at their end. */
   #spent(): void {
     const { run } = this.#writer;
-    const open = [...this.#attendants.values(), ...this.#leaving];
+    const open = [...this.#runners.values(), ...this.#leaving];
     const usage = open.map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
     if (exhaustedBudget(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
     this.#writer.submit({ type: "spending", usage }).catch(() => {});
@@ -248,19 +248,19 @@ export class Reconciler {
 
   /** Closes sessions whose result was accepted, and stops all others that are not `wanted`. */
   #endOthers(wanted: ReadonlySet<string>): void {
-    for (const [sessionId, attendant] of this.#attendants) {
+    for (const [sessionId, runner] of this.#runners) {
       if (wanted.has(sessionId)) continue;
-      this.#attendants.delete(sessionId);
+      this.#runners.delete(sessionId);
       const { run } = this.#writer;
-      const worker = attendant.taskId === null ? null : run.workers[attendant.taskId];
+      const worker = runner.taskId === null ? null : run.workers[runner.taskId];
       const isAccepted = worker
         ? worker.sessionId === sessionId && worker.status === "completed"
         : run.status === "completed" || run.main?.sessionId !== sessionId || run.main.state === "over";
-      this.#leaving.add(attendant);
+      this.#leaving.add(runner);
       this.#do(
         "end of a session",
-        attendant.end(isAccepted ? "close" : "stop").finally(() => {
-          this.#leaving.delete(attendant);
+        runner.end(isAccepted ? "close" : "stop").finally(() => {
+          this.#leaving.delete(runner);
           this.#spent();
         }),
       );
@@ -356,7 +356,7 @@ export class Reconciler {
       for (const { sessionId, at } of deadlines) {
         if (at < world.now()) this.#writer.submit({ type: "expired", sessionId }).catch(() => {});
       }
-      for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
+      for (const { sessionId, silentMs, taskId } of this.#runners.values()) {
         if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
       }
       // Look only after `tick` is stored; until then the same step would be due again and again.
@@ -372,13 +372,13 @@ export class Reconciler {
 
   /** Restarts the idle time of all sessions after a suspend. */
   touch(): void {
-    for (const attendant of this.#attendants.values()) attendant.touch();
+    for (const runner of this.#runners.values()) runner.touch();
   }
 
   /** When the worker that is idle for longest reaches `idleTimeout`. */
   #idleAt(): number | null {
     const { idleTimeout } = this.#writer.run.template.config;
-    const silent = [...this.#attendants.values()].filter(({ taskId }) => taskId !== null);
+    const silent = [...this.#runners.values()].filter(({ taskId }) => taskId !== null);
     if (idleTimeout === undefined || silent.length === 0) return null;
     const remaining = Math.min(...silent.map(({ silentMs }) => idleTimeout - silentMs));
     // A worker past its `idleTimeout` is paused or waiting; check it again one period later.
@@ -391,9 +391,9 @@ export class Reconciler {
     this.#life = { stage: "left" };
     this.#alarm.abort(NO_REASON);
     await this.#lookDone;
-    const attendants = [...this.#attendants.values()];
-    this.#attendants.clear();
-    await Promise.all(attendants.map((attendant) => attendant.leave()));
+    const runners = [...this.#runners.values()];
+    this.#runners.clear();
+    await Promise.all(runners.map((runner) => runner.leave()));
     if (stop && begun) await this.#options.sessions.reap(this.#writer.id, []);
     await Promise.allSettled(this.#work);
   }

@@ -79,7 +79,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     });
     log.info("server started", { url: server.url, version: options.version, pid: process.pid });
     local.notifier.begin(server.url);
-    await engine.takeUpAll();
+    await engine.activateAll();
     local.templateLog.begin();
     // `list` loads all templates and so emits their events.
     templates.list();

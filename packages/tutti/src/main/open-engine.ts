@@ -78,7 +78,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
     const { world = realWorld, maxWorkers = MAX_WORKERS, hooks = {}, perAgent, subSessions } = setup;
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
     const templateLog: TemplateLog = new TemplateLog(() => engine);
-    const templates = openTemplates(dataDir, (event) => templateLog.hear(event));
+    const templates = openTemplates(dataDir, (event) => templateLog.record(event));
     const { sessions, polled, reach } = openSessions(dataDir, setup, world, () => engine.list());
     const sqlite = isStored ? openSqliteStore(join(dataDir, "tutti.db")) : null;
     const engine: Engine = Engine.open({

@@ -11,12 +11,13 @@ import type { LogReader } from "../store/store.ts";
 
 /** Oldest run first. */
 export const readSummaries = (dataDir: string): RunSummary[] =>
-  withLog(dataDir, [], (shelf) => {
-    const open = shelf.open().map(summarise);
-    return [...shelf.summaries(), ...open].toSorted((a, b) => a.createdAt - b.createdAt);
+  withLog(dataDir, [], (finished) => {
+    const open = finished.open().map(summarise);
+    return [...finished.summaries(), ...open].toSorted((a, b) => a.createdAt - b.createdAt);
   });
 
-export const readRun = (dataDir: string, id: string): Run | null => withLog(dataDir, null, (shelf) => shelf.fold(id));
+export const readRun = (dataDir: string, id: string): Run | null =>
+  withLog(dataDir, null, (finished) => finished.fold(id));
 
 export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
   withLog(dataDir, [], (_, log) => log.read({ run: id, after }));
@@ -25,9 +26,9 @@ export const readEvents = (dataDir: string, id: string, after: number): StoredEv
 export const exportLog = (dataDir: string, id: string): string => writeCopy(id, readEvents(dataDir, id, 0));
 
 export const replayLog = (dataDir: string, id: string): Replay =>
-  withLog(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id)));
+  withLog(dataDir, { steps: [], problems: [] }, (finished, log) => replay(log.read({ run: id }), finished.fold(id)));
 
-function withLog<T>(dataDir: string, fallback: T, read: (shelf: FinishedRuns, log: LogReader) => T): T {
+function withLog<T>(dataDir: string, fallback: T, read: (finished: FinishedRuns, log: LogReader) => T): T {
   const file = join(resolve(dataDir), "tutti.db");
   if (!existsSync(file)) return fallback;
   const log = openSqliteReader(file);

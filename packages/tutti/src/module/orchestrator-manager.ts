@@ -100,7 +100,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   /** Resumes idle runs of the log and starts polling the main sessions of a controller. */
   startMonitoring(): void {
     this.sharedEngine.watch("main", true);
-    this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
+    this.sharedEngine.activateAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
   /** Stops polling the main sessions of a controller. Other sessions still report by themselves. */

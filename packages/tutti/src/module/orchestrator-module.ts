@@ -73,7 +73,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
   /** Resumes the runs of the log, reads the templates and starts monitoring sub-sessions. */
   async initialize(): Promise<void> {
     // Events about templates go into the log, so it must be open first.
-    await this.sharedEngine.takeUpAll();
+    await this.sharedEngine.activateAll();
     await this.templates.initialize();
     this.subSessions.startMonitoring();
   }
@@ -128,7 +128,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     log.begin();
     for (const type of TEMPLATE_EVENTS) {
       this.templates.on(type, (data: unknown) => {
-        if (this.sharedEngine.isOpen) log.hear({ type, data } as Parameters<TemplateLog["hear"]>[0]);
+        if (this.sharedEngine.isOpen) log.record({ type, data } as Parameters<TemplateLog["record"]>[0]);
         emit(type, data);
       });
     }

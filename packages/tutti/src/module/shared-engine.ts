@@ -182,7 +182,7 @@ export class SharedEngine {
   /** Gives an order and resumes the run if it was idle. */
   async order(id: string, give: (engine: Engine) => Promise<Run>): Promise<Run> {
     const run = await give(this.engine);
-    await this.engine.takeUp(id);
+    await this.engine.activate(id);
     return run;
   }
 
@@ -201,8 +201,8 @@ export class SharedEngine {
   }
 
   /** Resumes every idle run. */
-  async takeUpAll(): Promise<void> {
-    await this.engine.takeUpAll();
+  async activateAll(): Promise<void> {
+    await this.engine.activateAll();
   }
 
   /** Closes the engine. Runs that are not over can be resumed by the next engine. */

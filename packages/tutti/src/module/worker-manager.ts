@@ -107,7 +107,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     const standing = taskStanding(run, task.id);
     if (standing !== "neverStarted" && standing !== "active")
       throw wrongState(run, `Task "${task.id}" is ${standing}. Call retryWorker to run it again.`);
-    await this.sharedEngine.engine.takeUp(orchestratorId);
+    await this.sharedEngine.engine.activate(orchestratorId);
     return untilSpawned(this.sharedEngine, orchestratorId, task.id);
   }
 
@@ -151,7 +151,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   /** Starts polling the workers of a controller. */
   startMonitoring(): void {
     this.sharedEngine.watch("worker", true);
-    this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
+    this.sharedEngine.activateAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
   /** Stops polling the workers of a controller. Other workers still report by themselves. */
@@ -243,7 +243,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
       return spawned.filter(({ status }) => status !== "pending").length;
     }
     checkContext(run, template, variables);
-    await this.sharedEngine.engine.takeUp(orchestratorId);
+    await this.sharedEngine.engine.activate(orchestratorId);
     const now = startable(this.sharedEngine, this.sharedEngine.run(orchestratorId));
     const started = await Promise.all(now.map((taskId) => untilSpawned(this.sharedEngine, orchestratorId, taskId)));
     return started.filter(({ status }) => status !== "pending").length;

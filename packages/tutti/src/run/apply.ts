@@ -5,7 +5,7 @@
 // 1. `apply` rejects no event and reads no clock.
 // 2. `apply` does not change its argument. Both states share every part that the event does not touch.
 // 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
-import { addTools, applyToSession, goOn } from "./fold/apply-session.ts";
+import { addTools, applyToSession, resumeSession } from "./fold/apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./fold/open-work.ts";
 import { soundOrder } from "./plan/plan.ts";
@@ -303,7 +303,7 @@ const beBusy = (run: Run, at: number): Run =>
 
 function resume(run: Run, status: RunStatus, at: number): Run {
   const pausedMs = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
-  const main = run.main && goOn(run.main, at);
+  const main = run.main && resumeSession(run.main, at);
   const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince: (run.phaseSince ?? at) + pausedMs };
   // A run in `confirming` still waits for the user.
   return status === "confirming" ? resumed : beBusy(resumed, at);

@@ -36,7 +36,7 @@ export function taskStanding(run: Run, taskId: string): TaskStanding {
 
 /** `met`: dependents may start. `open`: they may start later. `lost`: they can never start. */
 export function dependencyState(run: Run, taskId: string): "met" | "open" | "lost" {
-  const goOn = run.template.config.failedDependency === "continue";
+  const continues = run.template.config.failedDependency === "continue";
   switch (taskStanding(run, taskId)) {
     case "completed":
       return "met";
@@ -45,9 +45,9 @@ export function dependencyState(run: Run, taskId: string): "met" | "open" | "los
     case "failed":
     case "timeout":
     case "cancelled":
-      return goOn ? "met" : "lost";
+      return continues ? "met" : "lost";
     case "blocked":
-      return goOn && entryOf(run.blocked, taskId)!.length === 0 ? "met" : "lost";
+      return continues && entryOf(run.blocked, taskId)!.length === 0 ? "met" : "lost";
     case "active":
     case "neverStarted":
       return "open";

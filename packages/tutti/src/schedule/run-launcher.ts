@@ -38,7 +38,7 @@ export interface LaunchedRuns {
   start(id: string): Promise<{ status: RunStatus }>;
   cancel(id: string): Promise<unknown>;
   summaries(): readonly KnownRun[];
-  tell(...events: ServerEvent[]): Promise<unknown>;
+  append(...events: ServerEvent[]): Promise<unknown>;
 }
 
 export interface Launched {
@@ -88,7 +88,7 @@ export class RunLauncher {
   }
 
   async publish(event: ServerEvent): Promise<void> {
-    await this.#runs.tell(event);
+    await this.#runs.append(event);
   }
 
   /** Resolves when no launch is in progress. */

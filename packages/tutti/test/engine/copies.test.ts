@@ -109,7 +109,7 @@ describe("an import", () => {
     expect(engine.list().map(({ id }) => id)).toEqual(["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"]);
   });
 
-  it("runs no hook of past events, neither at once nor at `takeUp`", async () => {
+  it("runs no hook of past events, neither at once nor at `activate`", async () => {
     const disk = newMemoryDisk();
     const file = join(lab.folder, "received");
     // The hook did not run in the original run: an imported log may claim anything about its hooks.
@@ -131,7 +131,7 @@ describe("an import", () => {
     await second.settled(id);
     await second.close();
     const third = lab.open(new MemoryStore(disk), commands);
-    await third.takeUp(id);
+    await third.activate(id);
     await third.settled(id);
     expect(existsSync(file)).toBe(false);
     expect(third.get(id)!.status).toBe("paused");
@@ -156,7 +156,7 @@ describe("a removed run", () => {
     await expect(engine.import(early)).rejects.toMatchObject({ code: "wrong_state" });
     rmSync(folder, { recursive: true });
     await importTrusted(engine, early);
-    await engine.takeUp(id);
+    await engine.activate(id);
     await engine.resume(id);
     expect((await untilOver(engine, id)).status).toBe("completed");
   });
@@ -177,7 +177,7 @@ describe("a fork", () => {
     await engine.settled(fork.id);
     expect(received).toEqual([`${id} orchestrator:tasksReady`]);
     await engine.resume(fork.id);
-    await engine.takeUp(fork.id);
+    await engine.activate(fork.id);
     await untilOver(engine, fork.id);
     expect(received.slice(1)).toEqual([`${fork.id} worker:completed`]);
     await engine.cancel(id);
@@ -213,7 +213,7 @@ describe("a fork", () => {
     expect(fork).toMatchObject({ status: "paused", owed: { phase: "taskPlanning" } });
     const forked = engine.events({ run: fork.id }).find(({ type }) => type === "orchestrator:forked")!;
     expect((forked.data as { at: number }).at).toBeGreaterThan(at);
-    await engine.takeUp(fork.id);
+    await engine.activate(fork.id);
     await engine.resume(fork.id);
     expect((await untilOver(engine, fork.id)).status).toBe("completed");
     await engine.cancel(id);

@@ -106,7 +106,7 @@ describe("the engine", () => {
     const output = join(lab.data, "sessions", id, workers["one"]!.sessionId, "output.log");
     await expect.poll(() => readFileSync(output, "utf8")).toContain("turn_end");
     const second = lab.open(new MemoryStore(disk), { world: new SteeredWorld(3_600_000) });
-    await second.takeUp(id);
+    await second.activate(id);
     const run = await untilOver(second, id);
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
   });
@@ -139,7 +139,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("does not change a run before `takeUp`", async () => {
+  it("does not change a run before `activate`", async () => {
     const disk = newMemoryDisk();
     const first = lab.open(new MemoryStore(disk));
     const id = await lab.begin(first, twoTasks());
@@ -151,11 +151,11 @@ describe("the engine", () => {
     await second.close();
     expect(disk.events).toHaveLength(events);
     const third = lab.open(new MemoryStore(disk));
-    await third.takeUp(id);
+    await third.activate(id);
     expect((await untilOver(third, id)).status).toBe("completed");
   });
 
-  it("does not count slots of runs before `takeUp`", async () => {
+  it("does not count slots of runs before `activate`", async () => {
     const disk = newMemoryDisk();
     const hanging = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "hang" })], "hanging.json");
     const first = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
@@ -218,7 +218,7 @@ describe("a failing store", () => {
       await engine.close();
       expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
       const next = lab.open(new MemoryStore(disk));
-      await next.takeUp(id);
+      await next.activate(id);
       const run = await untilOver(next, id);
       expect(run).toMatchObject({
         status: "completed",

@@ -133,7 +133,7 @@ describe("a hook", () => {
     while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
     const next = new MemoryStore(disk);
     const heir = lab.open(next, commands);
-    await heir.takeUp(id);
+    await heir.activate(id);
     await heir.until(id, ({ hooks }) => Object.values(hooks).every((state) => state === "ended"));
     expect(readFileSync(file, "utf8")).toBe("x\n");
     expect(ended(next)).toMatchObject([{ ok: false, detail: expect.stringContaining("not run again") }]);
@@ -157,7 +157,7 @@ describe("a hook", () => {
     await engine.close();
     expect(received).not.toContain("orchestrator:error");
     const heir = lab.open(new MemoryStore(disk), { hooks });
-    await heir.takeUp(id);
+    await heir.activate(id);
     await heir.until(id, ({ released }) => released);
     await heir.settled(id);
     expect(received).toContain("orchestrator:error");

@@ -33,7 +33,7 @@ const placeOf = (engine: Engine, id: string, type: StoredEvent["type"]): number 
 
 /** Continues a fork, with `changes` to a plan that is not confirmed yet. */
 async function continueFork(engine: Engine, { id }: Run, changes: PlanChanges = {}): Promise<Run> {
-  await engine.takeUp(id);
+  await engine.activate(id);
   const { status } = await engine.resume(id);
   if (status === "confirming") await engine.confirm(id, changes);
   return untilOver(engine, id);
@@ -81,7 +81,7 @@ describe("an interrupted run of nine tasks", () => {
           const files = lab.git("ls-tree", "-r", "--name-only", runBranch(fork.id), "docs/").split("\n");
           expect(files).toEqual(tasks.map((task) => `docs/${task.id}.md`));
         }
-        await second.takeUp(id);
+        await second.activate(id);
         const itself = await untilOver(second, id);
         expect(itself.outcome).toBe("success");
         expect(tasksWithSession(second, itself)).toEqual([...finished, ...rest, "b"].toSorted());
@@ -161,7 +161,7 @@ describe("a fork of a finished run", () => {
   it("bases a reused result on its own start commit if that has the same files", async () => {
     lab.git("commit", "-q", "--allow-empty", "-m", "nothing new");
     const fork = await engine.fork(origin.id, 1);
-    await engine.takeUp(fork.id);
+    await engine.activate(fork.id);
     await engine.start(fork.id);
     const after = await untilOver(engine, fork.id);
     expect(reusedTasks(after)).toEqual(["one", "two"]);
@@ -222,7 +222,7 @@ describe("a fork of a finished run", () => {
     lab.write("README.md", "# Another project\n");
     lab.git("commit", "-q", "-a", "-m", "second");
     const fork = await engine.fork(origin.id, 1);
-    await engine.takeUp(fork.id);
+    await engine.activate(fork.id);
     await engine.start(fork.id);
     await engine.until(fork.id, ({ status }) => status === "confirming");
     await engine.confirm(fork.id, { removed: ["two"] });

@@ -21,8 +21,8 @@ describe("the server's own log", () => {
     const engine = lab.open(store);
     const received: [StoredEvent, unknown][] = [];
     engine.subscribe((event, run) => received.push([event, run]));
-    const first = engine.tell(imported("1"), imported("2"));
-    const second = engine.tell(imported("3"));
+    const first = engine.append(imported("1"), imported("2"));
+    const second = engine.append(imported("3"));
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), {
       config: { autoSpawn: true },
     });
@@ -40,10 +40,10 @@ describe("the server's own log", () => {
   it("continues its numbering after a restart", async () => {
     const disk = newMemoryDisk();
     const engine = lab.open(new MemoryStore(disk));
-    await engine.tell(imported("1"));
+    await engine.append(imported("1"));
     await engine.close();
     const next = lab.open(new MemoryStore(disk));
-    expect(await next.tell(imported("2"))).toMatchObject([{ seq: 2, runSeq: 2, run: null }]);
+    expect(await next.append(imported("2"))).toMatchObject([{ seq: 2, runSeq: 2, run: null }]);
   });
 
   it("halts with the engine when the store fails, and publishes no event that was not stored", async () => {
@@ -52,8 +52,8 @@ describe("the server's own log", () => {
     const received: StoredEvent[] = [];
     engine.subscribe((event) => received.push(event));
     store.failNext("before");
-    const lost = engine.tell(imported("1"));
-    const after = engine.tell(imported("2"));
+    const lost = engine.append(imported("1"));
+    const after = engine.append(imported("2"));
     await expect(lost).rejects.toMatchObject({ code: "storage_failed" });
     await expect(after).rejects.toMatchObject({ code: "storage_failed" });
     await expect(engine.halted).rejects.toMatchObject({ code: "storage_failed" });

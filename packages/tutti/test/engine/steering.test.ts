@@ -87,7 +87,7 @@ describe("a pause", () => {
     await engine.until(id, (run) => run.workers["two"]?.merged === "merged");
     await engine.close({ leaveRunning: true });
     const next = lab.open(new MemoryStore(disk));
-    await next.takeUp(id);
+    await next.activate(id);
     expect(next.get(id)!.workers["one"]!.status).toBe("paused");
     await next.cancelWorker(id, next.get(id)!.workers["one"]!.sessionId);
     const run = await untilOver(next, id);
@@ -194,7 +194,7 @@ describe("the usage of a turn", () => {
     await engine.until(id, ({ status, main }) => status === "planning" && main?.turn !== null);
     await engine.close({ leaveRunning: true });
     const next = lab.open(new MemoryStore(disk));
-    await next.takeUp(id);
+    await next.activate(id);
     await sleep(1500);
     expect(next.get(id)).toMatchObject({ status: "planning", usage: { usd: 0.6 } });
     await next.cancel(id);

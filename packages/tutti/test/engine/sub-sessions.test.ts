@@ -63,7 +63,7 @@ describe("an agent that starts sub-agents", () => {
     const next = lab.open(store, options);
     expect(relation(next, `${key}/1`)).toMatchObject({ status: "returned", lastAssistantMessage: "there is nothing" });
     expect(relation(next, `${key}/2`)).toMatchObject({ status: "active" });
-    await next.takeUpAll();
+    await next.activateAll();
     writeFileSync(go, "");
     await untilOver(next, id);
     const registered = store.read({ run: null }).filter(({ type }) => type === "subsession:registered");
@@ -103,7 +103,7 @@ describe("sub-sessions with arbitrary ids", () => {
     expect(first.subSessions.isMonitoring).toBe(false);
     await first.close();
     const next = lab.open(openSqliteStore(file), { subSessions: QUICK });
-    await next.takeUpAll();
+    await next.activateAll();
     expect(next.subSessions.isMonitoring).toBe(true);
     await until(next, "child", "orphaned");
   });

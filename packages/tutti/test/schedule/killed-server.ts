@@ -11,7 +11,7 @@ export interface KilledServer {
   now: number;
   automation: Automation;
   /** The engine call after which the process dies. */
-  after: "create" | "tell";
+  after: "create" | "append";
 }
 
 const { data, file, now, automation, after } = JSON.parse(process.argv[2]!) as KilledServer;
@@ -26,7 +26,7 @@ const dyingAfter =
 const runs: LaunchedRuns = {
   create: dyingAfter("create", (request) => engine.create(request)),
   start: (id) => engine.start(id),
-  tell: dyingAfter("tell", (...events) => engine.tell(...events)),
+  append: dyingAfter("append", (...events) => engine.append(...events)),
   cancel: (id) => engine.cancel(id),
   summaries: () => engine.summaries(),
 };

@@ -42,7 +42,7 @@ describe("a server that is killed while it settles a due time", () => {
   });
   afterEach(() => lab.tearDown());
 
-  it.each(["create", "tell"] as const)(
+  it.each(["create", "append"] as const)(
     "after %s has created one run, which the next server starts and does not create again, however late it is",
     async (after) => {
       const file = writeSettledFile(lab.data, DUE - HOUR);
@@ -62,7 +62,7 @@ describe("a server that is killed while it settles a due time", () => {
       try {
         expect(engine.summaries()).toHaveLength(1);
         expect(engine.summaries()[0]!.status === "created").toBe(after === "create");
-        await engine.takeUpAll();
+        await engine.activateAll();
         next.schedules.begin();
         await until(() => next.schedules.list()[0]!.lastDue !== null);
         expect(engine.summaries()).toHaveLength(1);

@@ -88,7 +88,7 @@ export class ListedRuns implements LaunchedRuns {
     return this.#turn(id, "cancelled");
   }
 
-  async tell(...events: ServerEvent[]): Promise<void> {
+  async append(...events: ServerEvent[]): Promise<void> {
     this.told.push(...events);
   }
 

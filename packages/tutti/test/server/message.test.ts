@@ -63,7 +63,7 @@ describe("a message", () => {
     await say(id, { text: "be kind" });
     await lab.stop();
     await lab.start();
-    await lab.engine.takeUp(id);
+    await lab.engine.activate(id);
     await lab.engine.start(id);
     const { mainSessionId } = await lab.until(id, ({ status }) => status === "confirming");
     expect((await prompts(id, mainSessionId!))[0]).toContain("be kind");

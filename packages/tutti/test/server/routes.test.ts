@@ -32,7 +32,7 @@ beforeAll(async () => {
   await vi.waitFor(() => expect(transcript()).toContain("first try"), { timeout: 600_000 });
   await lab.stop();
   await lab.start();
-  await lab.engine.takeUp(ended);
+  await lab.engine.activate(ended);
   await lab.until(ended, (run) => run.released);
   confirming = await lab.create(agent, { autoStart: true });
   await lab.until(confirming, (run) => run.status === "confirming");

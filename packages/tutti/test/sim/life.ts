@@ -56,7 +56,7 @@ export class Life {
     stage.loop.note(`engine ${owner} is open`);
     this.checks = new EngineChecks(checked, disk, this.engine);
     this.engine.subscribe(this.#listener());
-    void this.#takeUpRuns();
+    void this.#activateRuns();
   }
 
   /** Passes events to `checks`. Some planted bugs sit between the engine and its subscribers. */
@@ -74,9 +74,9 @@ export class Life {
     };
   }
 
-  async #takeUpRuns(): Promise<void> {
+  async #activateRuns(): Promise<void> {
     try {
-      await this.engine.takeUpAll();
+      await this.engine.activateAll();
       this.#stage.loop.note("all runs are adopted");
     } catch (error) {
       this.#stage.loop.note(`a run could not be adopted: ${String(error)}`);

@@ -103,7 +103,7 @@ export class Person {
     const fresh = this.#whim.chance(0.15);
     const give = async (engine: Engine): Promise<Run> => {
       const fork = await engine.fork(id, at, { fresh });
-      return engine.takeUp(fork.id);
+      return engine.activate(fork.id);
     };
     return ["fork", give];
   }

@@ -11,7 +11,7 @@ import type { decideReport } from "../../src/run/rules/decide-report.ts";
 import type { consequences } from "../../src/run/consequences.ts";
 import type { stopWorkers } from "../../src/run/lifecycle.ts";
 import type { noAmong } from "../../src/run/rules/permission.ts";
-import type { mayAsk, park, refused } from "../../src/run/provider/provider.ts";
+import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
 import type { automaticRetry } from "../../src/run/rules/retry.ts";
 import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
@@ -35,7 +35,7 @@ export const PATCHED = {
   "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],
   "run/rules/decide-report.ts": ["decideReport"],
   "run/rules/permission.ts": ["noAmong"],
-  "run/provider/provider.ts": ["mayAsk", "park", "refused"],
+  "run/provider/provider.ts": ["mayAsk", "park", "backOffAfter"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
   "engine/slots.ts": ["Slots"],
 } as const;
@@ -62,7 +62,7 @@ interface Rules {
   noAmong: typeof noAmong;
   mayAsk: typeof mayAsk;
   park: typeof park;
-  refused: typeof refused;
+  backOffAfter: typeof backOffAfter;
   judgeAnswer: typeof judgeAnswer;
 }
 

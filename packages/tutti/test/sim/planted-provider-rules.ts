@@ -60,11 +60,11 @@ export const PROVIDER_PATCHES: Record<ProviderBug, Patches> = {
     },
   },
   "refused-together-counts": {
-    refused: (real, run, session, ending, at) =>
+    backOffAfter: (real, run, session, ending, at) =>
       real(run, { ...session, turn: session.turn && { ...session.turn, startedAt: at + 864_000_000 } }, ending, at),
   },
   "refusal-counts-as-a-try": endedOtherwise(() => ({ problems: ["the provider refused"] })),
-  "refusal-fails-the-task": { refused: () => null },
+  "refusal-fails-the-task": { backOffAfter: () => null },
   "wait-for-provider-counted": endedOtherwise(() => ({})),
   "resumes-unasked": {
     park: (real, run, agent, ending, itemId, at) =>

@@ -158,8 +158,8 @@ describe("a template of version 1", () => {
     const data = { id: "orch_another00000", templateId: template.id, cwd: "/", status: "created" as const, template };
     const rest = { userRequest: "do it", customVariables: {}, agent: "local" };
     await store.append(data.id, 0, [{ type: "orchestrator:created", data: { ...data, ...rest }, timestamp: 1 }]);
-    const shelf = new FinishedRuns(store, store.snapshots);
-    const [broken, whole] = shelf.open();
+    const finished = new FinishedRuns(store, store.snapshots);
+    const [broken, whole] = finished.open();
     expect(whole).toMatchObject({ id: "orch_another00000", status: "created" });
     expect(broken).toMatchObject({
       id,

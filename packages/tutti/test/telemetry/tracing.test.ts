@@ -135,7 +135,7 @@ describe("a run", () => {
     const countBefore = collector.spans.length;
     expect(countBefore).toBeGreaterThan(2);
     const { engine } = open();
-    await engine.takeUp(id);
+    await engine.activate(id);
     await engine.until(id, ({ released }) => released);
     await close();
     expect(collector.spans.length).toBeGreaterThan(countBefore);

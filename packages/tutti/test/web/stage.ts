@@ -92,7 +92,7 @@ export class Stage {
   async startServer(): Promise<void> {
     this.#local = openEngine(this.lab, this.#agents);
     this.#server = await serve(this.lab, this.#local, this.#server.port);
-    for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
+    for (const { id, released } of this.engine.list()) if (!released) await this.engine.activate(id);
   }
 
   async close(): Promise<void> {

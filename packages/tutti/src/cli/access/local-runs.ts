@@ -31,7 +31,7 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
     agree: (hash) => trusted.add(hash),
     orders: engine,
-    takeUp: (id) => engine.takeUp(id),
+    activate: (id) => engine.activate(id),
     confirm: (id, { modifications: tasks, hash, ...changes }) => engine.confirm(id, { tasks, ...changes }, hash),
     cleanup: (id, options) => engine.cleanup(id, options),
   };

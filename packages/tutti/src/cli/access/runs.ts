@@ -86,7 +86,7 @@ export interface RunAccess extends RunReader {
   /** Stores that the user agreed to the programs with this hash. */
   agree(hash: string): void;
   /** Makes the engine act for a run, which rests until then. */
-  takeUp(id: string): Promise<unknown>;
+  activate(id: string): Promise<unknown>;
   confirm(id: string, changes: ChangedPlan): Promise<unknown>;
   cleanup(id: string, options: CleanupOptions): Promise<CleanupReport>;
 }

@@ -43,7 +43,7 @@ export function serverRuns(address: ClientOptions): RunAccess {
     agree: () => {},
     orders: client,
     // A server always acts for all its runs.
-    takeUp: async () => {},
+    activate: async () => {},
     confirm: (id, changes) => client.confirm(id, changes),
     cleanup: async (id, options) => {
       await client.call("DELETE /api/orchestrator/:id", { params: { id }, body: options });

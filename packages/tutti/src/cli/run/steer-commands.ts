@@ -98,7 +98,7 @@ const COMMANDS: readonly SteerCommand[] = [
         await runs.orders.pause(id);
         // Adopts sessions that an earlier engine left running, so that they end in order with this command. After a
         // resume their tasks start a new attempt.
-        await runs.takeUp(id);
+        await runs.activate(id);
         const { status, pausedFrom } = await runs.run(id);
         output.value({ id, status, pausedFrom: pausedFrom?.status });
         output.result(`${id} is paused. Resume it with: tutti resume ${id}`);
@@ -124,7 +124,7 @@ const COMMANDS: readonly SteerCommand[] = [
       () =>
       async ({ runs, output, id }) => {
         await runs.orders.cancel(id);
-        await runs.takeUp(id);
+        await runs.activate(id);
         const live = await runs.watch(id);
         await live.settled().finally(() => live.close());
         output.value(await runs.result(id));

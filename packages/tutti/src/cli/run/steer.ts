@@ -10,7 +10,7 @@ export const steering = (command: SteerCommand) => ({
     steer(output, command, given.slice(0, -2) as string[], given.at(-2) as SteerFlags),
 });
 
-/** Gives the order of a command. The run acts on it with `takeUp`, and is followed if the command `follows` it. */
+/** Gives the order of a command. The run acts on it with `activate`, and is followed if the command `follows` it. */
 async function steer(
   output: Output,
   command: SteerCommand,
@@ -25,7 +25,7 @@ async function steer(
       const id = item?.run ?? (await findRunId(runs, prefix));
       const settings = await send({ runs, output, signal, id, item });
       if (!command.follows) return 0;
-      await runs.takeUp(id);
+      await runs.activate(id);
       const { yes = false, allowDegraded = false } = flags;
       return watch({ runs, output, id, signal, yes, allowDegraded, start: false, ...settings });
     },

@@ -1,5 +1,5 @@
 // Keeps finished runs: only their summaries stay in memory. `get` folds the full state from the last snapshot and the
-// later events. A reopened run leaves the shelf.
+// later events. A reopened run is removed from `FinishedRuns`.
 import { readState, writeState } from "./stored-state.ts";
 import { foldReadable } from "./unreadable-run.ts";
 import { FOLD_VERSION, fold } from "../../run/apply.ts";
@@ -77,7 +77,7 @@ export function summarise(run: Run): RunSummary {
 export class FinishedRuns {
   readonly #log: LogReader;
   readonly #snapshots: Snapshots | null;
-  readonly #shelved = new Map<string, RunSummary>();
+  readonly #summaries = new Map<string, RunSummary>();
   readonly #states = new Map<string, Run>();
   /** Events since the last snapshot, by live run. */
   readonly #since = new Map<string, number>();
@@ -87,14 +87,14 @@ export class FinishedRuns {
     this.#snapshots = snapshots;
   }
 
-  /** Shelves the runs that have a complete snapshot, and returns the others. */
+  /** Keeps the runs that have a complete snapshot, and returns the others. */
   open(): Run[] {
     const known = new Map(this.#snapshots?.overview().map((each) => [each.run, each]));
     return this.#log.runs().flatMap((id) => {
       const snapshot = known.get(id);
       const complete = snapshot?.over && snapshot.fold === FOLD_VERSION && !this.#hasMore(id, snapshot.seq);
       if (!complete) return [this.fold(id)!];
-      this.#shelved.set(id, JSON.parse(snapshot.summary) as RunSummary);
+      this.#summaries.set(id, JSON.parse(snapshot.summary) as RunSummary);
       return [];
     });
   }
@@ -110,16 +110,16 @@ export class FinishedRuns {
   }
 
   summaries(): Iterable<RunSummary> {
-    return this.#shelved.values();
+    return this.#summaries.values();
   }
 
   has(id: string): boolean {
-    return this.#shelved.has(id);
+    return this.#summaries.has(id);
   }
 
-  /** The full state of a shelved run; null if the run is not on the shelf. */
+  /** The full state of a finished run; null for any other run. */
   get(id: string): Run | null {
-    if (!this.#shelved.has(id)) return null;
+    if (!this.#summaries.has(id)) return null;
     const run = this.#states.get(id) ?? this.fold(id)!;
     this.#states.delete(id);
     this.#states.set(id, run);
@@ -135,11 +135,11 @@ export class FinishedRuns {
 
   put(run: Run): void {
     this.#since.delete(run.id);
-    this.#shelved.set(run.id, summarise(run));
+    this.#summaries.set(run.id, summarise(run));
   }
 
   take(id: string): void {
-    this.#shelved.delete(id);
+    this.#summaries.delete(id);
     this.#states.delete(id);
   }
 

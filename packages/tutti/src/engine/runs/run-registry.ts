@@ -1,8 +1,8 @@
 // Holds every run of the data folder. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`,
-// which acts for it. A finished run is on the `FinishedRuns`.
+// which acts for it. A finished run is in `FinishedRuns`.
 //
 // Invariants
-// 1. Runs are opened, shelved and removed only here.
+// 1. Runs are opened, finished and removed only here.
 // 2. If the store fails, `#fail` halts every writer and the publisher together.
 import { ClockWatch } from "../clock-watch.ts";
 import type { EngineOptions } from "../engine.ts";
@@ -42,7 +42,7 @@ export class RunRegistry {
   readonly #waiting = new Set<Live>();
   #halted: TuttiError | null = null;
 
-  readonly #shelf: FinishedRuns;
+  readonly #finished: FinishedRuns;
   readonly #slots: Slots;
   readonly #hooks: HookRunner;
   readonly #clock: ClockWatch;
@@ -52,7 +52,7 @@ export class RunRegistry {
   /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
   constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
     this.#options = options;
-    this.#shelf = new FinishedRuns(options.store, options.snapshots ?? null);
+    this.#finished = new FinishedRuns(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
       (next) => activeAgents(this.#atWork(next?.id), options.world.now(), next),
@@ -68,7 +68,7 @@ export class RunRegistry {
     this.publisher = new Publisher({
       store: options.store,
       world,
-      onServerEvents: (events) => this.subSessions.log.heard(events),
+      onServerEvents: (events) => this.subSessions.log.onEvents(events),
       failed: (error) => this.#fail(error),
     });
     this.subSessions = openSubSessions({
@@ -83,25 +83,25 @@ export class RunRegistry {
   }
 
   open(): void {
-    for (const run of this.#shelf.open()) this.#keep(this.#make(run.id, run));
+    for (const run of this.#finished.open()) this.#keep(this.#make(run.id, run));
   }
 
-  async takeUp(id: string): Promise<Run> {
+  async activate(id: string): Promise<Run> {
     const { writer, reconciler } = this.live(id);
     this.subSessions.monitor.wake();
     if (!writer.run.released && !reconciler.begun) {
       reconciler.claim();
-      await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
+      await this.#hooks.activate(writer.run, this.#options.store.read({ run: id }), writer);
       await reconciler.begin();
     }
     return writer.run;
   }
 
   /** Every run claims its slots before the first one begins, so that none takes the slot of another. */
-  async takeUpAll(): Promise<void> {
+  async activateAll(): Promise<void> {
     this.subSessions.monitor.wake();
     const open = this.summaries().filter(({ released }) => !released);
-    await Promise.all(open.map(({ id }) => this.takeUp(id)));
+    await Promise.all(open.map(({ id }) => this.activate(id)));
   }
 
   #keep(live: Live): void {
@@ -161,7 +161,7 @@ export class RunRegistry {
       onSlotFreed: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
-      onSubagent: (sessionId, subagent) => this.subSessions.told(id, sessionId, subagent),
+      onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.
     if (this.#halted !== null) writer.halt(this.#halted);
@@ -172,13 +172,13 @@ export class RunRegistry {
     const live = this.#runs.get(run.id);
     if (live) this.#note(live, run);
     this.publisher.publish(events, run);
-    this.#shelf.noted(run, events.length, events.at(-1)!.seq);
+    this.#finished.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => isInformational(type))) return;
-    if (live) this.#hooks.heard(events, previous?.currentPhase ?? null, run, live.writer);
-    // `takeUpAll` skips runs that are over, so a reopened run is continued here.
-    if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
+    if (live) this.#hooks.onEvents(events, previous?.currentPhase ?? null, run, live.writer);
+    // `activateAll` skips runs that are over, so a reopened run is continued here.
+    if (events.some(({ type }) => type === "orchestrator:reopened")) this.activate(run.id).catch(() => {});
     live?.reconciler.look();
-    if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
+    if (run.released && live) void live.reconciler.settled().then(() => this.#finish(live));
     const answersAgain = previous !== null && previous.refusals !== run.refusals;
     const mainIsDone = previous !== null && askedMain(previous) !== null && askedMain(run) === null;
     if (answersAgain || mainIsDone || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
@@ -190,7 +190,7 @@ export class RunRegistry {
   }
 
   /** Throws the error that halted the engine, if any. */
-  mustGoOn(): void {
+  assertRunning(): void {
     if (this.#halted !== null) throw this.#halted;
   }
 
@@ -201,39 +201,39 @@ export class RunRegistry {
     this.publisher.halt(this.#halted);
   }
 
-  /** Returns the run with its `writer`, and revives it if it is shelved. */
+  /** Returns the run with its `writer`, and revives it if it is finished. */
   live(id: string): Live {
-    this.mustGoOn();
+    this.assertRunning();
     const live = this.#runs.get(id);
     if (live) return live;
-    const run = this.#shelf.get(id);
+    const run = this.#finished.get(id);
     if (!run) throw runNotFound(id);
     const revived = this.#make(id, run);
-    this.#shelf.take(id);
+    this.#finished.take(id);
     this.#keep(revived);
     return revived;
   }
 
   state(id: string): Run {
-    this.mustGoOn();
+    this.assertRunning();
     const run = this.get(id);
     if (!run) throw runNotFound(id);
     return run;
   }
 
-  /** Ids of runs that `holding` works on; they must not be shelved. */
+  /** Ids of runs that `holding` works on; they must stay live. */
   readonly #held = new Set<string>();
 
-  /** Moves a released run to `#shelf`. Callers that still hold its `writer` are rejected from then on. */
-  async #shelve(live: Live): Promise<void> {
+  /** Moves a released run to `#finished`. Callers that still hold its `writer` are rejected from then on. */
+  async #finish(live: Live): Promise<void> {
     const { writer } = live;
     await this.#hooks.settled();
     while (!writer.isIdle) await writer.idle();
     const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
-    if (inUse || !this.#shelf.takesRuns) return;
+    if (inUse || !this.#finished.takesRuns) return;
     writer.halt(new TuttiError("engine_stopped", `Run "${writer.id}" is no longer active. Repeat the command.`));
     this.#drop(live);
-    this.#shelf.put(writer.run);
+    this.#finished.put(writer.run);
   }
 
   /** Creates a run with `first` as its first command. */
@@ -246,7 +246,7 @@ export class RunRegistry {
     return run;
   }
 
-  /** Keeps the run off the shelf while `work` runs. */
+  /** Keeps the run live while `work` runs. */
   async holding<T>(id: string, work: (live: Live) => Promise<T>): Promise<T> {
     const live = this.live(id);
     this.#held.add(id);
@@ -254,13 +254,13 @@ export class RunRegistry {
       return await work(live);
     } finally {
       this.#held.delete(id);
-      void this.#shelve(live);
+      void this.#finish(live);
     }
   }
 
   /** Adds an imported or forked run, whose `events` are its log so far. */
   async take(id: string, events: NewEvent[]): Promise<Run> {
-    this.mustGoOn();
+    this.assertRunning();
     const stored = await this.#options.store.append(id, 0, events).catch((error: unknown) => {
       this.#fail(error);
       throw error;
@@ -298,16 +298,16 @@ export class RunRegistry {
     // An event appended after the removal would belong to no run.
     writer.halt(new TuttiError("run_not_found", `Run "${id}" has been removed. List runs with "tutti list".`));
     this.#drop(live);
-    this.#shelf.take(id);
+    this.#finished.take(id);
   }
 
   get(id: string): Run | null {
-    return this.#runs.get(id)?.writer.run ?? this.#shelf.get(id);
+    return this.#runs.get(id)?.writer.run ?? this.#finished.get(id);
   }
 
   summaries(): RunSummary[] {
     const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
-    return [...this.#shelf.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
+    return [...this.#finished.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
   list(): Run[] {

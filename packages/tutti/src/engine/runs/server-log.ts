@@ -27,7 +27,7 @@ export class ServerLog {
   }
 
   /** Appends the events in the order of the calls; resolves when they are on disk. */
-  tell(events: readonly RunEvent[]): Promise<StoredEvent[]> {
+  append(events: readonly RunEvent[]): Promise<StoredEvent[]> {
     const stored = this.#written.then(() => this.#append(events));
     this.#written = stored.catch(() => {});
     return stored;

@@ -7,7 +7,7 @@ type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
 export interface TemplateLogOptions {
   events(options: EventQuery): StoredEvent[];
-  tell(event: RunEvent): Promise<unknown>;
+  append(event: RunEvent): Promise<unknown>;
 }
 
 export class TemplateLog {
@@ -29,7 +29,7 @@ export class TemplateLog {
     this.#writesFound = true;
   }
 
-  hear(event: TemplateEvent): void {
+  record(event: TemplateEvent): void {
     const isFound = event.type === "template:loaded" || event.type === "template:error";
     if (isFound && !this.#writesFound) return;
     this.#read();
@@ -37,7 +37,7 @@ export class TemplateLog {
     this.#remember(event);
     // A failed write halts the engine, which reports it.
     this.#engine()
-      .tell(event)
+      .append(event)
       .catch(() => {});
   }
 

@@ -1,5 +1,5 @@
 // Serves one session: prepares its workspace, opens it, delivers the turns that the log contains, and reports its
-// signals. An attendant decides nothing. After a crash, a new attendant repeats the work from the log and the session's
+// signals. A runner decides nothing. After a crash, a new runner repeats the work from the log and the session's
 // folder and reaches the same point.
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
@@ -65,7 +65,7 @@ export class SessionRunner {
   #lastSignalAt: number;
   /** Null while the session is wanted. */
   #ending: "close" | "stop" | "leave" | null = null;
-  readonly #attending: Promise<void>;
+  readonly #served: Promise<void>;
 
   constructor(options: SessionRunnerOptions) {
     this.#options = options;
@@ -84,7 +84,7 @@ export class SessionRunner {
       everyMs: options.taskId === null ? 0 : this.#run.template.config.saveInterval,
       save: () => this.#saveWork(),
     });
-    this.#attending = this.#attend();
+    this.#served = this.#serve();
   }
 
   /** Saves the work of an open turn. At the end of a turn, `judgeTurn` commits everything anyway. */
@@ -192,7 +192,7 @@ export class SessionRunner {
     this.#ending ??= how;
     if (how === "close") await this.#session?.close();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
-    await this.#attending;
+    await this.#served;
     const record = this.#record;
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     await this.#abandon(record);
@@ -211,11 +211,11 @@ export class SessionRunner {
   async leave(): Promise<void> {
     this.#ending = "leave";
     this.#session?.leave();
-    await this.#attending;
+    await this.#served;
     await this.#saver.settled();
   }
 
-  async #attend(): Promise<void> {
+  async #serve(): Promise<void> {
     try {
       const start = this.#state?.start ?? (await this.#begin());
       if (start === null || !this.#isOpen) return;

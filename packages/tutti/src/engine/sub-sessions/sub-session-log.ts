@@ -55,13 +55,13 @@ export class SubSessionLog {
   }
 
   /** Appends an event that changes no relation. */
-  tell(event: RunEvent): Promise<void> {
+  append(event: RunEvent): Promise<void> {
     this.#read();
     return this.#append([event]);
   }
 
   /** Applies durable events to `stored`. */
-  heard(events: readonly StoredEvent[]): void {
+  onEvents(events: readonly StoredEvent[]): void {
     if (!this.#isRead) return;
     for (const event of events) if (isServerEvent(event)) applySubSession(this.#stored, event);
   }
@@ -69,7 +69,7 @@ export class SubSessionLog {
   #append(events: readonly RunEvent[]): Promise<void> {
     if (events.length > 0) {
       for (const event of events) if (isServerEvent(event)) applySubSession(this.#ahead, event);
-      this.#written = this.#log.tell(events).then(() => {});
+      this.#written = this.#log.append(events).then(() => {});
       // A caller may ignore the promise; a failed write halts the engine.
       this.#written.catch(() => {});
       this.#decided();

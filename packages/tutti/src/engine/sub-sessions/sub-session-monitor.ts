@@ -114,7 +114,7 @@ export class SubSessionMonitor {
   start(): void {
     if (this.#started || this.#closed) return;
     this.#started = true;
-    void this.#options.log.tell({ type: "subsession:monitoring:started", data: { timestamp: this.#timestamp() } });
+    void this.#options.log.append({ type: "subsession:monitoring:started", data: { timestamp: this.#timestamp() } });
     this.wake();
   }
 
@@ -123,7 +123,7 @@ export class SubSessionMonitor {
     this.#started = false;
     this.#loop?.abort();
     this.#loop = null;
-    void this.#options.log.tell({ type: "subsession:monitoring:stopped", data: { timestamp: this.#timestamp() } });
+    void this.#options.log.append({ type: "subsession:monitoring:stopped", data: { timestamp: this.#timestamp() } });
   }
 
   /** Detects sub-sessions of `parentSessionId` in its transcript from now on. */

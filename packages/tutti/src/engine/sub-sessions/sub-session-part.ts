@@ -28,7 +28,7 @@ export interface SubSessionPart {
   log: SubSessionLog;
   monitor: SubSessionMonitor;
   /** Records a sub-agent that a session reports. The run neither waits for it nor fails with it. */
-  told: (runId: string, sessionId: string, subagent: Subagent) => void;
+  recordSubagent: (runId: string, sessionId: string, subagent: Subagent) => void;
 }
 
 export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
@@ -57,5 +57,5 @@ export function openSubSessions(options: SubSessionPartOptions): SubSessionPart 
     const done = { type: "done" as const, childSessionId, text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null };
     guarded(() => void log.order(phase === "started" ? started : done));
   };
-  return { log, monitor, told: recordSubagent };
+  return { log, monitor, recordSubagent };
 }

@@ -82,7 +82,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "worker:resumed": {
       const worker = workerOf(run, event.data.taskId);
       if (!worker) return run;
-      const session = goOn(worker.session, event.timestamp);
+      const session = resumeSession(worker.session, event.timestamp);
       const status = worker.status === "pending" ? ("pending" as const) : ("running" as const);
       return withWorker(run, event.data.taskId, { status, pausedBy: null, session });
     }
@@ -181,7 +181,7 @@ function newSession(run: Run, spawned: Spawned, usualRole: string, start: string
 }
 
 /** Resumes a paused session. The pause is added to `waitedMs`, which extends the deadline. */
-export function goOn(session: SessionState, at: number): SessionState {
+export function resumeSession(session: SessionState, at: number): SessionState {
   if (session.pausedAt === null) return session;
   // If the session also waits for its provider, `turn:started` adds the whole wait.
   if (session.refusedSince !== null) return { ...session, pausedAt: null };

@@ -32,7 +32,7 @@ export const refusalOf = (run: Run, agent: string): Refusal | null => {
 };
 
 /** Returns the back-off after a refusal, or null if `ending` is no transient refusal or `patience.times` is exceeded. */
-export function refused(run: Run, { agent, turn }: SessionState, ending: Ending, at: number): RunEvent | null {
+export function backOffAfter(run: Run, { agent, turn }: SessionState, ending: Ending, at: number): RunEvent | null {
   const { cause, detail, retryAfterMs = 0 } = ending;
   const patience = cause && PATIENCE[cause];
   const previous = refusalOf(run, agent);

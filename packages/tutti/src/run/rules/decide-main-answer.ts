@@ -9,7 +9,7 @@ import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
-import { adviceOn, park, refused } from "../provider/provider.ts";
+import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -75,7 +75,7 @@ function breakOff(
 ): RunEvent[] {
   const { agent, sessionId } = main;
   if (ending.cause === "usage_limit") return [...ended([], true), ...park(run, agent, ending, itemId, at)];
-  const wait = refused(run, main, ending, at);
+  const wait = backOffAfter(run, main, ending, at);
   if (wait !== null) return [...ended([], true), wait];
   if (ending.cause === "context" && run.mainLosses + 1 < MAX_LOSSES) {
     const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
@@ -90,14 +90,14 @@ function askForData(run: Run, phase: Phase, error: string, itemId: string, at: n
   return addItem(run, { id: itemId, kind: "data", question, phase }, at);
 }
 
-export interface Circumstances {
+export interface AnswerContext {
   /** Commit of the run's branch after the answer. */
   head: string;
   history?: History | undefined;
 }
 
 /** Decides the consequences of an answer from the main session or the user. */
-export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended: Ended, at: number): RunEvent[] {
+export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
       return [...ended([]), analysed(run, answer.data, about.head), ...afterAnalysis(run, at)];

@@ -3,7 +3,7 @@ import type { TurnOver } from "../command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
-import { adviceOn, park, refused } from "../provider/provider.ts";
+import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
 import type { RunEvent } from "../../schema/event.ts";
@@ -78,7 +78,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   const { ending, itemId } = over;
   const { agent } = worker.session;
   if (ending.cause === "usage_limit") return [again, ...park(run, agent, ending, itemId, at)];
-  const wait = refused(run, worker.session, ending, at);
+  const wait = backOffAfter(run, worker.session, ending, at);
   if (wait !== null) return [again, wait];
   const advice = adviceOn(run, agent, ending);
   if (advice !== null) {

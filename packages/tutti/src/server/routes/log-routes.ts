@@ -19,7 +19,7 @@ export interface LogRouteOptions {
 
 export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
   /** Resumes the new run at once: a server executes every run in its log. */
-  const takeUp = async ({ id }: Run) => encodeState(await engine.takeUp(id));
+  const activate = async ({ id }: Run) => encodeState(await engine.activate(id));
   return {
     "POST /api/orchestrator/import": async ({ query, body }) => {
       const { trust } = query();
@@ -30,7 +30,7 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
         );
       }
       const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
-      return Promise.all(runs.map(takeUp));
+      return Promise.all(runs.map(activate));
     },
     "GET /api/orchestrator/:id/export": ({ params }) => {
       const { id } = findRun(engine, params.id);
@@ -47,7 +47,7 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
     "POST /api/orchestrator/:id/fork": async ({ params, body }) => {
       const { id } = findRun(engine, params.id);
       const { at, fresh } = await body();
-      return takeUp(await engine.fork(id, at, { fresh }));
+      return activate(await engine.fork(id, at, { fresh }));
     },
   };
 }

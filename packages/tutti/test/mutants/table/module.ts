@@ -53,7 +53,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-332"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: 'this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));',
+    find: 'this.sharedEngine.activateAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));',
     replace: "",
   },
   {
@@ -833,7 +833,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-442"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "    await this.sharedEngine.takeUpAll();\n",
+    find: "    await this.sharedEngine.activateAll();\n",
     replace: "",
   },
   {

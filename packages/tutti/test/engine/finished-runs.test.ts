@@ -1,4 +1,4 @@
-// Ended runs are shelved: only a summary stays in memory, the full state can be read, and they can be reopened.
+// `FinishedRuns`: only a summary of an ended run stays in memory, its full state can be read, and it can be reopened.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -64,7 +64,7 @@ describe("an ended run", () => {
     const { store, engine: next } = open();
     const [item] = next.summaries()[0]!.inbox;
     await next.answer(item!.id, { option: 0 });
-    await next.takeUp(id);
+    await next.activate(id);
     await next.until(
       id,
       ({ status, released, outcome }) => status === "completed" && released && outcome === "success",
@@ -103,8 +103,8 @@ describe("a snapshot", () => {
         summary: "{}",
         state: writeState(state),
       };
-      const shelf = new FinishedRuns(store, { load: () => save, overview: () => [], save: () => {} });
-      expect(JSON.parse(JSON.stringify(shelf.fold(id)))).toEqual(whole);
+      const finished = new FinishedRuns(store, { load: () => save, overview: () => [], save: () => {} });
+      expect(JSON.parse(JSON.stringify(finished.fold(id)))).toEqual(whole);
     }
   });
 
@@ -135,12 +135,12 @@ describe("a snapshot", () => {
     const found = again.snapshots.load(id)!;
     expect(found.over).toBe(true);
     const wrong = { ...found, fold: 0, state: '{"status":"nonsense"}', summary: '{"status":"nonsense"}' };
-    const shelf = new FinishedRuns(again, {
+    const finished = new FinishedRuns(again, {
       load: () => wrong,
       overview: () => [{ ...wrong, run: id }],
       save: () => {},
     });
-    expect(shelf.open()).toMatchObject([{ id, status: "completed" }]);
+    expect(finished.open()).toMatchObject([{ id, status: "completed" }]);
     const older = { ...found, seq: found.seq - 1, runSeq: found.runSeq - 1 };
     expect(
       new FinishedRuns(again, { load: () => null, overview: () => [{ ...older, run: id }], save: () => {} }).open(),
