@@ -87,7 +87,7 @@ export function createProgram(runner: Runner): Command {
     .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
     .option("--max-workers <n>", "Maximum number of parallel workers")
     .option("--max-usd <amount>", "Cost in US dollars at which the run asks for more")
-    .option("--trust <hash>", "Agree to the programs that files of the project would start")
+    .option("--trust <hash>", "Agree to the programs and settings that files of the project ask for")
     .option("--yes", "Confirm the plan without asking")
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")

@@ -18,7 +18,7 @@ export interface NewRun {
   customVariables?: Record<string, unknown>;
   config?: Partial<TemplateConfig>;
   budget?: Budget;
-  /** Hash of the programs that the user allows the project's template to run. */
+  /** Hash of the programs and settings of the project's template that the user allows. */
   trust?: string | undefined;
   /** Identifies a repeated request. */
   idempotency?: Idempotency;
@@ -81,7 +81,7 @@ function templateFor(request: NewRun, project: string, around: CreationContext):
   return { ...template, config: { ...template.config, ...checkSettings(settings) } };
 }
 
-/** Throws if `programs` would run, unless the user has allowed exactly these, with `trust` or before. */
+/** Throws unless the user has allowed exactly these programs and settings, with `trust` or before. */
 export function demandTrust(
   programs: readonly string[],
   subject: string,
@@ -90,7 +90,9 @@ export function demandTrust(
 ): void {
   const hash = trustHash(programs);
   if (programs.length === 0 || hash === trust || isTrusted?.(hash)) return;
-  throw new TuttiError("needs_trust", `${subject} would run ${programs.join("; ")}`, { details: { programs, hash } });
+  throw new TuttiError("needs_trust", `${subject} needs your consent to ${programs.join("; ")}`, {
+    details: { programs, hash },
+  });
 }
 
 /** Validates the settings of one run like those of a template. */

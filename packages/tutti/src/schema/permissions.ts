@@ -19,4 +19,8 @@ export const Permissions = z.strictObject({
   refuse: z.array(Pattern).default([]),
 });
 export type Permissions = z.infer<typeof Permissions>;
+/** True if agents may do more than the default without asking the user. */
+export const widensPermissions = ({ mode, allow = [] }: Partial<Permissions> = {}): boolean =>
+  mode === "all" || allow.length > 0;
+
 export const DEFAULT_PERMISSIONS: Permissions = { mode: "edits", allow: [], refuse: [] };

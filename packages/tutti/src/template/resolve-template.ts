@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import { checkResolved } from "./check/check-resolved.ts";
 import { findChain, type ChainLink, type Shelf } from "./find-chain.ts";
 import { findWarnings } from "./check/find-warnings.ts";
 import { inherit, leavesOf, type Origins } from "./inherit.ts";
-import type { RawTemplate } from "./raw-template.ts";
+import { isObject, type RawTemplate } from "./raw-template.ts";
 import type { Template } from "../schema/template.ts";
 
 /** The `provenance` of a value that no template of the chain sets. */
@@ -21,6 +22,10 @@ export interface Resolution {
    */
   provenance: Record<string, string>;
   warnings: string[];
+  /** Templates of a project in the chain that have the id of a template outside it. */
+  replaced: { id: string; place: Shelf["name"]; digest: string }[];
+  /** The budget of the chain without the templates of a project. */
+  outerBudget: Readonly<Record<string, number>>;
 }
 
 export type ResolveResult = { resolution: Resolution } | { errors: string[] };
@@ -40,8 +45,26 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
     places: found.links.map((link) => link.shelf.name),
     provenance: provenanceOf(template, merged.origins),
     warnings: [...warnOfFiles(found.links), ...findWarnings(template)],
+    replaced: found.links.flatMap(replacedBy),
+    outerBudget: outerBudget(found.links),
   };
   return { resolution };
+}
+
+function replacedBy({ id, shelf, raw }: ChainLink): Resolution["replaced"] {
+  if (shelf.name !== "project") return [];
+  for (let outer = shelf.outer; outer; outer = outer.outer) {
+    if (outer.get(id)) return [{ id, place: outer.name, digest: digestOf(raw) }];
+  }
+  return [];
+}
+
+const digestOf = (raw: RawTemplate): string => createHash("sha256").update(JSON.stringify(raw)).digest("hex");
+
+function outerBudget(links: readonly ChainLink[]): Record<string, number> {
+  const outer = links.filter(({ shelf }) => shelf.name !== "project").map(({ id, raw }) => ({ name: id, raw }));
+  const config = outer.length === 0 ? undefined : inherit(outer).raw["config"];
+  return (isObject(config) && isObject(config["budget"]) ? config["budget"] : {}) as Record<string, number>;
 }
 
 /** Uses the id as name, unless another template of the chain has the same id. */

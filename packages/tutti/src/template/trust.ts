@@ -1,5 +1,6 @@
-// Finds the programs that a project's template would run on this machine. A cloned repository may describe work. It
-// must not start programs, or grant agents permissions, before the user has approved them.
+// Finds everything in a project's template that the user has to approve first. A cloned repository may describe work. It
+// must not start programs, widen what agents may do, remove a question to the user, or replace a template that the user
+// knows.
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
@@ -8,13 +9,36 @@ import type { Template } from "../schema/template.ts";
 /** Agents that any project may name: they run programs that the user has installed. */
 const AGENTS_OF_ANYBODY = ["local", "claude", "codex"];
 
+/** Settings that spare the user a question or a limit, with the values that do so. */
+const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  "/config/autoSpawn": (value) => value === true,
+  "/config/acceptWithoutWork": (value) => value === true,
+  "/config/autoRetry": (value) => value === true,
+  "/config/autoResume": (value) => value === true,
+  "/config/answerTimeout": (value) => value !== undefined,
+};
+const BUDGET_PATH = "/config/budget/";
+
 /**
- * Returns one line per program, such as `config.agent: "command:./agent"`, sorted by path. `agents` are the names in
- * the user's own configuration. Values from user and system templates need no approval.
+ * Returns one line per program or setting, such as `config.agent: "command:./agent"`, sorted by path. `agents` are the
+ * names in the user's own configuration. Values from user and system templates need no approval.
  */
 export function programsOf(resolution: Resolution, agents: readonly string[]): string[] {
   const ofProject = leavesOf(resolution.template).filter(([path]) => isOfProject(path, resolution));
-  return linesOf(ofProject, [...AGENTS_OF_ANYBODY, ...agents]);
+  const bold = ofProject.filter(
+    ([path, value]) => BOLD_SETTINGS[path]?.(value) ?? raisesBudget(path, value, resolution),
+  );
+  const replaced = resolution.replaced.map(
+    ({ id, place, digest }) => `templates.${id}: replaces the template of the ${place} with content ${digest}`,
+  );
+  const programs = linesOf(ofProject, [...AGENTS_OF_ANYBODY, ...agents]);
+  return [...programs, ...bold.map(lineOf), ...replaced].toSorted();
+}
+
+function raisesBudget(path: string, value: unknown, { outerBudget }: Resolution): boolean {
+  if (!path.startsWith(BUDGET_PATH)) return false;
+  const limit = outerBudget[path.slice(BUDGET_PATH.length)];
+  return limit !== undefined && Number(value) > limit;
 }
 
 /** Like `programsOf`, for a run from another machine: no part of it has been approved here. */
@@ -31,9 +55,12 @@ function linesOf(leaves: readonly [path: string, value: unknown][], approved: re
       if (isAgentPath(path)) return !approved.includes(value);
       return isHookPath(path) && /^\s*command:/i.test(value);
     })
-    .map(([path, value]) => `${path.slice(1).replaceAll("/", ".")}: ${visible(value)}`)
+    .map(lineOf)
     .toSorted();
 }
+
+const lineOf = ([path, value]: readonly [string, unknown]): string =>
+  `${path.slice(1).replaceAll("/", ".")}: ${visible(value)}`;
 
 /** Like `programsOf`, for agents in a project's configuration, keyed by their path in it. */
 export function programsOfAgents(named: Readonly<Record<string, string>>, agents: readonly string[]): string[] {

@@ -32,7 +32,10 @@ describe("a run's log", () => {
     }
     const there = ["--data-dir", join(lab.folder, "elsewhere")];
     const refused = await lab.tutti([...there, "import", file]);
-    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("This run would run agent: ")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      expect.stringContaining("This run needs your consent to agent: "),
+    ]);
     const [, hash] = /repeat with --trust ([0-9a-f]{64})/.exec(refused.stderr)!;
     const { stdout } = await lab.tutti([...there, "--json", "import", file, "--trust", hash!]);
     expect(JSON.parse(stdout)).toEqual([{ id: last.id, status: "completed" }]);

@@ -183,30 +183,31 @@ describe("a project's own template", () => {
     mkdirSync(join(lab.repo, ".tutti/templates"), { recursive: true });
     writeFileSync(
       join(lab.repo, ".tutti/templates/ours.json"),
-      JSON.stringify({ id: "ours", name: "Ours", extends: "_default", config: { autoSpawn: true }, ...content }),
+      JSON.stringify({ id: "ours", name: "Ours", extends: "_default", ...content }),
     );
   };
 
   it("is read from the repository, and its programs run only after the user has allowed exactly these", async () => {
     const engine = lab.open();
+    const ours = { templateId: "ours", config: { autoSpawn: true } };
     projectTemplate({});
-    const id = await lab.begin(engine, good(), { templateId: "ours" });
+    const id = await lab.begin(engine, good(), ours);
     expect((await untilOver(engine, id)).templateId).toBe("ours");
     projectTemplate({ hooks: { onError: "command:curl example.org" } });
-    const refusal = await lab.begin(engine, good(), { templateId: "ours" }).catch((error: unknown) => error);
+    const refusal = await lab.begin(engine, good(), ours).catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       code: "needs_trust",
       details: { programs: [expect.stringContaining("curl example.org")] },
     });
     const { hash } = (refusal as { details: { hash: string } }).details;
-    await expect(lab.begin(engine, good(), { templateId: "ours", trust: "0".repeat(64) })).rejects.toMatchObject({
+    await expect(lab.begin(engine, good(), { ...ours, trust: "0".repeat(64) })).rejects.toMatchObject({
       code: "needs_trust",
     });
-    expect(
-      (await untilOver(engine, await lab.begin(engine, good(), { templateId: "ours", trust: hash }))).outcome,
-    ).toBe("success");
+    expect((await untilOver(engine, await lab.begin(engine, good(), { ...ours, trust: hash }))).outcome).toBe(
+      "success",
+    );
     projectTemplate({ hooks: { onError: "command:rm -rf ~" } });
-    await expect(lab.begin(engine, good(), { templateId: "ours", trust: hash })).rejects.toMatchObject({
+    await expect(lab.begin(engine, good(), { ...ours, trust: hash })).rejects.toMatchObject({
       code: "needs_trust",
     });
   });
@@ -215,7 +216,7 @@ describe("a project's own template", () => {
     const engine = lab.open();
     projectTemplate({ config: {} });
     const id = await lab.begin(engine, good(), { templateId: "ours" });
-    projectTemplate({ config: { maxWorkers: 2, autoSpawn: true } });
+    projectTemplate({ config: { maxWorkers: 2 } });
     await engine.until(id, ({ status }) => status === "confirming");
     expect(engine.get(id)!.template.config.maxWorkers).toBe(5);
     const next = await lab.begin(engine, good(), { templateId: "ours" });

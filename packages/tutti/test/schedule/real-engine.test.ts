@@ -188,11 +188,14 @@ describe("a server with a trigger", () => {
     expect(lab.engine.summaries()).toEqual([]);
   });
 
-  it("asks for confirmation of a plan, whatever the project's template says", async () => {
+  it("asks for confirmation of a plan, even if the user consented to a project's template that spares it", async () => {
     const folder = join(lab.lab.repo, ".tutti", "templates");
     mkdirSync(folder, { recursive: true });
     const theirs = { id: "documentation", name: "Theirs", extends: "documentation", config: { autoSpawn: true } };
     writeFileSync(join(folder, "documentation.json"), JSON.stringify(theirs));
+    const refused = await send('{"ref":"trunk"}');
+    expect([refused.status, refused.json.error.code]).toEqual([403, "needs_trust"]);
+    lab.local.trusted.add(refused.json.error.details.hash);
     const { orchestratorId: id } = (await send('{"ref":"trunk"}')).json;
     expect(lab.engine.get(id)!.template.name).toBe("Theirs");
     const planned = await lab.until(id, ({ tasks }) => tasks.length > 0);

@@ -58,9 +58,11 @@ describe("the programs of a project's template", () => {
     lab.ofProject("ours", { extends: "mine", hooks: { onError: { run: "command:ours" } } });
     lab.ofProject("quiet", { extends: "mine", config: { maxWorkers: 1 } });
     lab.ofProject("mine", { extends: "mine", config: { agent: "command:hijacked" } });
-    expect(programs(lab, "ours")).toEqual(['config.agent: "command:hijacked"', 'hooks.onError.run: "command:ours"']);
-    expect(programs(lab, "quiet")).toEqual(['config.agent: "command:hijacked"']);
-    expect(programs(lab, "mine")).toEqual(['config.agent: "command:hijacked"']);
+    const replaced = expect.stringMatching(/^templates\.mine: replaces the template of the user/) as string;
+    const hijacked = 'config.agent: "command:hijacked"';
+    expect(programs(lab, "ours")).toEqual([hijacked, 'hooks.onError.run: "command:ours"', replaced]);
+    expect(programs(lab, "quiet")).toEqual([hijacked, replaced]);
+    expect(programs(lab, "mine")).toEqual([hijacked, replaced]);
     expect(lab.open().resolve("mine").programs).toEqual([]);
   });
 
@@ -76,6 +78,43 @@ describe("the programs of a project's template", () => {
     expect(trustHash(["a", "b"])).toMatch(/^[0-9a-f]{64}$/);
     const others = [[], ["a"], ["a", "b", "c"], ["ab"], ['a","b']];
     expect(new Set([["a", "b"], ...others].map(trustHash)).size).toBe(others.length + 1);
+  });
+});
+
+describe("a project's template that decides for the user", () => {
+  it.each([
+    ["autoSpawn", true, false],
+    ["acceptWithoutWork", true, false],
+    ["autoRetry", true, false],
+    ["autoResume", true, false],
+  ])("needs consent to config.%s: %s, not to %s", (name, bold, harmless) => {
+    const lab = new TemplateLab();
+    lab.ofProject("ours", { extends: "_default", config: { [name]: bold } });
+    expect(programs(lab, "ours")).toEqual([`config.${name}: ${bold}`]);
+    lab.ofProject("ours", { extends: "_default", config: { [name]: harmless } });
+    expect(programs(lab, "ours")).toEqual([]);
+  });
+
+  it("needs consent to a time limit for questions and to a larger budget than the user's, not to a smaller one", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", config: { budget: { usd: 5, turns: 20 } } });
+    lab.ofProject("ours", { extends: "mine", config: { budget: { usd: 50, turns: 10 }, answerTimeout: 1000 } });
+    expect(programs(lab, "ours")).toEqual(["config.answerTimeout: 1000", "config.budget.usd: 50"]);
+  });
+
+  it("needs consent to the place of a template that the user knows, bound to its content", () => {
+    const lab = new TemplateLab();
+    lab.ofProject("implementation", { extends: "implementation", description: "one" });
+    const first = programs(lab, "implementation");
+    expect(first).toEqual([
+      expect.stringMatching(
+        /^templates\.implementation: replaces the template of the system with content [0-9a-f]{64}$/,
+      ),
+    ]);
+    lab.ofProject("implementation", { extends: "implementation", description: "two" });
+    expect(programs(lab, "implementation")).not.toEqual(first);
+    lab.ofProject("child", { extends: "implementation" });
+    expect(programs(lab, "child")).toEqual(programs(lab, "implementation"));
   });
 });
 

@@ -26,9 +26,9 @@ export async function createTrusted(
     if (error.code !== "needs_trust") throw error;
     const { programs, hash } = error.details as { programs: string[]; hash: string };
     if (!isTerminal(output)) throw withTrustHint(error);
-    output.line("Files of this project would start these programs:");
+    output.line("Files of this project need your consent to these programs and settings:");
     for (const program of programs) output.line(`  ${program}`);
-    const reply = (await prompt("Allow these programs to run? [y/N] ", signal)).trim().toLowerCase();
+    const reply = (await prompt("Allow them? [y/N] ", signal)).trim().toLowerCase();
     if (reply !== "y" && reply !== "yes") throw error;
     runs.agree(hash);
     return runs.create({ ...request, trust: hash });

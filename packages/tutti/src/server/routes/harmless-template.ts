@@ -1,13 +1,19 @@
-// Rejects templates that name programs, for servers that other machines can reach.
+// Rejects templates that name programs or widen permissions, for servers that other machines can reach.
 import { TuttiError } from "../../schema/error.ts";
 
-/** Returns `template`, or throws `forbidden` if an agent or a hook in it is a program. */
+/** Returns `template`, or throws `forbidden` if an agent or a hook in it is a program, or if agents may do more. */
 export function mustBeHarmless<T>(template: T): T {
-  if (!namesProgram(template)) return template;
-  throw new TuttiError(
-    "forbidden",
-    "A template with programs to run is rejected on a server that listens beyond loopback. Use named agents and hooks.",
-  );
+  const where = "on a server that listens beyond loopback";
+  if (namesProgram(template))
+    throw new TuttiError(
+      "forbidden",
+      `A template with programs to run is rejected ${where}. Use named agents and hooks.`,
+    );
+  // Unchecked here: a value of another type is rejected by the schema.
+  const { mode, allow } = members(members(members(template)["config"])["permissions"]);
+  if (mode === "all" || (Array.isArray(allow) && allow.length > 0))
+    throw new TuttiError("forbidden", `A template with wider permissions is rejected ${where}. Leave them out.`);
+  return template;
 }
 
 function namesProgram(template: unknown): boolean {

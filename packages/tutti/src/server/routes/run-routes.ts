@@ -13,6 +13,7 @@ import type { NewRun } from "../../engine/new-run.ts";
 import { runGraph } from "../../engine/runs/run-graph.ts";
 import type { RUN_ROUTES } from "../../schema/api/run-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { widensPermissions } from "../../schema/permissions.ts";
 import type { Run } from "../../schema/run.ts";
 
 /** A page of larger events ends early. Clients read on with `after` until a page is empty. */
@@ -81,11 +82,17 @@ export function* encodeAll<T, R>(items: Iterable<T>, encode: (item: T) => R): Ge
   for (const item of items) yield encode(item);
 }
 
-/** Only an admin on loopback may name programs. Other clients choose among the agents configured on this machine. */
+/** Only an admin on loopback may name programs or widen the permissions of agents. Other clients choose among the agents configured on this machine. */
 function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
   const { agent, config, trust } = request;
   if ([agent, config?.agent].some((name) => name?.includes(":"))) {
     throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
+  }
+  if (widensPermissions(config?.permissions)) {
+    throw new TuttiError(
+      "forbidden",
+      `Wider permissions of agents are rejected ${when}. Leave out config.permissions.`,
+    );
   }
   if (trust !== undefined) {
     throw new TuttiError("forbidden", `The member trust is rejected ${when}. Leave it out.`);

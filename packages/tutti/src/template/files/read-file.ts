@@ -4,7 +4,6 @@ import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "../check/check-raw.ts";
 import { locateJsonError } from "../check/locate-json-error.ts";
 import { MAX_TEMPLATE_BYTES } from "../raw-template.ts";
-import { parseBoundedJson } from "../../schema/bounded-json.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** Returns a stamp that changes with the file, or null if there is none. For a link, the link and its target count. */
@@ -45,9 +44,8 @@ export function parseTemplate(text: string): unknown {
 
 function parse(text: string): unknown {
   try {
-    return parseBoundedJson(text);
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof TuttiError) throw error;
     throw new Error(`it is not JSON: ${locateJsonError(text)}`, { cause: error });
   }
 }
