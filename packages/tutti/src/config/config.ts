@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
-import { NotificationSettings } from "../schema/notification-settings.ts";
+import { NotificationSettings } from "../notify/notification-settings.ts";
 import { TemplateConfig } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";

@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { bellTarget } from "../notify/bell-target.ts";
 import { openNotifier, type Notifier } from "../notify/notifier.ts";
 import { targetsOf } from "../notify/targets-of.ts";
-import type { NotificationSettings } from "../schema/notification-settings.ts";
+import type { NotificationSettings } from "../notify/notification-settings.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openLog, type LogSettings } from "../telemetry/open-log.ts";
 import { traceEngine } from "../telemetry/trace-engine.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
 import { targetsOf, testTargets, type TestDelivery } from "../notify/targets-of.ts";
-import { NotificationSettings } from "../schema/notification-settings.ts";
+import { NotificationSettings } from "../notify/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 

@@ -2,7 +2,7 @@
 import { commandTarget } from "./command-target.ts";
 import type { Delivery, NotificationTarget, OutgoingNotification, TargetContext } from "./target.ts";
 import { webhookTarget } from "./webhook-target.ts";
-import type { NotificationSettings } from "../schema/notification-settings.ts";
+import type { NotificationSettings } from "./notification-settings.ts";
 
 /** `cwd` is the working directory of the command target. */
 export function targetsOf(settings: NotificationSettings, cwd: string, context: TargetContext): NotificationTarget[] {

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { OutgoingNotification } from "./target.ts";
-import type { Webhook } from "../schema/notification-settings.ts";
+import type { Webhook } from "./notification-settings.ts";
 
 export function webhookBody(message: OutgoingNotification, format: Webhook["format"]): string {
   return JSON.stringify(format === "slack" ? slackBody(message) : jsonBody(message));

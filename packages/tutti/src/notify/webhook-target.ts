@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TargetContext, NotificationTarget } from "./target.ts";
 import { signatureOf, webhookBody } from "./webhook-body.ts";
-import type { NotificationSettings, Webhook } from "../schema/notification-settings.ts";
+import type { NotificationSettings, Webhook } from "./notification-settings.ts";
 
 type Rules = Pick<NotificationSettings, "allowHosts" | "allowInternal">;
 

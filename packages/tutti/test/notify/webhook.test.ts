@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { outgoing, RUN, startWebhook } from "./notify-lab.ts";
 import type { OutgoingNotification } from "../../src/notify/target.ts";
 import { webhookTarget } from "../../src/notify/webhook-target.ts";
-import { NotificationSettings } from "../../src/schema/notification-settings.ts";
+import { NotificationSettings } from "../../src/notify/notification-settings.ts";
 import { realWorld } from "../../src/world.ts";
 
 type Hook = Awaited<ReturnType<typeof startWebhook>>;

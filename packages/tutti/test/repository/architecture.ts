@@ -23,8 +23,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   run: ["schema"],
   client: ["schema"],
   template: ["schema", "explain-issue", "world", "durable-file"],
-  // Completes templates and names agents, so it knows templates and session hosts.
-  config: ["schema", "template", "session", "schedule"],
+  // Completes templates and names agents, and reads the settings of schedules and notifications.
+  config: ["schema", "template", "session", "schedule", "notify"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
   schedule: ["schema", "world", "durable-file"],
   store: ["schema", "world"],

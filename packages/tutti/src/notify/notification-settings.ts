@@ -1,6 +1,6 @@
 // The `notifications` section of the user's configuration. A project's configuration cannot define targets.
 import { z } from "zod";
-import { NOTIFICATION_KINDS } from "./notification.ts";
+import { NOTIFICATION_KINDS } from "../schema/notification.ts";
 
 /** More webhooks than this for one user are probably a mistake. */
 const MAX_WEBHOOKS = 20;
