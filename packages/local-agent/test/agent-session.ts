@@ -1,5 +1,6 @@
 // Drives the local agent as a keeper does: starts the process in a workspace, writes prompts and reads JSON lines.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ANSWERS, type BlockPhase } from "../../tutti/src/schema/answer.ts";
@@ -20,6 +21,9 @@ export interface Block {
   phase: BlockPhase;
   data: Record<string, unknown>;
 }
+
+/** Linux reports CPU times in these ticks on every platform that Node supports. */
+const TICKS_PER_SECOND = 100;
 
 const VARIABLES = {
   ORCHESTRATOR_ID: "orch_abcdefghijkl",
@@ -45,6 +49,12 @@ export class AgentSession implements AsyncDisposable {
       this.#lines.push(message);
       if (message.type === "turn_end") this.#ended?.();
     });
+  }
+
+  /** CPU time in seconds that the agent has used, whatever else the machine does. */
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
   write(text: string): void {

@@ -24,7 +24,6 @@ describe("a large repository", () => {
 
   test("has a bounded number of components, and a page takes a bounded time", async () => {
     const root = makeRepository(files);
-    const started = performance.now();
     await using session = new AgentSession(root);
     const analysis = lastBlock(await session.ask("analysis"));
     expect((analysis.data["components"] as unknown[]).length).toBeLessThanOrEqual(16);
@@ -34,7 +33,7 @@ describe("a large repository", () => {
     expect(lastBlock(await session.ask("workerExecution", taskVariables(largest))).data).toMatchObject({
       status: "success",
     });
-    expect(performance.now() - started).toBeLessThan(45_000);
+    expect(session.cpuSeconds()).toBeLessThan(45);
   });
 });
 
@@ -55,7 +54,6 @@ describe("text that could take exponential time", () => {
       "py/b.py": `${'"""\n'.repeat(10_001)}def f(): pass\n`,
       "go/a.go": `package a\n${"func F(a interface{\n".repeat(3_000)}`,
     });
-    const started = performance.now();
     await using session = new AgentSession(root);
     const tasks = lastBlock(await session.ask("taskPlanning")).data["tasks"] as Task[];
     for (const task of tasks) {
@@ -64,7 +62,7 @@ describe("text that could take exponential time", () => {
       });
     }
     expect(lastBlock(await session.ask("verification")).data).toMatchObject({ status: "passed" });
-    expect(performance.now() - started).toBeLessThan(45_000);
+    expect(session.cpuSeconds()).toBeLessThan(45);
   });
 });
 

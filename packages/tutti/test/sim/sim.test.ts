@@ -8,6 +8,8 @@ import { simulate } from "./simulation.ts";
 
 const SEEDS = 500;
 const KILL_POINTS = 100;
+/** A limit for hangs: these tests only compute, so a busy machine makes them slow. */
+const timeout = 3_600_000;
 
 /**
  * Runs the simulation as a command: the planted bugs replace modules while Node loads them, and Node runs these modules
@@ -23,21 +25,29 @@ async function sim(...args: string[]): Promise<{ status: number; text: string }>
   }
 }
 
-it.concurrent(`the engine keeps every invariant and ends every run over ${SEEDS} seeds with faulty sessions, stores, clocks and users (D4-284)`, async () => {
-  const { status, text } = await sim("--seeds", `${SEEDS}`);
-  expect(status, text).toBe(0);
-  expect(text).toContain(`${SEEDS} seeds, `);
-  expect(text).toContain("No violation found.");
-});
+it.concurrent(
+  `the engine keeps every invariant and ends every run over ${SEEDS} seeds with faulty sessions, stores, clocks and users (D4-284)`,
+  { timeout },
+  async () => {
+    const { status, text } = await sim("--seeds", `${SEEDS}`);
+    expect(status, text).toBe(0);
+    expect(text).toContain(`${SEEDS} seeds, `);
+    expect(text).toContain("No violation found.");
+  },
+);
 
-it.concurrent("the engine recovers from the log wherever it is killed, even during a recovery (D4-284)", async () => {
-  const { status, text } = await sim("--kill-points", `${2 * KILL_POINTS}`);
-  expect(status, text).toBe(0);
-  const double = await sim("--from", "101", "--kill-points", `${KILL_POINTS}`, "--double");
-  expect(double.status, double.text).toBe(0);
-  const [once, twice] = double.text.match(/\d+(?= simulations with kill points)/g)!.map(Number);
-  expect(Math.min(once!, twice!)).toBeGreaterThan(KILL_POINTS);
-});
+it.concurrent(
+  "the engine recovers from the log wherever it is killed, even during a recovery (D4-284)",
+  { timeout },
+  async () => {
+    const { status, text } = await sim("--kill-points", `${2 * KILL_POINTS}`);
+    expect(status, text).toBe(0);
+    const double = await sim("--from", "101", "--kill-points", `${KILL_POINTS}`, "--double");
+    expect(double.status, double.text).toBe(0);
+    const [once, twice] = double.text.match(/\d+(?= simulations with kill points)/g)!.map(Number);
+    expect(Math.min(once!, twice!)).toBeGreaterThan(KILL_POINTS);
+  },
+);
 
 it("the same seed reproduces a simulation step by step", async () => {
   for (const options of [{ seed: 3 }, { seed: 8 }, { seed: 12, kills: [90, 97] }]) {
