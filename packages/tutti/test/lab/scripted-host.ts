@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ending } from "../../src/schema/ending.ts";
 import type { TranscriptEntry } from "../../src/schema/transcript.ts";
+import { blockText, fill } from "../../src/session/drivers/script/fill-turn.ts";
 import { matchSession } from "../../src/session/drivers/script/match-session.ts";
 import { Scenario, type ScenarioTurn } from "../../src/session/drivers/script/scenario.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -176,21 +177,6 @@ class ScriptedAgent {
 }
 
 const exited = (how: string): Ending => ({ kind: "exited", detail: `the agent ${how} in the middle of its turn` });
-
-function blockText(block: object, variables: Record<string, string>): string {
-  const start = variables["DELIMITER_START"] ?? "<<<ORCHESTRATOR_RESPONSE>>>";
-  const end = variables["DELIMITER_END"] ?? "<<<END_ORCHESTRATOR_RESPONSE>>>";
-  return `${start}\n${JSON.stringify(block, null, 2)}\n${end}`;
-}
-
-/** Replaces `{NAME}` in every string of the turn. A variable may hold anything, so it is escaped as JSON. */
-function fill(turn: ScenarioTurn, variables: Record<string, string>): ScenarioTurn {
-  const text = JSON.stringify(turn).replaceAll(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) => {
-    const value = variables[name];
-    return value === undefined ? whole : JSON.stringify(value).slice(1, -1);
-  });
-  return JSON.parse(text) as ScenarioTurn;
-}
 
 class ScriptedSession implements Session {
   readonly #agent: ScriptedAgent;

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "n
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../line-splitter.ts";
+import { blockText, fill } from "./fill-turn.ts";
 import { matchSession } from "./match-session.ts";
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
@@ -33,18 +34,6 @@ function write(text: string, chunkBytes?: number): void {
 }
 
 const send = (message: object, chunkBytes?: number): void => write(`${JSON.stringify(message)}\n`, chunkBytes);
-
-function fill<T>(value: T, variables: Record<string, string>): T {
-  if (typeof value === "string")
-    return value.replaceAll(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) => variables[name] ?? whole) as T;
-  if (Array.isArray(value)) return value.map((each: unknown) => fill(each, variables)) as T;
-  if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [fill(key, variables), fill(each as unknown, variables)]),
-    ) as T;
-  }
-  return value;
-}
 
 interface NextTurn {
   turn: ScenarioTurn;
@@ -90,12 +79,6 @@ async function act(turn: ScenarioTurn, variables: Record<string, string>, interr
   if (text !== "") send({ type: "assistant", text }, turn.chunkBytes);
   if (turn.usage) send({ type: "usage", ...turn.usage });
   await end(turn.then ?? "end", interrupt);
-}
-
-function blockText(block: object, variables: Record<string, string>): string {
-  const start = variables["DELIMITER_START"] ?? "<<<ORCHESTRATOR_RESPONSE>>>";
-  const stop = variables["DELIMITER_END"] ?? "<<<END_ORCHESTRATOR_RESPONSE>>>";
-  return `${start}\n${JSON.stringify(block, null, 2)}\n${stop}`;
 }
 
 function writeInWorkspace(file: string, content: string): void {
