@@ -21,7 +21,7 @@ import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
-import { waitsForPerson } from "../run/inbox/waits-for-user.ts";
+import { noSuchItem } from "../run/lookup.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -298,11 +298,7 @@ export class Engine {
 
   #waitingFor(itemId: string): Live {
     const found = this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId));
-    if (!found)
-      throw new TuttiError(
-        "item_not_found",
-        `Inbox item "${itemId}" does not exist. List open items with "tutti inbox".`,
-      );
+    if (!found) throw noSuchItem(itemId);
     return this.#runs.live(found.id);
   }
 
@@ -375,11 +371,6 @@ export class Engine {
   transcript(id: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
     this.#runs.state(id);
     return this.#options.sessions.transcript(id, sessionId, page);
-  }
-
-  /** Whether the run cannot continue until the user answers. */
-  waitsForPerson(run: Run): boolean {
-    return waitsForPerson(run, this.#options.world.now());
   }
 
   /** Calls `listener` with every event from now on, in order. Returns a function that unsubscribes it. */

@@ -214,22 +214,13 @@ export class Reconciler {
 
   #startRunner(sessionId: string): void {
     if (this.#runners.has(sessionId)) return;
-    const { writer, sessions, workspaces, world, history, known } = this.#options;
-    const worker = workerOfSession(writer.run, sessionId);
-    const attempt = worker?.attempt ?? writer.run.main!.attempt;
-    const options = {
-      writer,
+    const { run } = this.#writer;
+    const worker = workerOfSession(run, sessionId);
+    const runner = new SessionRunner({
+      ...this.#options,
       sessionId,
       taskId: worker?.taskId ?? null,
-      attempt,
-      sessions,
-      workspaces,
-      world,
-      history,
-      known,
-    };
-    const runner = new SessionRunner({
-      ...options,
+      attempt: worker?.attempt ?? run.main!.attempt,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
