@@ -1,6 +1,16 @@
 // Durable writes: a file's content and its name are synced to disk. `bootId` detects a restart of the machine, for
 // files that are not synced.
-import { closeSync, fchmodSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { TuttiError } from "./schema/error.ts";
 
@@ -14,6 +24,15 @@ export function writeDurably(file: string, content: string | Uint8Array, mode: n
   } finally {
     closeSync(fd);
   }
+}
+
+/** Replaces `file`, or creates it: after a crash it has either its old content or the new one. */
+export function replaceDurably(file: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${file}.${process.pid}.new`;
+  rmSync(temporary, { force: true });
+  writeDurably(temporary, content, mode);
+  renameSync(temporary, file);
+  syncFolder(dirname(file));
 }
 
 /** Turns an error of a write into a `TuttiError` that begins with `problem`. */

@@ -16,6 +16,7 @@ import type { RunSummary } from "./runs/finished-runs.ts";
 import type { SubSessionLog } from "./sub-sessions/sub-session-log.ts";
 import type { SubSessionMonitor } from "./sub-sessions/sub-session-monitor.ts";
 import type { SubSessionCare } from "./sub-sessions/sub-session-part.ts";
+import { NO_VAULT, sealEvents, type Vault } from "./seal-command.ts";
 import type { SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
@@ -42,6 +43,8 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   world: World;
   /** Runs the commands that templates name as hooks; without it, such hooks fail. */
   runCommand?: CommandRunner;
+  /** Keeps secrets out of the log; without it, they are stored. */
+  vault?: Vault;
   /** How sub-sessions are monitored; the documented defaults apply without it. */
   subSessions?: SubSessionCare;
 }
@@ -52,9 +55,11 @@ export type Listener = (event: StoredEvent, run: Run | null) => void;
 export class Engine {
   readonly #options: EngineOptions;
   readonly #runs: RunRegistry;
+  readonly #vault: Vault;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
+    this.#vault = options.vault ?? NO_VAULT;
     this.#runs = new RunRegistry(options, (id, text, taskId) => this.message(id, text, taskId));
   }
 
@@ -221,7 +226,10 @@ export class Engine {
     for (const id of ids) this.#importing.add(id);
     try {
       const taken: Run[] = [];
-      for (const { id, events } of found) taken.push(await this.#runs.take(id, importOf(id, events, world.now())));
+      for (const { id, events } of found) {
+        const sealed = sealEvents(events, (value) => this.#vault.seal(id, value));
+        taken.push(await this.#runs.take(id, importOf(id, sealed, world.now())));
+      }
       return taken;
     } finally {
       for (const id of ids) this.#importing.delete(id);
@@ -252,6 +260,7 @@ export class Engine {
     this.#runs.state(id);
     const { store, world } = this.#options;
     const forked = `orch_${world.id(12)}`;
+    this.#vault.copy(id, forked);
     return this.#runs.take(forked, forkOf(store.read({ run: id }), { from: id, to: forked, at, fresh }, world.now()));
   }
 
@@ -352,7 +361,12 @@ export class Engine {
 
   /** Appends events that belong to no run; resolves when they are on disk. */
   append(...events: RunEvent[]): Promise<StoredEvent[]> {
-    return this.#runs.publisher.serverLog.append(events);
+    return this.#runs.publisher.serverLog.append(this.#vault.hide(events));
+  }
+
+  /** Returns `value` with placeholders for its secrets, for answers to clients that must not see them. */
+  hideSecrets<T>(value: T): T {
+    return this.#vault.hide(value);
   }
 
   get subSessions(): SubSessionMonitor {

@@ -37,6 +37,7 @@ export interface ReconcilerOptions {
   onSlotFreed(): void;
   history: SessionRunnerOptions["history"];
   known: SessionRunnerOptions["known"];
+  openSecrets: SessionRunnerOptions["openSecrets"];
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: Subagent): void;
 }

@@ -6,7 +6,7 @@
 import { guarded } from "./guarded.ts";
 import type { Command } from "../run/command.ts";
 import { decideStep } from "../run/decide.ts";
-import { TuttiError } from "../schema/error.ts";
+import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { isInformational, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
@@ -44,6 +44,8 @@ export interface RunWriterOptions {
   failed(error: unknown): void;
   /** Returns commands that follow from `run`, a state about to be stored; they share its append. */
   followUps(run: Run): FollowUps | null;
+  /** Returns the command with placeholders for the secrets in its texts; called once, before the command is queued. */
+  seal(command: Command): Command;
   /** Called before a command is queued or decided, so that a clock jump is compensated first. */
   lookAtClock(): void;
 }
@@ -74,8 +76,14 @@ export class RunWriter {
     const refusal = this.#halted ?? this.#refusal;
     if (refusal) return Promise.reject(refusal);
     if (command.type !== "clockJumped") this.#options.lookAtClock();
+    let sealed: Command;
+    try {
+      sealed = this.#options.seal(command);
+    } catch (error) {
+      return Promise.reject(asTuttiError(error));
+    }
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
-    const waiting = { command, resolve, reject };
+    const waiting = { command: sealed, resolve, reject };
     // The lost time must be given back before the clock decides any other command.
     if (command.type === "clockJumped") this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeDataFolder, readToken } from "./data-folder.ts";
-import { maskOf, openHost, runHook, type HostOptions } from "./sessions.ts";
+import { maskOf, openHost, runHook, secretsOf, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withConfig } from "../config/configured-templates.ts";
@@ -20,6 +20,7 @@ import { withNamedHosts, type NamedAgent } from "../session/named-hosts.ts";
 import { createPolledHost, type PolledHost, type PolledHostOptions } from "../session/polled/polled-host.ts";
 import { withTimeout } from "../session/polled/session-controller.ts";
 import { identify } from "../session/process.ts";
+import { SecretVault } from "../session/secrets/secret-vault.ts";
 import type { SessionHost } from "../session/session.ts";
 import { lockFolder } from "../store/folder-lock.ts";
 import { MemoryStore } from "../store/memory.ts";
@@ -91,6 +92,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       ...(perAgent && { perAgent }),
       templates: setup.templates ?? withConfig(templates, () => readUserConfig(dataDir)),
       isTrusted: (hash) => trusted.has(hash),
+      vault: new SecretVault({ folder: join(dataDir, "vault"), secrets: secretsOf(dataDir, setup) }),
       hooks,
       runCommand: runHook,
       ...(subSessions && { subSessions: { ...subSessions, ...(reach && { reach }) } }),

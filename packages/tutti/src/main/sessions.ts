@@ -60,23 +60,26 @@ function fromEnvironment(names: readonly string[]): Record<string, string> {
   );
 }
 
-/**
- * Returns a function that masks secrets in any value: those of the environment, of agents, `others`, and the server's
- * token.
- */
-export function maskOf(
+/** Finds the secrets of the environment, of agents, `others`, and the server's token, besides those of known shapes. */
+export function secretsOf(
   dataDir: string,
   { token, agentEnv }: HostOptions = {},
   others: readonly string[] = [],
-): <T>(value: T) => T {
+): () => Secrets {
   let secrets: Secrets | null = null;
-  return (value) => {
+  return () => {
+    if (secrets) return secrets;
     // Created on first use: by then the data folder has a token.
     const serverToken = token ?? readToken(dataDir);
     const known = [...secretValues({ ...process.env, ...agentEnv }), ...others];
-    secrets ??= createSecrets([...known, ...(serverToken === null ? [] : [serverToken])]);
-    return maskValue(secrets, value);
+    return (secrets = createSecrets([...known, ...(serverToken === null ? [] : [serverToken])]));
   };
+}
+
+/** Returns a function that masks the secrets of `secretsOf` in any value. */
+export function maskOf(...args: Parameters<typeof secretsOf>): <T>(value: T) => T {
+  const secrets = secretsOf(...args);
+  return (value) => maskValue(secrets(), value);
 }
 
 export const runHook: CommandRunner = (command, { runId, ...options }) => {

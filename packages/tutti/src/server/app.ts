@@ -96,7 +96,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     await next();
   });
 
-  mountRoutes(app, {
+  const handlers = {
     ...serverHandlers(parts),
     ...tokenHandlers(parts),
     ...runHandlers(parts),
@@ -106,9 +106,10 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...inboxHandlers(engine),
     ...subSessionHandlers(engine),
     ...scheduleHandlers(parts.automation),
-    ...templateHandlers({ ...parts, harmlessOnly: parts.onlyNamedAgents }),
+    ...templateHandlers({ ...parts, harmlessOnly: parts.onlyNamedAgents, hide: (text) => engine.hideSecrets(text) }),
     ...protocolHandlers(),
-  });
+  };
+  mountRoutes(app, handlers, (value) => engine.hideSecrets(value));
   app.get("*", async (c) => {
     if (isApi(c.req.path)) throw routeNotFound(c);
     const token = tokenInUrl(c, access);

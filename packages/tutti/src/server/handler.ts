@@ -43,7 +43,13 @@ export type AnyHandler = (request: {
   context: Context<Bindings>;
 }) => unknown;
 
-export async function answer(c: Context<Bindings>, route: Route, handle: AnyHandler): Promise<Response> {
+/** `hide` replaces secrets: a token with the role view must not see those in templates, which the log does not contain. */
+export async function answer(
+  c: Context<Bindings>,
+  route: Route,
+  handle: AnyHandler,
+  hide: <T>(value: T) => T,
+): Promise<Response> {
   const value = await handle({
     params: c.req.param(),
     query: () => decode(route.query!, c.req.query(), "query"),
@@ -52,7 +58,8 @@ export async function answer(c: Context<Bindings>, route: Route, handle: AnyHand
   });
   if (value instanceof Response) return value;
   const status = route.status ?? 200;
-  return isGenerator(value) ? streamArray(encodeItems(value), status) : c.json(value as object, status);
+  const shown = c.get("holder")?.role === "view" ? hide(value) : value;
+  return isGenerator(value) ? streamArray(encodeItems(value), status) : c.json(shown as object, status);
 }
 
 const isGenerator = (value: unknown): value is Generator =>

@@ -9,7 +9,7 @@ import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/r
 import { asTuttiError } from "../schema/error.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
-export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>): void {
+export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>, hide: <T>(value: T) => T): void {
   for (const key of inRoutingOrder(Object.keys(ROUTES) as RouteKey[])) {
     const route: Route = ROUTES[key];
     const handle = handlers[key] as AnyHandler;
@@ -19,7 +19,7 @@ export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>): 
       app.on(method, path, async (c) => {
         try {
           if (role !== null) mustAllow(c.get("holder"), role);
-          return await answer(c, route, handle);
+          return await answer(c, route, handle, hide);
         } catch (error) {
           // `watchRequests` reports this error.
           c.error = asTuttiError(error);

@@ -45,6 +45,7 @@ it("`RunWriter` stores concurrent changes in one write and resolves each after i
       throw error;
     },
     followUps: () => null,
+    seal: (command) => command,
     lookAtClock: () => {},
   });
   await writer.submit({
@@ -84,6 +85,7 @@ it("`RunWriter` rejects only the command whose events have no JSON form, and con
     published: () => {},
     failed: (error) => void failures.push(error),
     followUps: () => null,
+    seal: (command) => command,
     lookAtClock: () => {},
   });
   const create = { type: "create" as const, id: ID, templateId: "test", template: makeTemplate(), cwd: folder };

@@ -61,7 +61,8 @@ async function read(key: RouteKey, { params = {}, query: caseQuery = {} }: Call,
   const { status, json } = await lab.api(`${path}?${search.toString()}`);
   expect([key, status, Array.isArray(json)]).toEqual([key, 200, true]);
   // Live sessions report progress meanwhile, which changes only these times.
-  return (json as Item[]).map(({ updatedAt: _, lastActivityAt: __, lastPollAt: ___, ...item }) => item);
+  const changing = { updatedAt: null, lastActivityAt: null, lastPollAt: null };
+  return (json as Item[]).map((item) => ({ ...item, ...changing }));
 }
 
 async function walk(key: RouteKey, call: Call, limit: number, { name }: List): Promise<Item[]> {

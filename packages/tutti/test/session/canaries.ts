@@ -88,6 +88,12 @@ const SHAPED: Canary[] = [
   canary("bearer header", `Authorization: Bearer ${filler(70, 12)}`, filler(70, 12)),
   canary("basic header", `authorization: Basic ${filler(71, 20)}`, filler(71, 20)),
   canary("https with password", `https://user:${filler(72, 10)}@example.org/x.git`),
+  canary("AWS secret key", `aws_secret_access_key = ${filler(80, 20)}/${filler(81, 19)}`, filler(80, 20)),
+  canary("Azure account key", `DefaultEndpointsProtocol=https;AccountKey=${filler(82, 86)}==`, filler(82, 86)),
+  canary("Telegram bot", `123456789:AA${filler(83, 33)}`, filler(83, 33)),
+  canary("password in quotes", `DB_PASSWORD='${filler(84, 14)}'`, filler(84, 14)),
+  canary("client secret in JSON", `{"client_secret":"${filler(85, 24)}"}`, filler(85, 24)),
+  canary("client secret in JSON in JSON", inJson(`{"client_secret": "${filler(86, 24)}"}`), filler(86, 24)),
   canary("database address", `postgres://app:${filler(73, 14)}@db.example.org:5432/app`),
 ];
 

@@ -67,6 +67,9 @@ describe("Masking", () => {
       "git clone https://user:${TOKEN}@example.org/x.git",
       "eyJhbGciOiJIUzI1NiJ9 is no token by itself",
       "b3JkaW5hcnkgd29yZHMgaW4gYmFzZTY0",
+      "password: string, token = createToken12345(), secret=process.env.APP_SECRET_1, api_key: ${API_KEY_2_OF_3}",
+      "tokens: 1234567890123, max_token=123456789012, the password of the admin is required, secret: a-long-word-only",
+      "at 10:AA and 12345678:AAshort",
       "the cookie tutti_4517, the branch tutti_docs_of-the-parser and tutti_a_name-that-is-long-but-not-a-token",
     ];
     for (const text of texts) expect(mask(text)).toBe(text);

@@ -13,6 +13,7 @@ import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } f
 import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
 import { RunWriter } from "../run-writer.ts";
+import { NO_VAULT, sealCommand, type Vault } from "../seal-command.ts";
 import { Publisher } from "./publisher.ts";
 import { Slots } from "../slots.ts";
 import { openSubSessions, type SubSessionPart } from "../sub-sessions/sub-session-part.ts";
@@ -42,6 +43,7 @@ export class RunRegistry {
   readonly #waiting = new Set<Live>();
   #halted: TuttiError | null = null;
 
+  readonly #vault: Vault;
   readonly #finished: FinishedRuns;
   readonly #slots: Slots;
   readonly #hooks: HookRunner;
@@ -52,6 +54,7 @@ export class RunRegistry {
   /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
   constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
     this.#options = options;
+    this.#vault = options.vault ?? NO_VAULT;
     this.#finished = new FinishedRuns(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
@@ -150,6 +153,7 @@ export class RunRegistry {
       published: (events, now, previous) => this.#afterAppend(events, now, previous),
       lookAtClock: () => this.#clock.look(),
       followUps: (next) => reconciler.callFor(next),
+      seal: (command) => sealCommand(command, (value) => this.#vault.seal(id, value)),
     });
     const reconciler: Reconciler = new Reconciler({
       writer,
@@ -161,6 +165,7 @@ export class RunRegistry {
       onSlotFreed: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
+      openSecrets: (value) => this.#vault.open(id, value),
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.
@@ -297,6 +302,7 @@ export class RunRegistry {
     });
     // An event appended after the removal would belong to no run.
     writer.halt(new TuttiError("run_not_found", `Run "${id}" has been removed. List runs with "tutti list".`));
+    this.#vault.remove(id);
     this.#drop(live);
     this.#finished.take(id);
   }

@@ -37,6 +37,8 @@ export interface SessionRunnerOptions {
   history(run: Run): History;
   /** Results of the runs that this one was forked from. */
   known: KnownResults;
+  /** Puts the secrets of the user into a text for the agent. */
+  openSecrets: <T>(value: T) => T;
   /** Called when the agent starts or ends a sub-agent of its own. */
   onSubagent(subagent: Subagent): void;
 }
@@ -155,7 +157,7 @@ export class SessionRunner {
       if (text === null || this.#answered.has(askId)) continue;
       this.#answered.add(askId);
       this.touch();
-      await session.answer(askId, text);
+      await session.answer(askId, this.#options.openSecrets(text));
     }
     const turn = state.turn;
     if (turn && state.pausedAt !== null) return session.interrupt(turn.number);
@@ -176,12 +178,13 @@ export class SessionRunner {
       this.#delivered = turn.number - 1;
       return;
     }
+    const { openSecrets } = this.#options;
     await session.deliver({
       number: turn.number,
       phase: turn.phase,
-      text: prompt.text,
+      text: openSecrets(prompt.text),
       get variables() {
-        return prompt.variables;
+        return openSecrets(prompt.variables);
       },
     });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);

@@ -15,10 +15,12 @@ export interface TemplateRouteOptions {
   folders: AllowedFolders;
   /** Set on servers beyond loopback, where a template may not name programs to run. */
   harmlessOnly: boolean;
+  /** Replaces secrets in a text for a token with the role view. */
+  hide: (text: string) => string;
 }
 
 export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof typeof TEMPLATE_ROUTES> {
-  const { templates, folders, harmlessOnly } = options;
+  const { templates, folders, harmlessOnly, hide } = options;
   const mustBeAllowed = <T>(template: T): T => (harmlessOnly ? mustBeHarmless(template) : template);
   const projectOf = ({ project }: { project?: string | undefined }): string | undefined => {
     if (project === undefined) return undefined;
@@ -71,7 +73,8 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
       return templates.duplicate(params.id, (await body()).newName, project).template;
     },
     "GET /api/orchestrator/templates/:id/export": ({ params, query, context }) => {
-      const text = templates.exportTemplate(params.id, projectOf(query()));
+      const whole = templates.exportTemplate(params.id, projectOf(query()));
+      const text = context.get("holder")?.role === "view" ? hide(whole) : whole;
       // `exportTemplate` throws for an unknown id, and the ids of templates are safe in a file name.
       const headers = { "Content-Disposition": `attachment; filename="${params.id}.json"` };
       return context.body(text, 200, { "Content-Type": "application/json; charset=UTF-8", ...headers });

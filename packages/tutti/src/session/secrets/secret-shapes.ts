@@ -215,6 +215,61 @@ const addressed = (anchor: string): SecretShape =>
     { secretRun: 1, accepts: (bytes, from) => bytes[from] !== 0x24 && bytes[from] !== 0x7b },
   );
 
+/** The characters between a name and its value, besides the sign: spaces and quotes, also escaped ones. */
+const AROUND_SIGN = set(/[\s"'\\]/);
+const QUOTED_VALUE = set(/[A-Za-z0-9._~+/=!@#%^&*:|?-]/);
+const BARE_VALUE = set(/[A-Za-z0-9_~+/=-]/);
+const LETTER = set(/[A-Za-z]/);
+/** A quote in JSON within JSON within JSON has seven backslashes. */
+const MAX_AROUND = 40;
+const MAX_VALUE = 512;
+const MIN_VALUE = 12;
+
+/**
+ * The value in `DB_PASSWORD='…'`, `"client_secret": "…"` and the like. It must have letters and digits: a word, a number,
+ * a placeholder and code are no secrets.
+ */
+const assigned = (anchor: string): SecretShape => ({
+  anchor,
+  look(bytes, start, isAll, found) {
+    const nameEnd = start + anchor.length;
+    if (SNAKE[bytes[nameEnd]!] === 1) return NOTHING;
+    const sign = runEnd(bytes, nameEnd, AROUND_SIGN, MAX_AROUND);
+    if (isOpen(bytes, nameEnd, sign, isAll, MAX_AROUND)) return UNDECIDED;
+    if (bytes[sign] !== 0x3d && bytes[sign] !== 0x3a) return NOTHING;
+    const from = runEnd(bytes, sign + 1, AROUND_SIGN, MAX_AROUND);
+    if (isOpen(bytes, sign + 1, from, isAll, MAX_AROUND)) return UNDECIDED;
+    const isQuoted = bytes[from - 1] === 0x22 || bytes[from - 1] === 0x27;
+    const end = runEnd(bytes, from, isQuoted ? QUOTED_VALUE : BARE_VALUE, MAX_VALUE);
+    if (isOpen(bytes, from, end, isAll, MAX_VALUE)) return UNDECIDED;
+    // A call or a member: code computes the value.
+    const isCode = !isQuoted && [0x28, 0x2e, 0x5b].includes(bytes[end] ?? 0);
+    if (isCode || end - from < MIN_VALUE || !has(bytes, from, end, DIGIT) || !has(bytes, from, end, LETTER))
+      return NOTHING;
+    found.from = from;
+    return end;
+  },
+});
+
+/** The public id of a bot, a colon, and its secret: 35 characters that begin with `AA`. */
+const telegramToken: SecretShape = {
+  anchor: ":AA",
+  look(bytes, start, isAll, found) {
+    const end = runEnd(bytes, start + 1, WORD, 36);
+    if (isOpen(bytes, start + 1, end, isAll, 36)) return UNDECIDED;
+    let from = start;
+    while (from > 0 && start - from < 11 && DIGIT[bytes[from - 1]!] === 1) from--;
+    if (end - start - 1 !== 35 || start - from < 8 || start - from > 10) return NOTHING;
+    found.from = start + 1;
+    return end;
+  },
+};
+
+const SECRET_NAMES = [
+  ["password", "Password", "PASSWORD", "passwd", "secret", "Secret", "SECRET", "token", "TOKEN", "AccountKey"],
+  ["api_key", "apiKey", "apikey", "API_KEY", "APIKEY", "access_key", "ACCESS_KEY"],
+].flat();
+
 export const SHAPES: readonly SecretShape[] = [
   token("sk-ant-", WORD, 16),
   token("sk-", WORD, 20, { digit: true }),
@@ -245,4 +300,6 @@ export const SHAPES: readonly SecretShape[] = [
   privateKey,
   ...["Bearer ", "bearer ", "BEARER ", "Basic ", "basic "].map(credential),
   ...["://", ":\\/\\/"].map(addressed),
+  ...SECRET_NAMES.map(assigned),
+  telegramToken,
 ];
