@@ -147,6 +147,9 @@ describe("a foreign Host", () => {
     expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: a b\r\n${end}`)).toMatch(/40[03]/);
     expect(await raw(`GET http://${lab.host}/api/inbox HTTP/1.1\r\nHost: evil.example\r\n${end}`)).toBe("403");
     expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: evil.example\r\nHost: ${lab.host}\r\n${end}`)).toMatch(/40[03]/);
+    expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\nhost: evil.example\r\n${end}`)).toBe("400");
+    expect(await raw(`GET http://evil.example/api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toBe("403");
+    expect(await raw(`GET http://${lab.host}/api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toBe("200");
     expect(await raw(`TRACE /api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toMatch(/40[0-9]/);
     expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toBe("200");
   });

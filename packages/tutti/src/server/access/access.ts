@@ -6,7 +6,7 @@
 // 2. Secrets are compared by digest and in constant time.
 // 3. Browsers attach cookies on their own, so a request with a cookie must not come from another site (`Sec-Fetch-Site`),
 //    and a write or an upgrade needs an `Origin`.
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { Holder } from "./holder.ts";
 import type { NamedTokens } from "./named-tokens.ts";
@@ -18,7 +18,19 @@ export interface AccessRequest {
   method: string;
   upgrade: boolean;
   headers: IncomingHttpHeaders;
+  /** Names and values in turn, as sent. `headers` keeps only the first `Host`. */
+  rawHeaders: readonly string[];
+  /** The request target, which may be an absolute URL. */
+  url: string;
 }
+
+export const accessRequest = (request: IncomingMessage, upgrade: boolean): AccessRequest => ({
+  method: request.method ?? "GET",
+  upgrade,
+  headers: request.headers,
+  rawHeaders: request.rawHeaders,
+  url: request.url ?? "/",
+});
 
 export interface AccessOptions {
   /** The server's own token, which has the role `admin`. */
@@ -57,10 +69,14 @@ export class Access {
     this.#port = port;
   }
 
-  /** Throws `forbidden` if `Host` is not an address of this server or `Origin` is another site. */
-  checkOrigin({ headers }: AccessRequest): void {
+  /** Throws `forbidden` if `Host`, or the host of an absolute target, is not an address of this server or `Origin` is another site. */
+  checkOrigin({ headers, rawHeaders, url }: AccessRequest): void {
+    const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+    if (hosts.length > 1)
+      throw new TuttiError("invalid_input", "The request has several Host headers. Send exactly one.");
     const host = headers.host?.toLowerCase() ?? "";
-    if (!this.#isOwnHost(host)) throw new TuttiError("forbidden", UNKNOWN_HOST);
+    const target = url.startsWith("/") ? host : (URL.parse(url)?.host ?? "");
+    if (!this.#isOwnHost(host) || !this.#isOwnHost(target)) throw new TuttiError("forbidden", UNKNOWN_HOST);
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) {
       throw new TuttiError(

@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData } from "ws";
 import { z } from "zod";
-import type { Access } from "../access/access.ts";
+import { accessRequest, type Access } from "../access/access.ts";
 import { SECURITY_HEADERS } from "../headers.ts";
 import type { Feed } from "./feed.ts";
 import { mustAllow } from "../access/holder.ts";
@@ -83,7 +83,7 @@ export class Upgrade {
       });
     };
     try {
-      const requestHead = { method: request.method ?? "GET", upgrade: true, headers: request.headers };
+      const requestHead = accessRequest(request, true);
       access.checkOrigin(requestHead);
       limiter?.take(request.socket.remoteAddress ?? "");
       const holder = access.checkToken(requestHead);
