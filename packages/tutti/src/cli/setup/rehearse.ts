@@ -1,5 +1,5 @@
 // `tutti rehearse`: runs a template with scripted agents on a sample project. Calls no model and leaves no files.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { plural } from "../../run/describe-event.ts";
@@ -40,7 +40,8 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   try {
     return await withEngine({ ...output.options, dataDir: join(folder, "data"), scenario }, async (opened, signal) => {
       const { engine } = opened;
-      await makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
+      await makeRepository(cwd, SAMPLE_PROJECT);
+      storeTemplate(join(folder, "data", "templates"), template);
       writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
       announce(output, template);
       const agent = `script:${scenario}`;
@@ -56,10 +57,11 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   }
 }
 
-/** `SAMPLE_PROJECT` gets the template as its own, wherever it came from. */
-const asProjectTemplate = (template: Template): Record<string, string> => ({
-  [`.tutti/templates/${template.id}.json`]: JSON.stringify(rehearsedTemplate(template), null, 2),
-});
+/** The template becomes one of the user's, which needs no consent: the agents are scripted, and no program runs. */
+function storeTemplate(templates: string, template: Template): void {
+  mkdirSync(templates, { recursive: true });
+  writeFileSync(join(templates, `${template.id}.json`), JSON.stringify(rehearsedTemplate(template), null, 2));
+}
 
 function readFolder(folder: string): string {
   if (existsSync(folder)) return resolve(folder);
