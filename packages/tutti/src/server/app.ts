@@ -1,6 +1,5 @@
 // The HTTP application: security headers, access, API routes, dashboard files and error responses. `Upgrade` handles
 // WebSockets.
-import type { IncomingMessage } from "node:http";
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { accessRequest, type Access } from "./access/access.ts";
@@ -87,7 +86,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     if (isApi(c.req.path)) c.res.headers.set("Cache-Control", "no-store");
   });
   app.use(async (c, next) => {
-    const requestHead = accessRequest(c.env.incoming as IncomingMessage, false);
+    const requestHead = accessRequest(c.env.incoming, false);
     access.checkOrigin(requestHead);
     // The limit covers pages too: they accept the same tokens, so they could be used to guess one.
     limiter?.take(c.env.incoming.socket.remoteAddress ?? "");
