@@ -33,7 +33,7 @@ export const tutti: Participant = async ({ folder, trace, isResumed }, recorder)
   recorder.begin();
   recorder.stored = 0;
   if (isResumed) await engine.activateAll();
-  else await engine.confirm(id);
+  else await engine.order(id, "confirm");
   const { outcome } = await engine.until(id, ({ status }) => isRunOver(status));
   if (outcome !== "success") throw new Error(`the run ended with ${outcome}`);
 };
@@ -56,7 +56,7 @@ function templateIn(folder: string): Template {
 
 async function planned(engine: Engine, cwd: string): Promise<string> {
   const { id } = await engine.create({ templateId: "_default", cwd, message: "do nothing", agent: "local" });
-  await engine.start(id);
+  await engine.order(id, "start");
   await engine.until(id, ({ status }) => status === "confirming");
   return id;
 }

@@ -52,14 +52,14 @@ async function cost(others: number): Promise<number> {
   });
   const planned = async (): Promise<string> => {
     const { id } = await engine.create({ templateId: "_default", cwd: folder, message: "do nothing", agent: "local" });
-    await engine.start(id);
+    await engine.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
     return id;
   };
   for (let i = 0; i < others; i++) await planned();
   const id = await planned();
   const before = process.cpuUsage();
-  await engine.confirm(id);
+  await engine.order(id, "confirm");
   await engine.until(id, ({ status }) => isRunOver(status));
   const { user, system } = process.cpuUsage(before);
   await engine.close();

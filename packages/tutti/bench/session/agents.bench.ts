@@ -107,9 +107,9 @@ async function handover(): Promise<void> {
     const agent = agentOf("command", "timed.ts", String(CHAIN));
     const { engine } = local;
     const { id } = await engine.create({ message: "a chain", templateId: "documentation", cwd: lab.repo, agent });
-    await engine.start(id);
+    await engine.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
-    await engine.confirm(id);
+    await engine.order(id, "confirm");
     const { status } = await engine.until(id, ({ released }) => released);
     await local.close();
     if (status !== "completed") throw new Error(`the chain is ${status}`);

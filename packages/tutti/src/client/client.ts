@@ -1,7 +1,7 @@
 // The routes as functions. They reject with `RequestError`, and a rejected call has changed no state on the server.
 import { createCall, type RouteInput, type ClientOptions } from "./call-route.ts";
 import type { ListedRun } from "./run-summary.ts";
-import type { GivenDecision } from "../schema/api/steer-routes.ts";
+import { orderKey, type OrderArguments, type OrderName } from "../schema/api/orders.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 
 export type { ClientOptions } from "./call-route.ts";
@@ -14,7 +14,6 @@ export interface ListPage<After = number> {
 
 type NewRun = RouteInput<"POST /api/orchestrator">["body"];
 type ForkedRun = RouteInput<"POST /api/orchestrator/:id/fork">["body"];
-type ChangedPlan = RouteInput<"POST /api/orchestrator/:id/confirm-tasks">["body"];
 
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
@@ -56,25 +55,9 @@ export function createClient(options: ClientOptions) {
         ...signalOf(signal),
       }),
     fork: (id: string, body: ForkedRun = {}) => call("POST /api/orchestrator/:id/fork", { params: { id }, body }),
-    start: (id: string) => call("POST /api/orchestrator/:id/start", { params: { id } }),
-    pause: (id: string) => call("POST /api/orchestrator/:id/pause", { params: { id } }),
-    resume: (id: string) => call("POST /api/orchestrator/:id/resume", { params: { id } }),
-    cancel: (id: string) => call("POST /api/orchestrator/:id/cancel", { params: { id } }),
-    confirm: (id: string, body: ChangedPlan = {}) =>
-      call("POST /api/orchestrator/:id/confirm-tasks", { params: { id }, body }),
-    /** Rejects the plan; `text` is the requested change. */
-    requestChanges: (id: string, text: string) =>
-      call("POST /api/orchestrator/:id/request-changes", { params: { id }, body: { text } }),
-    decide: (id: string, decisions: readonly GivenDecision[]) =>
-      call("POST /api/orchestrator/:id/decisions", { params: { id }, body: { decisions: [...decisions] } }),
-    /** Without `taskId` the message goes to the main session. */
-    message: (id: string, text: string, taskId?: string) =>
-      call("POST /api/orchestrator/:id/message", {
-        params: { id },
-        body: { text, ...(taskId !== undefined && { taskId }) },
-      }),
-    retry: (id: string, taskId: string) =>
-      call("POST /api/orchestrator/:id/retry", { params: { id }, body: { taskId } }),
+    /** Gives an order of `ORDERS` to a run; `input` is the body of its route. */
+    order: <Name extends OrderName>(id: string, name: Name, ...[input]: OrderArguments<Name>) =>
+      call(orderKey(name), { params: { id }, ...(input !== undefined && { body: input }) } as never),
     pauseWorker: (id: string, key: string) =>
       call("POST /api/orchestrator/:id/workers/:key/pause", { params: { id, key } }),
     resumeWorker: (id: string, key: string) =>

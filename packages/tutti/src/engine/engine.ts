@@ -7,6 +7,7 @@
 // continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
+import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type Live } from "./runs/run-registry.ts";
 import { demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
@@ -18,11 +19,11 @@ import type { SubSessionMonitor } from "./sub-sessions/sub-session-monitor.ts";
 import type { SubSessionCare } from "./sub-sessions/sub-session-part.ts";
 import { NO_VAULT, sealEvents, type Vault } from "./seal-command.ts";
 import type { SlotLimits } from "./slots.ts";
-import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { noSuchItem } from "../run/lookup.ts";
+import type { OrderArguments, OrderName } from "../schema/api/orders.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -60,7 +61,9 @@ export class Engine {
   private constructor(options: EngineOptions) {
     this.#options = options;
     this.#vault = options.vault ?? NO_VAULT;
-    this.#runs = new RunRegistry(options, (id, text, taskId) => this.message(id, text, taskId));
+    this.#runs = new RunRegistry(options, (id, text, taskId) =>
+      this.order(id, "message", { text, ...(taskId !== null && { taskId }) }),
+    );
   }
 
   /** Folds the stored runs. The engine does not act for a run before `activate`. */
@@ -100,36 +103,15 @@ export class Engine {
     });
   }
 
-  async start(id: string): Promise<Run> {
+  /** Carries out an order of `ORDERS`; `input` is the body of its route. */
+  async order<Name extends OrderName>(id: string, name: Name, ...[input]: OrderArguments<Name>): Promise<Run> {
     const { writer } = this.#runs.live(id);
+    if (name !== "start") return writer.submit(orderCommand(name, input as never));
     const { head, dirty } = await this.#options.workspaces.inspect(writer.run.cwd);
     const warnings = dirty
       ? ["The folder has uncommitted changes. The run starts from the last commit and does not include them."]
       : [];
     return writer.submit({ type: "start", base: head, warnings });
-  }
-
-  /** Confirms the plan with the user's changes. `hash` identifies the plan that the user saw. */
-  confirm(id: string, changes: PlanChanges = {}, hash?: string): Promise<Run> {
-    const { writer } = this.#runs.live(id);
-    return writer.submit({ type: "confirm", changes, ...(hash === undefined ? {} : { hash }) });
-  }
-
-  /** Sends the plan back to the main session with the user's text. */
-  requestChanges(id: string, text: string): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "requestChanges", text });
-  }
-
-  pause(id: string): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "pause" });
-  }
-
-  resume(id: string): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "resume" });
-  }
-
-  cancel(id: string): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "cancel" });
   }
 
   pauseWorker(id: string, sessionId: string): Promise<Run> {
@@ -144,26 +126,11 @@ export class Engine {
     return this.#runs.live(id).writer.submit({ type: "cancelWorker", sessionId });
   }
 
-  /** Starts another attempt at `taskId`, and reopens a run that is over. */
-  retry(id: string, taskId: string): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "retry", taskId });
-  }
-
-  /** Sends the user's text to the main session, or to the worker of `taskId`, with its next turn. */
-  message(id: string, text: string, taskId: string | null = null): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "message", taskId, text });
-  }
-
   answer(itemId: string, answer: PersonAnswer): Promise<Run> {
     const { writer } = this.#waitingFor(itemId);
     const { kind } = writer.run.inbox[itemId]!;
     if (kind === "data" && "data" in answer) return this.supply(itemId, answer.data);
     return writer.submit({ type: "answer", itemId, answer });
-  }
-
-  /** Answers the decisions that a merge needs; `index` names each of them. */
-  decide(id: string, decisions: Extract<Command, { type: "decide" }>["decisions"]): Promise<Run> {
-    return this.#runs.live(id).writer.submit({ type: "decide", decisions });
   }
 
   /**

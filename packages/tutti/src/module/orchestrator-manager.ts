@@ -82,19 +82,19 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
 
   async start(orchestratorId: string): Promise<OrchestratorState> {
     this.sharedEngine.watch("main", true);
-    return this.#order(orchestratorId, (engine) => engine.start(orchestratorId));
+    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "start"));
   }
 
   async pause(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.pause(orchestratorId));
+    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "pause"));
   }
 
   async resume(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.resume(orchestratorId));
+    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "resume"));
   }
 
   async cancel(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.cancel(orchestratorId));
+    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "cancel"));
   }
 
   /** Resumes idle runs of the log and starts polling the main sessions of a controller. */
@@ -124,7 +124,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     if (run.currentPhase === phase) return orchestratorState(run);
     if (run.status === "created" && phase === firstPhase(run)) return this.start(orchestratorId);
     if (run.status === "confirming" && phase === "workerExecution")
-      return this.#order(orchestratorId, (engine) => engine.confirm(orchestratorId));
+      return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "confirm"));
     const where = run.currentPhase === null ? run.status : `${run.status} in ${run.currentPhase}`;
     throw new TuttiError("wrong_state", `Run "${run.id}" cannot advance to ${phase}, because it is ${where}.`);
   }

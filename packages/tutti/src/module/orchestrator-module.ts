@@ -97,8 +97,9 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     orchestratorId: string,
     modifications: NonNullable<PlanChanges["tasks"]> = {},
   ): Promise<ConfirmedCounts> {
-    const changes = { tasks: modifications };
-    const run = await this.sharedEngine.order(orchestratorId, (engine) => engine.confirm(orchestratorId, changes));
+    const run = await this.sharedEngine.order(orchestratorId, (engine) =>
+      engine.order(orchestratorId, "confirm", { modifications }),
+    );
     return countConfirmed(run);
   }
 
@@ -107,7 +108,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     const { archiveWorkers = true } = options;
     const run = this.sharedEngine.run(orchestratorId);
     const cancelled = !isRunOver(run.status);
-    if (cancelled) await this.sharedEngine.order(orchestratorId, (engine) => engine.cancel(orchestratorId));
+    if (cancelled) await this.sharedEngine.order(orchestratorId, (engine) => engine.order(orchestratorId, "cancel"));
     const sessions = [run.mainSessionId, ...workersOf(run).map(({ sessionId }) => sessionId)];
     for (const sessionId of sessions) if (sessionId !== null) await this.subSessions.unregisterAllChildren(sessionId);
     const result = await this.sharedEngine.engine.cleanup(orchestratorId, options);

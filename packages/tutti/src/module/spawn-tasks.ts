@@ -2,7 +2,6 @@
 // confirm a plan by naming its tasks and wait until a task starts. Tasks that differ from the log are rejected.
 import type { SharedEngine } from "./shared-engine.ts";
 import { queuedWorker, workerState, type WorkerState } from "./worker-state.ts";
-import type { PlanChanges } from "../run/command.ts";
 import { taskOf, workerOf, workersOf } from "../run/lookup.ts";
 import { schedule } from "../run/schedule.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -22,11 +21,11 @@ export interface QueueItem {
 /** Confirms a plan with exactly these tasks: skips the others and adds new ones. */
 export async function confirmTasks(shared: SharedEngine, run: Run, tasks: readonly Task[]): Promise<void> {
   const named = new Map(tasks.map((task) => [task.id, task]));
-  const changes: PlanChanges = {
+  const changes = {
     added: tasks.filter(({ id }) => !taskOf(run, id)),
-    tasks: Object.fromEntries(run.tasks.map(({ id }) => [id, changeOf(named.get(id))])),
+    modifications: Object.fromEntries(run.tasks.map(({ id }) => [id, changeOf(named.get(id))])),
   };
-  await shared.order(run.id, (engine) => engine.confirm(run.id, changes));
+  await shared.order(run.id, (engine) => engine.order(run.id, "confirm", changes));
 }
 
 function changeOf(task: Task | undefined) {

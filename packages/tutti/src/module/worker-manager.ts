@@ -144,7 +144,9 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   /** Resets the worker and queues its task; the engine starts it. Await `spawnWorker` for the start. */
   async retryWorker(sessionId: string): Promise<WorkerState> {
     const { run, worker } = this.sharedEngine.worker(sessionId);
-    const updated = await this.sharedEngine.order(run.id, (engine) => engine.retry(run.id, worker.taskId));
+    const updated = await this.sharedEngine.order(run.id, (engine) =>
+      engine.order(run.id, "retry", { taskId: worker.taskId }),
+    );
     return workerState(workerOf(updated, worker.taskId)!);
   }
 

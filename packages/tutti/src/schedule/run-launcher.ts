@@ -35,8 +35,7 @@ interface NewRun {
 /** The subset of the engine that launching needs. */
 export interface LaunchedRuns {
   create(request: NewRun): Promise<{ id: string; status: RunStatus }>;
-  start(id: string): Promise<{ status: RunStatus }>;
-  cancel(id: string): Promise<unknown>;
+  order(id: string, name: "start" | "cancel"): Promise<{ status: RunStatus }>;
   summaries(): readonly KnownRun[];
   append(...events: ServerEvent[]): Promise<unknown>;
 }
@@ -133,9 +132,9 @@ export class RunLauncher {
   /** Cancels a run that can never start; otherwise it would count towards `maxConcurrent` forever. */
   async #start(id: string): Promise<RunStatus> {
     try {
-      return (await this.#runs.start(id)).status;
+      return (await this.#runs.order(id, "start")).status;
     } catch (error) {
-      if (!asTuttiError(error).kind.retryable) await this.#runs.cancel(id).catch(() => {});
+      if (!asTuttiError(error).kind.retryable) await this.#runs.order(id, "cancel").catch(() => {});
       throw error;
     }
   }

@@ -8,7 +8,7 @@ export function streamArray(items: Iterable<string>, status = 200): Response {
   return streamText(joinItems(items), status, "application/json");
 }
 
-/** Joins short texts to chunks. An exception of `texts` aborts the connection, because the status is sent by then. */
+/** Joins short texts to chunks. An exception before the first chunk is thrown; a later one aborts the connection. */
 export function streamText(
   texts: Iterable<string>,
   status: number,
@@ -17,17 +17,22 @@ export function streamText(
 ): Response {
   const remaining = texts[Symbol.iterator]();
   const encoder = new TextEncoder();
+  const nextChunk = (): string => {
+    let chunk = "";
+    while (chunk.length < CHUNK_CHARACTERS) {
+      const { value, done } = remaining.next();
+      if (done) break;
+      chunk += value;
+    }
+    return chunk;
+  };
+  let chunk = nextChunk();
   const body = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        let chunk = "";
-        while (chunk.length < CHUNK_CHARACTERS) {
-          const { value, done } = remaining.next();
-          if (done) break;
-          chunk += value;
-        }
-        if (chunk === "") controller.close();
-        else controller.enqueue(encoder.encode(chunk));
+        if (chunk === "") return controller.close();
+        controller.enqueue(encoder.encode(chunk));
+        chunk = nextChunk();
       },
       cancel: () => void remaining.return?.(),
     },

@@ -54,7 +54,7 @@ export class CommandScene {
 
   async paused(): Promise<string> {
     const id = await this.runs.waiting();
-    await this.runs.lab.engine.pause(id);
+    await this.runs.lab.engine.order(id, "pause");
     return id;
   }
 

@@ -156,7 +156,7 @@ describe("a rehearsal", () => {
     try {
       const agent = "command:/no/such/agent";
       const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
-      await engine.start(id);
+      await engine.order(id, "start");
       const { errors } = await engine.until(id, (run) => isRunOver(run.status));
       expect(errors.map(({ error }) => error).join()).toContain("exited with 7");
     } finally {

@@ -27,7 +27,7 @@ async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promis
   const local = openLocalEngine({ dataDir: lab.data });
   const { engine } = local;
   const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
-  await engine.start(id);
+  await engine.order(id, "start");
   await engine.until(id, ({ status }) => status === "confirming");
   await local.close();
   return id;

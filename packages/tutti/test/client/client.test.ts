@@ -49,10 +49,10 @@ describe("the client", () => {
     const client = createClient({ baseUrl: server.url, token });
     expect(await client.list()).toEqual([]);
     const id = await createRun();
-    await client.start(id);
+    await client.order(id, "start");
     await local.engine.until(id, ({ status }) => status === "confirming");
     expect((await client.inbox()).map(({ kind, run }) => [kind, run])).toEqual([["plan", id]]);
-    await client.confirm(id);
+    await client.order(id, "confirm");
     await local.engine.until(id, ({ status }) => status === "completed");
 
     expect(await client.list()).toMatchObject([{ id, status: "completed", taskCount: 2, completedTasks: 2 }]);
@@ -69,13 +69,13 @@ describe("the client", () => {
   test("approves a plan and cancels a run", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const id = await createRun();
-    await client.start(id);
+    await client.order(id, "start");
     await local.engine.until(id, ({ status }) => status === "confirming");
     const [item] = await client.inbox();
     await client.answer(item!.id, { approve: true });
     expect(local.engine.get(id)!.status).not.toBe("confirming");
     const other = await createRun();
-    await client.cancel(other);
+    await client.order(other, "cancel");
     expect((await client.result(other)).outcome).toBe("cancelled");
   });
 
@@ -85,14 +85,14 @@ describe("the client", () => {
     const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b" }]), hanging, goodWorker]);
     const { engine } = local;
     const { id } = await engine.create({ templateId: "documentation", cwd: lab.repo, message: "do it", agent });
-    await client.start(id);
+    await client.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
-    await client.requestChanges(id, "shorter");
+    await client.order(id, "requestChanges", { text: "shorter" });
     await engine.until(id, ({ status }) => status === "confirming");
-    await client.pause(id);
+    await client.order(id, "pause");
     expect((await client.get(id)).status).toBe("paused");
-    await client.resume(id);
-    const confirmed = await client.confirm(id, { modifications: { b: { skip: true } } });
+    await client.order(id, "resume");
+    const confirmed = await client.order(id, "confirm", { modifications: { b: { skip: true } } });
     expect([confirmed.skipped, confirmed.workersCreated + confirmed.tasksQueued]).toEqual([1, 1]);
     const { workers } = await engine.until(id, (run) => run.workers["a"]?.session.turn != null);
     const { sessionId } = workers["a"]!;
@@ -101,10 +101,12 @@ describe("the client", () => {
     await client.resumeWorker(id, sessionId);
     await client.cancelWorker(id, sessionId);
     await engine.until(id, ({ released }) => released);
-    await client.retry(id, "a");
+    await client.order(id, "retry", { taskId: "a" });
     expect((await engine.until(id, ({ outcome }) => outcome === "success")).workers["a"]!.attempt).toBe(2);
     await engine.until(id, ({ released }) => released);
-    await expect(client.decide(id, [{ index: 0, option: 0 }])).rejects.toMatchObject({ code: "wrong_state" });
+    await expect(client.order(id, "decide", { decisions: [{ index: 0, option: 0 }] })).rejects.toMatchObject({
+      code: "wrong_state",
+    });
   });
 
   test("creates one run per idempotency key, and deletes it", async () => {
@@ -115,7 +117,7 @@ describe("the client", () => {
     expect(await client.create(body, "a name")).toEqual(first);
     expect((await client.list()).map(({ id }) => id)).toEqual([first.orchestratorId]);
     const params = { id: first.orchestratorId };
-    await client.message(params.id, "be brief");
+    await client.order(params.id, "message", { text: "be brief" });
     expect(local.engine.get(params.id)!.messages).toMatchObject([{ text: "be brief", taskId: null }]);
     const query = { removeState: true };
     expect(await client.call("DELETE /api/orchestrator/:id", { params, query })).toEqual({ success: true });
@@ -140,7 +142,7 @@ describe("the client", () => {
     expect(refused).toMatchObject({ code: "needs_trust", status: 403 });
     const { hash } = (refused as RequestError).details as { hash: string };
     expect(await client.import(named, hash)).toMatchObject([{ agent: "command:x" }]);
-    await client.message(id, "be brief");
+    await client.order(id, "message", { text: "be brief" });
     expect(await client.replay(id)).toEqual({ id, events: 2, status: "created", problems: [] });
     expect(await client.replay(id, 1)).toMatchObject({ events: 1 });
     const forked = await client.fork(id, { at: 1, fresh: true });
@@ -185,7 +187,7 @@ describe("the client", () => {
       message: 'Run "orch_000000000000" does not exist. List runs with "tutti list".',
     });
     const id = await createRun();
-    expect(await failure(client.confirm(id))).toMatchObject({ code: "wrong_state", status: 409 });
+    expect(await failure(client.order(id, "confirm"))).toMatchObject({ code: "wrong_state", status: 409 });
     const stranger = createClient({ baseUrl: server.url, token: "wrong" });
     expect(await failure(stranger.list())).toMatchObject({ code: "unauthorized", status: 401 });
     const offline = createClient({ baseUrl: "http://127.0.0.1:9" });
@@ -213,14 +215,14 @@ describe("followEvents", () => {
       backOffMs: () => 20,
     });
     const ids = [await createRun(), await createRun()];
-    for (const id of ids) await local.engine.start(id);
+    for (const id of ids) await local.engine.order(id, "start");
     for (let i = 0; i < 4; i++) {
       const { port } = server;
       await server.close();
       await serve(port);
       const id = ids[i % 2]!;
       await local.engine.until(id, ({ status }) => status === "confirming" || status === "completed");
-      if (local.engine.get(id)!.status === "confirming") await local.engine.confirm(id);
+      if (local.engine.get(id)!.status === "confirming") await local.engine.order(id, "confirm");
     }
     for (const id of ids) await local.engine.until(id, ({ released }) => released);
     const stored = local.engine.events({ after: 0, limit: 10_000 });
@@ -247,7 +249,7 @@ describe("followEvents", () => {
     });
     await until(() => live === 2);
     const second = await createRun();
-    await local.engine.cancel(first);
+    await local.engine.order(first, "cancel");
     await until(() => one.some(({ type }) => type === "orchestrator:cancelled") && all.length >= 2);
     leaveAll();
     leaveOne();
@@ -258,13 +260,13 @@ describe("followEvents", () => {
 
   test("with `tail` starts with the last matching events, and with `types` delivers only those types", async () => {
     const id = await createRun();
-    for (const text of ["one", "two", "three"]) await local.engine.message(id, text);
+    for (const text of ["one", "two", "three"]) await local.engine.order(id, "message", { text });
     const frames: Frame[] = [];
     const onFrame = (frame: Frame) => void frames.push(frame);
     const leave = followEvents({ baseUrl: server.url, token, tail: 2, types: ["message:sent"], onFrame });
     await until(() => frames.length === 2);
-    await local.engine.cancel(await createRun());
-    await local.engine.message(id, "four");
+    await local.engine.order(await createRun(), "cancel");
+    await local.engine.order(id, "message", { text: "four" });
     await until(() => frames.length >= 3);
     leave();
     expect(frames.map(({ data }) => (data as { text: string }).text)).toEqual(["two", "three", "four"]);

@@ -123,7 +123,7 @@ describe("an import", () => {
       .filter((line) => !line.includes('"hook:'))
       .map((line, i) => line.replace(/"runSeq":\d+/, `"runSeq":${i}`))
       .join("\n");
-    await first.cancel(id);
+    await first.order(id, "cancel");
     await untilOver(first, id);
     await first.cleanup(id);
     const second = lab.open(new MemoryStore(disk), commands);
@@ -135,7 +135,7 @@ describe("an import", () => {
     await third.settled(id);
     expect(existsSync(file)).toBe(false);
     expect(third.get(id)!.status).toBe("paused");
-    await third.cancel(id);
+    await third.order(id, "cancel");
     await untilOver(third, id);
   });
 });
@@ -157,7 +157,7 @@ describe("a removed run", () => {
     rmSync(folder, { recursive: true });
     await importTrusted(engine, early);
     await engine.activate(id);
-    await engine.resume(id);
+    await engine.order(id, "resume");
     expect((await untilOver(engine, id)).status).toBe("completed");
   });
 });
@@ -176,11 +176,11 @@ describe("a fork", () => {
     const fork = await engine.fork(id, runSeq);
     await engine.settled(fork.id);
     expect(received).toEqual([`${id} orchestrator:tasksReady`]);
-    await engine.resume(fork.id);
+    await engine.order(fork.id, "resume");
     await engine.activate(fork.id);
     await untilOver(engine, fork.id);
     expect(received.slice(1)).toEqual([`${fork.id} worker:completed`]);
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
   });
 
@@ -200,7 +200,7 @@ describe("a fork", () => {
     await engine.until(id, ({ inbox }) => Object.values(inbox).some(({ kind }) => kind === "question"));
     const late = await engine.fork(id);
     expect(late.inbox).toEqual({});
-    for (const each of [id, early.id, late.id]) await engine.cancel(each);
+    for (const each of [id, early.id, late.id]) await engine.order(each, "cancel");
     await untilOver(engine, id);
   });
 
@@ -214,9 +214,9 @@ describe("a fork", () => {
     const forked = engine.events({ run: fork.id }).find(({ type }) => type === "orchestrator:forked")!;
     expect((forked.data as { at: number }).at).toBeGreaterThan(at);
     await engine.activate(fork.id);
-    await engine.resume(fork.id);
+    await engine.order(fork.id, "resume");
     expect((await untilOver(engine, fork.id)).status).toBe("completed");
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
   });
 });

@@ -84,14 +84,14 @@ export class EngineLab extends Lab {
     this.settings = { ...(config ? { config } : {}), ...(phases ? { phases } : {}), ...(hooks ? { hooks } : {}) };
     const { id } = await engine.create({ templateId: "_default", cwd: this.repo, message: "do it", agent, ...request });
     this.settings = {};
-    await engine.start(id);
+    await engine.order(id, "start");
     return id;
   }
 }
 
 export async function untilOver(engine: Engine, id: string): Promise<Run> {
   const run = await engine.until(id, ({ status }) => isRunOver(status) || status === "confirming");
-  if (run.status === "confirming") await engine.confirm(id);
+  if (run.status === "confirming") await engine.order(id, "confirm");
   const over = await engine.until(id, ({ status }) => isRunOver(status));
   await engine.settled(id);
   return engine.get(over.id)!;

@@ -99,7 +99,7 @@ describe("the engine", () => {
     ]);
     const id = await lab.begin(first, agent, { config: { workerTimeout: 900_000 } });
     await first.until(id, ({ status }) => status === "confirming");
-    await first.confirm(id);
+    await first.order(id, "confirm");
     const { workers } = await first.until(id, (run) => run.workers["one"]?.session.turn != null);
     await first.close({ leaveRunning: true });
     gate.open();
@@ -161,7 +161,7 @@ describe("the engine", () => {
     const first = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
     const resting = await lab.begin(first, hanging);
     await first.until(resting, ({ status }) => status === "confirming");
-    await first.confirm(resting);
+    await first.order(resting, "confirm");
     await first.until(resting, (run) => run.workers["one"]?.status === "running");
     await first.close();
     const second = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
@@ -172,12 +172,12 @@ describe("the engine", () => {
   it("rejects a command for an unknown run or in a wrong state, without an event", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
-    await expect(engine.start("orch_missing00000")).rejects.toMatchObject({ code: "run_not_found" });
+    await expect(engine.order("orch_missing00000", "start")).rejects.toMatchObject({ code: "run_not_found" });
     const id = await lab.begin(engine, twoTasks());
     const before = store.lastSeq();
-    await expect(engine.confirm(id)).rejects.toMatchObject({ code: "wrong_state" });
+    await expect(engine.order(id, "confirm")).rejects.toMatchObject({ code: "wrong_state" });
     expect(store.read({ after: before }).map(({ type }) => type)).not.toContain("orchestrator:confirmed");
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await engine.settled(id);
   });
 
@@ -209,12 +209,12 @@ describe("a failing store", () => {
         ]),
       );
       await engine.until(id, ({ status }) => status === "confirming");
-      await engine.confirm(id);
+      await engine.order(id, "confirm");
       const unsubscribe = engine.subscribe(({ type }) => type === "worker:started" && store.failNext(fault));
       const code = fault === "full" ? "disk_full" : "storage_failed";
       await expect(engine.until(id, ({ status }) => status === "completed")).rejects.toMatchObject({ code });
       unsubscribe();
-      expect(() => engine.cancel(id)).toThrow(expect.objectContaining({ code }));
+      expect(() => engine.order(id, "cancel")).toThrow(expect.objectContaining({ code }));
       await engine.close();
       expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
       const next = lab.open(new MemoryStore(disk));

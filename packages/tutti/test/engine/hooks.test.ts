@@ -104,8 +104,8 @@ describe("a hook", () => {
     });
     const run = await engine.until(id, ({ status }) => status === "paused");
     expect(run.pausedFrom).toMatchObject({ status: "confirming", reason: "hook" });
-    await engine.resume(id);
-    await engine.confirm(id);
+    await engine.order(id, "resume");
+    await engine.order(id, "confirm");
     expect((await untilOver(engine, id)).outcome).toBe("success");
   });
 
@@ -137,7 +137,7 @@ describe("a hook", () => {
     await heir.until(id, ({ hooks }) => Object.values(hooks).every((state) => state === "ended"));
     expect(readFileSync(file, "utf8")).toBe("x\n");
     expect(ended(next)).toMatchObject([{ ok: false, detail: expect.stringContaining("not run again") }]);
-    await heir.cancel(id);
+    await heir.order(id, "cancel");
     await untilOver(heir, id);
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import type { PlanChanges } from "../../src/run/command.ts";
+import type { OrderInput } from "../../src/schema/api/orders.ts";
 import { workersOf } from "../../src/run/lookup.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
@@ -32,10 +32,10 @@ const placeOf = (engine: Engine, id: string, type: StoredEvent["type"]): number 
   engine.events({ run: id }).find((event) => event.type === type)!.runSeq;
 
 /** Continues a fork, with `changes` to a plan that is not confirmed yet. */
-async function continueFork(engine: Engine, { id }: Run, changes: PlanChanges = {}): Promise<Run> {
+async function continueFork(engine: Engine, { id }: Run, changes: OrderInput<"confirm"> = {}): Promise<Run> {
   await engine.activate(id);
-  const { status } = await engine.resume(id);
-  if (status === "confirming") await engine.confirm(id, changes);
+  const { status } = await engine.order(id, "resume");
+  if (status === "confirming") await engine.order(id, "confirm", changes);
   return untilOver(engine, id);
 }
 
@@ -59,7 +59,7 @@ describe("an interrupted run of nine tasks", () => {
         const first = lab.open(new MemoryStore(disk));
         const id = await lab.begin(first, agent, { phases, config: { maxWorkers: 7 } });
         await first.until(id, ({ status }) => status === "confirming");
-        await first.confirm(id);
+        await first.order(id, "confirm");
         await first.until(id, ({ workers }) => finished.every((task) => workers[task]?.status === "completed"));
         await first.close();
 
@@ -162,7 +162,7 @@ describe("a fork of a finished run", () => {
     lab.git("commit", "-q", "--allow-empty", "-m", "nothing new");
     const fork = await engine.fork(origin.id, 1);
     await engine.activate(fork.id);
-    await engine.start(fork.id);
+    await engine.order(fork.id, "start");
     const after = await untilOver(engine, fork.id);
     expect(reusedTasks(after)).toEqual(["one", "two"]);
     const [before, commit] = [origin.workers["one"]!.commit!, after.workers["one"]!.commit!];
@@ -192,7 +192,7 @@ describe("a fork of a finished run", () => {
   });
 
   it("repeats only the task whose text was changed", async () => {
-    const changes = { tasks: { one: { description: "Do one, and do it well" } } };
+    const changes = { modifications: { one: { description: "Do one, and do it well" } } };
     const fork = await continueFork(engine, await engine.fork(origin.id, atPlan), changes);
     expect(tasksWithSession(engine, fork)).toEqual(["one"]);
     expect(reusedTasks(fork)).toEqual(["two"]);
@@ -223,9 +223,9 @@ describe("a fork of a finished run", () => {
     lab.git("commit", "-q", "-a", "-m", "second");
     const fork = await engine.fork(origin.id, 1);
     await engine.activate(fork.id);
-    await engine.start(fork.id);
+    await engine.order(fork.id, "start");
     await engine.until(fork.id, ({ status }) => status === "confirming");
-    await engine.confirm(fork.id, { removed: ["two"] });
+    await engine.order(fork.id, "confirm", { removed: ["two"] });
     expect(tasksWithSession(engine, await untilOver(engine, fork.id))).toEqual(["one"]);
   });
 
@@ -269,9 +269,9 @@ describe("a fork of a partly failed run", () => {
         const beforeTwin = await continueFork(engine, await engine.fork(id, ends[1]!.runSeq));
         expect(beforeTwin.workers["twin"]!.reused).toMatchObject({ run: id, taskId: "twin" });
         const early = await engine.fork(id, placeOf(engine, id, "orchestrator:tasksReady"));
-        await engine.retry(id, "fails");
+        await engine.order(id, "retry", { taskId: "fails" });
         expect((await untilOver(engine, id)).workers["fails"]).toMatchObject({ status: "completed", attempt: 2 });
-        await engine.retry(late.id, "fails");
+        await engine.order(late.id, "retry", { taskId: "fails" });
         const retried = await untilOver(engine, late.id);
         expect(retried.workers["fails"]).toMatchObject({ status: "completed", attempt: 2, reused: null });
         expect(tasksWithSession(engine, retried)).toEqual(["fails"]);

@@ -41,7 +41,7 @@ describe("a run that is being removed", () => {
     await untilOver(engine, id);
     const removal = engine.cleanup(id);
     await store.begun.promise;
-    await expect(engine.retry(id, "one")).rejects.toMatchObject({
+    await expect(engine.order(id, "retry", { taskId: "one" })).rejects.toMatchObject({
       code: "wrong_state",
       message: `Run "${id}" is being removed. Send no more commands to it.`,
     });
@@ -57,7 +57,7 @@ describe("a run that is being removed", () => {
     await untilOver(engine, id);
     const retries: Promise<unknown>[] = [];
     engine.subscribe(({ type }) => {
-      if (type === "workers:archived") retries.push(engine.retry(id, "one"));
+      if (type === "workers:archived") retries.push(engine.order(id, "retry", { taskId: "one" }));
     });
     await expect(engine.cleanup(id)).rejects.toMatchObject({ code: "wrong_state" });
     expect(retries).toHaveLength(1);

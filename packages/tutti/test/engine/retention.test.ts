@@ -69,7 +69,7 @@ describe("retention", () => {
     const engine = lab.open();
     const id = await lab.begin(engine, agentOf("again", fails), { config });
     expect((await untilOver(engine, id)).outcome).toBe("failed");
-    await engine.retry(id, "one");
+    await engine.order(id, "retry", { taskId: "one" });
     const remove = { removeState: true, onlyEnded: true };
     await expect(engine.cleanup(id, remove)).rejects.toMatchObject({ code: "wrong_state" });
     expect((await untilOver(engine, id)).outcome).toBe("success");
@@ -90,7 +90,7 @@ describe("tutti prune", () => {
       await sleep(2);
     }
     for (const id of made.slice(0, 3)) {
-      await engine.cancel(id);
+      await engine.order(id, "cancel");
       await engine.until(id, ({ released }) => released);
       await sleep(2);
     }

@@ -31,7 +31,7 @@ describe("the agent of a run", () => {
     const templateId = template("own", { config: { agent: good(), autoSpawn: true } });
     const request = { templateId, cwd: lab.repo, message: "do it" };
     const { id } = await engine.create(request);
-    await engine.start(id);
+    await engine.order(id, "start");
     expect((await untilOver(engine, id)).outcome).toBe("success");
     const other = await engine.create({ ...request, agent: "command:true" });
     expect(other.agent).toBe("command:true");
@@ -133,7 +133,7 @@ describe("the format of answers", () => {
       ['None of the blocks counts: a valid "task_list" block is missing.'],
       [],
     ]);
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
   });
 
@@ -222,7 +222,7 @@ describe("a project's own template", () => {
     const next = await lab.begin(engine, good(), { templateId: "ours" });
     expect(engine.get(next)!.template.config.maxWorkers).toBe(2);
     for (const each of [id, next]) {
-      await engine.cancel(each).catch(() => {});
+      await engine.order(each, "cancel").catch(() => {});
       await engine.until(each, ({ released }) => released);
     }
   });

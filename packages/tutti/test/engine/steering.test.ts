@@ -40,17 +40,17 @@ describe("a pause", () => {
     });
     await engine.until(id, running("one"));
     const { sessionId } = engine.get(id)!.workers["one"]!;
-    await engine.pause(id);
+    await engine.order(id, "pause");
     await engine.until(id, (run) => run.workers["one"]!.session.turn === null);
     expect(engine.get(id)).toMatchObject({ status: "paused" });
     expect(engine.get(id)!.workers["one"]).toMatchObject({ status: "paused", sessionId });
-    await engine.resume(id);
+    await engine.order(id, "resume");
     await engine.until(id, running("one"));
     const prompts = () => engine.transcript(id, sessionId).filter(({ type }) => type === "prompt");
     while (prompts().length < 2) await sleep(20);
     expect(engine.get(id)!.workers["one"]!.session).toMatchObject({ turns: 2, sessionId });
     expect(JSON.stringify(prompts())).toContain("You were paused in the middle of this");
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
     expect(types(store)).toEqual(expect.arrayContaining(["orchestrator:paused", "worker:paused", "worker:resumed"]));
     expect(lab.leftovers()).toEqual([]);
@@ -68,11 +68,11 @@ describe("a pause", () => {
     const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
     const { main } = await engine.until(id, (run) => run.status === "aggregating" && run.main?.turn != null);
     const prompts = () => engine.transcript(id, main!.sessionId).filter(({ type }) => type === "prompt").length;
-    await engine.pause(id);
+    await engine.order(id, "pause");
     slowly.resolve();
     await sleep(1000);
     expect([engine.get(id)!.status, prompts()]).toEqual(["paused", 2]);
-    await engine.resume(id);
+    await engine.order(id, "resume");
     expect((await untilOver(engine, id)).outcome).toBe("success");
     expect(prompts()).toBe(3);
   });
@@ -116,7 +116,7 @@ describe("a retry", () => {
       causes: [{ taskId: "one", reason: "no luck" }],
     });
     const first = engine.get(id)!.head;
-    await engine.retry(id, "one");
+    await engine.order(id, "retry", { taskId: "one" });
     await engine.until(id, (run) => run.status === "completed" && run.released && run.head !== first);
     expect(await engine.result(id)).toMatchObject({
       outcome: "success",
@@ -158,7 +158,7 @@ describe("a budget", () => {
     await engine.answer(item!.id, { data: { usd: 100 } });
     await engine.until(id, running("one"));
     expect(engine.get(id)!.budget.usd).toBe(100);
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
   });
 });
@@ -176,7 +176,7 @@ describe("the usage of a turn", () => {
     const run = await engine.until(id, ({ status }) => status === "paused");
     expect(run.pausedFrom).toMatchObject({ reason: "budget" });
     expect(run.workers["one"]!.attempt).toBe(2);
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await untilOver(engine, id);
     expect(engine.get(id)!.usage.usd).toBeCloseTo(1.2);
   });
@@ -197,7 +197,7 @@ describe("the usage of a turn", () => {
     await next.activate(id);
     await sleep(1500);
     expect(next.get(id)).toMatchObject({ status: "planning", usage: { usd: 0.6 } });
-    await next.cancel(id);
+    await next.order(id, "cancel");
     await untilOver(next, id);
   });
 });
@@ -244,7 +244,7 @@ describe("decisions", () => {
       config: { autoSpawn: true },
     });
     await engine.until(id, (run) => run.status === "paused");
-    await engine.decide(id, [{ index: 0, option: 1 }]);
+    await engine.order(id, "decide", { decisions: [{ index: 0, option: 1 }] });
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");
     expect((await engine.result(id)).outputFiles).toContain("merged.md");

@@ -79,7 +79,7 @@ describe("an agent that starts sub-agents", () => {
     await until(engine, `${key}/1`, "returned");
     await engine.subSessions.poll();
     expect(relation(engine, `${key}/2`)).toMatchObject({ status: "active" });
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
     await until(engine, `${key}/2`, "orphaned");
     expect(relation(engine, `${key}/1`)).toMatchObject({ status: "returned" });
   });
@@ -122,7 +122,7 @@ describe("sub-sessions with arbitrary ids", () => {
     );
     await engine.subSessions.register("elsewhere", "somebody");
     await engine.subSessions.register("below", "elsewhere");
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
   });
 });
 
@@ -138,7 +138,7 @@ describe("a worker as the sub-session of its main session", () => {
     await expect(engine.subSessions.extract("nobody")).rejects.toMatchObject({ code: "session_not_found" });
     await expect(engine.subSessions.extract(child)).rejects.toMatchObject({ code: "wrong_state" });
     expect(relation(engine, child)).toMatchObject({ status: "active" });
-    await engine.confirm(id);
+    await engine.order(id, "confirm");
     await engine.until(id, ({ workers }) => workers["one"]?.status === "completed");
     const key = engine.get(id)!.workers["one"]!.sessionId;
     await engine.subSessions.register(key, main);
@@ -166,6 +166,6 @@ describe("a worker as the sub-session of its main session", () => {
     expect(engine.get(id)!.messages).toMatchObject([
       { taskId: "stays", text: expect.stringContaining("failed: no luck") },
     ]);
-    await engine.cancel(id);
+    await engine.order(id, "cancel");
   });
 });

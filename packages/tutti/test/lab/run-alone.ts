@@ -8,10 +8,10 @@ const megabytes = () => Math.round(process.resourceUsage().maxRSS / 1024);
 const local = openLocalEngine({ dataDir });
 const { engine } = local;
 const { id } = await engine.create({ message: "talk", templateId: "documentation", cwd, agent });
-await engine.start(id);
+await engine.order(id, "start");
 const started = megabytes();
 await engine.until(id, ({ status }) => status === "confirming" || status === "error");
-await engine.confirm(id);
+await engine.order(id, "confirm");
 const run = await engine.until(id, ({ released }) => released);
 const ran = megabytes();
 

@@ -240,7 +240,7 @@ describe("OrchestratorManager", () => {
     const id = await lab.work(orchestrators);
     expect(await until(orchestrators, id, "paused")).toMatchObject({ _previousStatus: "aggregating" });
     await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
-    await orchestrators.sharedEngine.engine.decide(id, [{ index: 0, text: "the first" }]);
+    await orchestrators.sharedEngine.engine.order(id, "decide", { decisions: [{ index: 0, text: "the first" }] });
     expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
   });
 
@@ -267,7 +267,7 @@ describe("OrchestratorManager", () => {
       priority: 2,
       task: { title: "Title of two" },
     });
-    await orchestrators.sharedEngine.engine.confirm(id, { tasks: { three: { skip: true } } });
+    await orchestrators.sharedEngine.engine.order(id, "confirm", { modifications: { three: { skip: true } } });
     expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
   });
 

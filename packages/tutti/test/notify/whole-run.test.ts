@@ -105,14 +105,14 @@ describe("A server", () => {
       message: "x",
       agent: scripted(),
     });
-    await server.engine.start(id);
+    await server.engine.order(id, "start");
     await hook.until(1);
     const { url } = server;
     await server.close({ leaveRunning: false });
     expect((bodies()[0] as { text: string }).text).toContain(`<${url}/runs/${id}|${id}>`);
 
     const next = await startLocalServer(options);
-    await next.engine.confirm(id);
+    await next.engine.order(id, "confirm");
     await next.engine.until(id, ({ status }) => isRunOver(status));
     await hook.until(2);
     await next.close({ leaveRunning: false });

@@ -25,9 +25,8 @@ const dyingAfter =
   };
 const runs: LaunchedRuns = {
   create: dyingAfter("create", (request) => engine.create(request)),
-  start: (id) => engine.start(id),
   append: dyingAfter("append", (...events) => engine.append(...events)),
-  cancel: (id) => engine.cancel(id),
+  order: (id, name) => engine.order(id, name),
   summaries: () => engine.summaries(),
 };
 const world = { ...realWorld, now: () => now };

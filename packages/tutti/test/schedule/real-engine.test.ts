@@ -71,7 +71,7 @@ describe("a server that is killed while it settles a due time", () => {
         expect(next.schedules.list()).toMatchObject([
           { running: 1, lastDue: new Date(DUE).toISOString(), lastRun: { id }, lastSkipped: null },
         ]);
-        await engine.cancel(id);
+        await engine.order(id, "cancel");
         await engine.settled(id);
       } finally {
         await next.schedules.stop();
@@ -107,7 +107,7 @@ describe("a server with a schedule", () => {
         expect([byHand.code, byHand.last.id === id]).toEqual([0, false]);
         const unknown = await tuttiJson<object>([...at, "schedules", "run", "nobody"]);
         expect(unknown).toMatchObject({ code: 3, last: { error: { code: "not_found" } } });
-        await engine.cancel(byHand.last.id);
+        await engine.order(byHand.last.id, "cancel");
         await engine.until(byHand.last.id, ({ released }) => released);
         // Half a file, as an editor may write it for a moment.
         writeFileSync(join(lab.data, "tutti.config.json"), '{ "schedules": {');
@@ -168,7 +168,7 @@ describe("a server with a trigger", () => {
     expect([again.status, again.json]).toEqual([200, { orchestratorId: id, status: "confirming" }]);
     const full = await send('{"ref":"other"}');
     expect([full.status, full.json.error]).toMatchObject([409, { code: "too_many_runs", details: { runs: [id] } }]);
-    await lab.engine.cancel(id);
+    await lab.engine.order(id, "cancel");
     await lab.until(id, ({ released }) => released);
     await lab.stop();
     await lab.start();
@@ -200,7 +200,7 @@ describe("a server with a trigger", () => {
     expect(lab.engine.get(id)!.template.name).toBe("Theirs");
     const planned = await lab.until(id, ({ tasks }) => tasks.length > 0);
     expect([planned.status, Object.values(planned.inbox).map(({ kind }) => kind)]).toEqual(["confirming", ["plan"]]);
-    await lab.engine.cancel(id);
+    await lab.engine.order(id, "cancel");
     await lab.until(id, ({ released }) => released);
   });
 

@@ -79,13 +79,10 @@ export class ListedRuns implements LaunchedRuns {
     return this.list.at(-1)!;
   }
 
-  async start(id: string): Promise<KnownRun> {
+  async order(id: string, name: "start" | "cancel"): Promise<KnownRun> {
+    if (name === "cancel") return this.#turn(id, "cancelled");
     if (this.startFails) throw this.startFails;
     return this.#turn(id, "analyzing");
-  }
-
-  async cancel(id: string): Promise<KnownRun> {
-    return this.#turn(id, "cancelled");
   }
 
   async append(...events: ServerEvent[]): Promise<void> {

@@ -97,7 +97,7 @@ describe("the events of a run", () => {
     const shown = { progress: 40, currentAction: "waiting for the lock" };
     expect(reported()).toMatchObject({ ...sessionData, ...shown, status: "blocked", toolStats });
     expect(lab.engine.get(id)!.workers["d"]).toMatchObject({ ...shown, status: "running", toolStats });
-    await lab.engine.cancel(id);
+    await lab.engine.order(id, "cancel");
     await lab.until(id, ({ released }) => released);
     await socket.reached(lab.engine.lastSeq());
   });

@@ -85,7 +85,7 @@ describe("a request with an Idempotency-Key", () => {
 
   it("is forgotten when its run is deleted, and a fork does not inherit it", async () => {
     const { json } = await post("gone", request());
-    await lab.engine.start(json.orchestratorId);
+    await lab.engine.order(json.orchestratorId, "start");
     await lab.until(json.orchestratorId, ({ status }) => status === "confirming");
     const fork = await lab.engine.fork(json.orchestratorId);
     await lab.delete(`/api/orchestrator/${json.orchestratorId}`);

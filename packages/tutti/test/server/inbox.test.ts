@@ -53,7 +53,7 @@ describe("the inbox", () => {
   it("sends each answer to the agent that asked, in the order of the questions", async () => {
     const asking = worker("a", { say: "hm", then: "ask:Which one?" }, { write: { "a.md": "a" }, block: done({}) });
     const id = await waitingPlan("ask.json", asking);
-    await lab.engine.confirm(id);
+    await lab.engine.order(id, "confirm");
     await lab.until(id, (run) => Object.values(run.inbox).some(({ kind }) => kind === "question"));
     const other = await waitingPlan("other.json", goodWorker);
     const items = await inbox();
@@ -96,11 +96,11 @@ describe("the inbox", () => {
     const id = await waitingPlan("kinds.json", worker("a", { then: "ask:Which?" }));
     const [plan] = await inbox();
     expect((await lab.post(`/api/inbox/${plan.id}`, { text: "yes" })).status).toBe(400);
-    await lab.engine.confirm(id);
+    await lab.engine.order(id, "confirm");
     const run = await lab.until(id, (now) => Object.values(now.inbox).some(({ kind }) => kind === "question"));
     const [item] = Object.keys(run.inbox);
     expect((await lab.post(`/api/inbox/${item}`, { approve: true })).status).toBe(400);
-    await lab.engine.cancel(id);
+    await lab.engine.order(id, "cancel");
     await lab.until(id, ({ released }) => released);
   });
 });

@@ -20,7 +20,7 @@ async function burst(runs: number): Promise<number> {
   for (let i = 0; i < runs; i += 10) {
     const some = Array.from({ length: Math.min(10, runs - i) }, async () => {
       const { id } = await lab.engine.create(request);
-      await lab.engine.cancel(id);
+      await lab.engine.order(id, "cancel");
       await lab.engine.until(id, ({ released }) => released);
     });
     await Promise.all(some);
@@ -153,7 +153,7 @@ describe("the filter of a client", () => {
       queries.flatMap((query) => [lab.socket(`${query}&after=0`), lab.stream(`${query}&after=0`)]),
     );
     for (const id of [mine, other]) {
-      await lab.engine.cancel(id);
+      await lab.engine.order(id, "cancel");
       await lab.until(id, ({ released }) => released);
     }
     const whole = await lab.socket("?after=0");
@@ -186,7 +186,7 @@ describe("the filter of a client", () => {
     await follower.say(say("subscribe", b));
     await follower.say(say("unsubscribe", b));
     for (const id of [c, b, a]) {
-      await lab.engine.cancel(id);
+      await lab.engine.order(id, "cancel");
       await lab.until(id, ({ released }) => released);
     }
     await follower.until((frames) => frames.some(({ run, type }) => run === a && type === "workspace:released"));

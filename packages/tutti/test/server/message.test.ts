@@ -64,7 +64,7 @@ describe("a message", () => {
     await lab.stop();
     await lab.start();
     await lab.engine.activate(id);
-    await lab.engine.start(id);
+    await lab.engine.order(id, "start");
     const { mainSessionId } = await lab.until(id, ({ status }) => status === "confirming");
     expect((await prompts(id, mainSessionId!))[0]).toContain("be kind");
   });

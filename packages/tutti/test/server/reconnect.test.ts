@@ -113,7 +113,7 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
     for (let i = 0; !speaking.over; i++) {
       const text = `word ${i}`;
       await client()
-        .message((i % 2 === 0 ? mine : other)!, text)
+        .order((i % 2 === 0 ? mine : other)!, "message", { text })
         .then(() => acknowledged.push(text))
         .catch(() => sleep(20));
     }

@@ -216,7 +216,7 @@ export const CASES: Record<RouteKey, Cases> = {
   "POST /api/orchestrator/:id/resume": {
     success: async (scene) => {
       const id = await scene.waiting();
-      await scene.lab.engine.pause(id);
+      await scene.lab.engine.order(id, "pause");
       return { params: { id } };
     },
     wrong: unknownRun,

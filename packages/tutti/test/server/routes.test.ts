@@ -24,7 +24,7 @@ beforeAll(async () => {
   agent = lab.lab.scenario([looked, ...plan, lost, goodWorker]);
   ended = await lab.create(agent, { autoStart: true, customVariables: { TONE: "dry" }, config: { maxWorkers: 3 } });
   await lab.until(ended, (run) => run.status === "confirming");
-  await lab.engine.confirm(ended);
+  await lab.engine.order(ended, "confirm");
   const { sessionId } = (await lab.until(ended, (run) => run.workers["task_001"]?.session.turn != null)).workers[
     "task_001"
   ]!;

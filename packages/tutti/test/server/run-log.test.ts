@@ -128,7 +128,7 @@ describe("an import", () => {
         fetch(url, { ...init, body: Readable.toWeb(Readable.from([tooLong])), duplex: "half" } as never),
     });
     await expect(silent.import(tooLong)).rejects.toMatchObject(refusal);
-    await expect(client.message(ended, "x".repeat(2 * MIB))).rejects.toMatchObject({ status: 413 });
+    await expect(client.order(ended, "message", { text: "x".repeat(2 * MIB) })).rejects.toMatchObject({ status: 413 });
   });
 
   it("rejects a run in a folder that the server does not allow", async () => {

@@ -41,7 +41,7 @@ describe("secrets of more than 40 kinds that an agent prints in every way", () =
     const confirming = await lab.until(id, (run) => run.status === "confirming" || run.status === "error");
     expect(confirming.status).toBe("confirming");
     const plan = await lab.api("/api/inbox");
-    await lab.engine.confirm(id);
+    await lab.engine.order(id, "confirm");
     const isAsked = (run: typeof confirming) => Object.values(run.inbox).some(({ kind }) => kind === "question");
     await lab.until(id, isAsked);
     const inbox = await lab.api("/api/inbox");

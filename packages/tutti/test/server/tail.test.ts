@@ -12,7 +12,7 @@ const CANCELLED = "orchestrator:cancelled";
 
 async function cancelled(): Promise<string> {
   const id = await lab.create("local");
-  await lab.engine.cancel(id);
+  await lab.engine.order(id, "cancel");
   await lab.until(id, ({ released }) => released);
   return id;
 }
@@ -25,7 +25,7 @@ describe("the last events", () => {
     await cancelled();
     const spoken = [await lab.create("local"), await lab.create("local")];
     // Several pages of events.
-    for (let i = 0; i < 200; i++) await lab.engine.message(spoken[i % 2]!, `word ${i}`);
+    for (let i = 0; i < 200; i++) await lab.engine.order(spoken[i % 2]!, "message", { text: `word ${i}` });
     const stored = lab.stored();
     const wanted = [
       ["?tail=5", stored.slice(-5)],
@@ -46,7 +46,7 @@ describe("the last events", () => {
       for (const follower of await ways(query)) followers.push({ query, first, follower });
     }
     await cancelled();
-    await lab.engine.message(spoken[0]!, "the last word");
+    await lab.engine.order(spoken[0]!, "message", { text: "the last word" });
     const whole = await lab.socket("?tail=1");
     await whole.reached(lab.engine.lastSeq());
     expect(whole.frames).toHaveLength(1);

@@ -16,9 +16,9 @@ beforeAll(async () => {
   const agent = lab.lab.scenario([...mainSession(tasks), worker, goodWorker]);
   ended = await lab.create(agent, { autoStart: true, budget: { usd: 5 } });
   await lab.until(ended, ({ status }) => status === "confirming");
-  await lab.engine.pause(ended);
-  await lab.engine.resume(ended);
-  await lab.engine.confirm(ended);
+  await lab.engine.order(ended, "pause");
+  await lab.engine.order(ended, "resume");
+  await lab.engine.order(ended, "confirm");
   const hangs = { match: { role: "worker" }, turns: [{ say: "hm", then: "hang" }] };
   const slow = lab.lab.scenario([...mainSession([{ id: "a" }]), hangs], "slow.json");
   running = await lab.create(slow, { autoStart: true, config: { autoSpawn: true } });

@@ -4,7 +4,7 @@ import { WORLD } from "./loop.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import type { PlanChanges } from "../../src/run/command.ts";
+import type { OrderInput } from "../../src/schema/api/orders.ts";
 import { workersOf } from "../../src/run/lookup.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../src/schema/inbox.ts";
@@ -128,7 +128,7 @@ export class Person {
     const number = this.#created++;
     const make = async (engine: Engine): Promise<Run> => {
       const { id } = await engine.create({ templateId: `t${number}`, cwd: "/repo", message: "do it", agent: "sim" });
-      return engine.start(id);
+      return engine.order(id, "start");
     };
     this.#give(this.#options.engine()!, ["create", make]);
   }
@@ -157,7 +157,7 @@ export class Person {
 
   #helpful(run: Run): Order[] {
     const { id, status } = run;
-    if (status === "created") return [["start", (engine) => engine.start(id)]];
+    if (status === "created") return [["start", (engine) => engine.order(id, "start")]];
     const items = Object.values(run.inbox);
     // An answer to an item of a finished run reopens it, so the `#calm` phase does not answer.
     const open = isRunOver(status) ? items.filter(() => !this.#calm) : items;
@@ -178,16 +178,16 @@ export class Person {
   async #resume(engine: Engine, id: string): Promise<Run> {
     try {
       this.#options.stage.resumed.add(id);
-      return await engine.resume(id);
+      return await engine.order(id, "resume");
     } catch (error) {
       if (!this.#calm || !(error instanceof TuttiError) || error.code !== "budget_exhausted") throw error;
       this.#options.stage.count("resumes without a way on");
-      return engine.cancel(id);
+      return engine.order(id, "cancel");
     }
   }
 
   #pause(engine: Engine, run: Run): Promise<Run> {
-    const paused = engine.pause(run.id);
+    const paused = engine.order(run.id, "pause");
     // Planted: acknowledges before the write is on disk.
     if (this.#options.stage.has("order-acknowledged-early"))
       this.#options.acknowledged({ ...run, runSeq: run.runSeq + 1 });
@@ -197,21 +197,21 @@ export class Person {
   #confirm(run: Run): Order {
     const { id } = run;
     if (run.planErrors.length > 0) {
-      if (this.#random.chance(0.3)) return ["cancel", (engine) => engine.cancel(id)];
-      return ["request changes", (engine) => engine.requestChanges(id, "without a circle")];
+      if (this.#random.chance(0.3)) return ["cancel", (engine) => engine.order(id, "cancel")];
+      return ["request changes", (engine) => engine.order(id, "requestChanges", { text: "without a circle" })];
     }
     if (!this.#calm && this.#random.chance(0.1)) {
-      return ["request changes", (engine) => engine.requestChanges(id, "smaller")];
+      return ["request changes", (engine) => engine.order(id, "requestChanges", { text: "smaller" })];
     }
     const changes = !this.#calm && this.#random.chance(0.3) ? this.#changes(run) : {};
     const give = (engine: Engine) => {
       this.#options.stage.confirmed.add(id);
-      return engine.confirm(id, changes);
+      return engine.order(id, "confirm", changes);
     };
     return ["confirm", give];
   }
 
-  #changes(run: Run): PlanChanges {
+  #changes(run: Run): OrderInput<"confirm"> {
     const task = this.#random.pick(run.tasks);
     const added = {
       id: `t${run.tasks.length}`,
@@ -221,9 +221,9 @@ export class Person {
       priority: 5,
       dependencies: [task.id],
     };
-    return this.#random.pick<PlanChanges>([
-      { tasks: { [task.id]: { skip: true, satisfied: this.#random.chance(0.5) } } },
-      { tasks: { [task.id]: { priority: 1, title: "Renamed" } } },
+    return this.#random.pick<OrderInput<"confirm">>([
+      { modifications: { [task.id]: { skip: true, satisfied: this.#random.chance(0.5) } } },
+      { modifications: { [task.id]: { priority: 1, title: "Renamed" } } },
       { added: [added] },
       { removed: [task.id] },
       { budget: { turns: 30 } },
@@ -232,7 +232,10 @@ export class Person {
 
   #answer(id: string, item: InboxItem): Order {
     if (item.kind === "decision" && this.#random.chance(0.4)) {
-      return ["decide", (engine) => engine.decide(id, [{ index: item.index!, text: "the first" }])];
+      return [
+        "decide",
+        (engine) => engine.order(id, "decide", { decisions: [{ index: item.index!, text: "the first" }] }),
+      ];
     }
     const answers: Record<InboxItem["kind"], readonly PersonAnswer[]> = {
       plan: [{ approve: true }],
@@ -279,17 +282,17 @@ export class Person {
       case "resume":
         return ["resume", (engine) => this.#resume(engine, id)];
       case "cancel":
-        return ["cancel", (engine) => engine.cancel(id)];
+        return ["cancel", (engine) => engine.order(id, "cancel")];
       case "confirm":
-        return ["confirm", (engine) => engine.confirm(id, {}, "another plan")];
+        return ["confirm", (engine) => engine.order(id, "confirm", { hash: "another plan" })];
       case "pauseWorker":
       case "resumeWorker":
       case "cancelWorker":
         return worker && [what, (engine) => engine[what](id, worker.sessionId)];
       case "retry":
-        return task && ["retry", (engine) => engine.retry(id, task.id)];
+        return task && ["retry", (engine) => engine.order(id, "retry", { taskId: task.id })];
       case "decide":
-        return ["decide", (engine) => engine.decide(id, [{ index: 0, option: 0 }])];
+        return ["decide", (engine) => engine.order(id, "decide", { decisions: [{ index: 0, option: 0 }] })];
       case "answer":
         return ["answer nothing", async (engine) => engine.answer("item_nothing", { text: "yes" })];
       case "look":

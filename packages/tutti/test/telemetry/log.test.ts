@@ -49,9 +49,9 @@ describe("the log of a server", () => {
       worker("two", { write: { "a.md": "a" }, block: done({}) }),
     ]);
     const { id: run } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
-    await engine.start(run);
+    await engine.order(run, "start");
     await engine.until(run, ({ status }) => status === "confirming");
-    await engine.confirm(run);
+    await engine.order(run, "confirm");
     await engine.until(run, ({ released }) => released);
     await server!.close({ leaveRunning: false });
     server = null;

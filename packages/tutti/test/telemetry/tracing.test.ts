@@ -61,9 +61,9 @@ describe("a run", () => {
   async function begin(agent: string): Promise<string> {
     const { engine } = open();
     const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
-    await engine.start(id);
+    await engine.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
-    await engine.confirm(id);
+    await engine.order(id, "confirm");
     return id;
   }
   const usage = { inputTokens: 100, outputTokens: 20, usd: 0.01 };

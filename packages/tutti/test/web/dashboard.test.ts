@@ -38,7 +38,7 @@ describe("The dashboard", () => {
     onStage(async (stage) => {
       const finished = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "The first request");
       await stage.until(finished.id, "confirming");
-      await stage.engine.confirm(finished.id);
+      await stage.engine.order(finished.id, "confirm");
       await stage.until(finished.id, "completed");
       const waiting = await stage.begin(mainSession(PLAN), "The second request");
       await stage.until(waiting.id, "confirming");
@@ -108,7 +108,7 @@ describe("The dashboard", () => {
         "Write a page",
       );
       await stage.until(run.id, "confirming");
-      await stage.engine.confirm(run.id);
+      await stage.engine.order(run.id, "confirm");
       await stage.until(run.id, "completed");
       const page = await stage.page(`/runs/${run.id}`);
       const node = page.locator('.task-node[data-task="a"]');
@@ -139,7 +139,7 @@ describe("The dashboard", () => {
     onStage(async (stage) => {
       const run = await stage.begin(slowly(stage.lab.gate()), "Write three pages");
       await stage.until(run.id, "confirming");
-      await stage.engine.confirm(run.id);
+      await stage.engine.order(run.id, "confirm");
       const page = await stage.page(`/runs/${run.id}`);
       await untilStatus(page, "first", "Completed");
       await untilStatus(page, "slow", "Working");
@@ -172,7 +172,7 @@ describe("The dashboard", () => {
       const gate = stage.lab.gate();
       const run = await stage.begin(slowly(gate), "Write three pages");
       await stage.until(run.id, "confirming");
-      await stage.engine.confirm(run.id);
+      await stage.engine.order(run.id, "confirm");
       const page = await stage.page(`/runs/${run.id}`);
       await untilStatus(page, "slow", "Working");
       await stage.stopServer();
@@ -203,7 +203,7 @@ describe("The dashboard", () => {
         "Paint the page",
       );
       await stage.until(run.id, "confirming");
-      await stage.engine.confirm(run.id);
+      await stage.engine.order(run.id, "confirm");
       const page = await stage.page(`/runs/${run.id}`);
       const question = page.getByRole("region", { name: "Question" });
       await question.getByText("Which colour?").waitFor();

@@ -25,7 +25,7 @@ const background = (page: Page): Promise<unknown> => page.evaluate("getComputedS
 async function confirmAndWait(stage: Stage, sessions: object[], condition: (run: Run) => boolean): Promise<Run> {
   const { id } = await stage.begin(sessions, REQUEST, { folder: "billing-service" });
   await stage.until(id, "confirming");
-  await stage.engine.confirm(id);
+  await stage.engine.order(id, "confirm");
   return stage.engine.until(id, condition);
 }
 

@@ -49,15 +49,15 @@ describe("Notifications in the dashboard", () => {
       // Cancelling a run is enough for a notification, so none of them is started.
       const begin = (message: string) => stage.begin(sessions, message, { start: false });
       const [first, second, third] = [await begin("One"), await begin("Another"), await begin("A third")];
-      await stage.engine.cancel(first.id);
+      await stage.engine.order(first.id, "cancel");
       await until(page, "recorded.checks > 0");
       await page.evaluate("recorded.visible = false");
-      await stage.engine.cancel(second.id);
+      await stage.engine.order(second.id, "cancel");
       await until(page, "recorded.shown.length > 0");
       await page.getByRole("link", { name: /A third/ }).click();
       await page.getByRole("heading", { name: "A third" }).waitFor();
       await page.getByText("Live").waitFor();
-      await stage.engine.cancel(third.id);
+      await stage.engine.order(third.id, "cancel");
       await until(page, "recorded.shown.length > 1");
       expect((await recorded(page)).shown).toEqual([
         { title: "The run was cancelled", body: second.id, tag: `${second.id}:2` },

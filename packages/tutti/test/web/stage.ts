@@ -53,7 +53,7 @@ export class Stage {
     if (!existsSync(cwd)) this.lab.git("clone", "-q", ".", cwd);
     const agent = this.lab.scenario(sessions, `scenario-${this.engine.list().length}.json`);
     const run = await this.engine.create({ templateId: "documentation", cwd, message, agent });
-    return start ? this.engine.start(run.id) : run;
+    return start ? this.engine.order(run.id, "start") : run;
   }
 
   async until(id: string, status: Run["status"]): Promise<Run> {

@@ -27,7 +27,7 @@ describe("A user of the dashboard", () => {
       ];
       const { id } = await stage.begin(sessions, "Write two pages");
       await stage.until(id, "confirming");
-      await stage.engine.confirm(id);
+      await stage.engine.order(id, "confirm");
       const page = await stage.page(`/runs/${id}`);
       await untilStatus(page, "a", "Working");
       await untilStatus(page, "b", "Completed");
@@ -115,7 +115,7 @@ describe("A user of the dashboard", () => {
         config: { autoSpawn: true },
         budget: { turns: 3 },
       });
-      await stage.engine.start(id);
+      await stage.engine.order(id, "start");
       const page = await stage.page(`/runs/${id}`);
       const budget = page.getByRole("region", { name: "Budget" });
       const decision = page.getByRole("region", { name: "Decision" });
@@ -144,7 +144,7 @@ describe("A user of the dashboard", () => {
         const { token } = openTokens(stage.lab.data).create({ name: "wall-screen", role: "view" });
         const page = await stage.page();
         await page.goto(`${stage.url}/?token=${token}#/runs/${id}`);
-        await stage.engine.confirm(id);
+        await stage.engine.order(id, "confirm");
         await untilStatus(page, "a", "Working");
         await page.getByRole("button", { name: "Pause", exact: true }).click();
         await page.getByText('The token "wall-screen" has the role view, and this request needs operate').waitFor();

@@ -6,7 +6,7 @@ import { useAction } from "../shell/use-action.ts";
 /** Asks for confirmation in place, because a cancelled run cannot be resumed. */
 export function CancelButton({ id }: { id: string }) {
   const [asking, setAsking] = useState(false);
-  const cancel = useAction(() => server.cancel(id));
+  const cancel = useAction(() => server.order(id, "cancel"));
   if (!asking) {
     return (
       <button type="button" className="button" onClick={() => setAsking(true)}>

@@ -11,9 +11,9 @@ export function RunActions({ run }: { run: Run }) {
   const canPause = status !== "created" && status !== "paused" && !isRunOver(status);
   return (
     <div className="run-actions">
-      {status === "created" && <OrderButton word="Start" primary order={() => server.start(id)} />}
-      {canPause && <OrderButton word="Pause" order={() => server.pause(id)} />}
-      {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.resume(id)} />}
+      {status === "created" && <OrderButton word="Start" primary order={() => server.order(id, "start")} />}
+      {canPause && <OrderButton word="Pause" order={() => server.order(id, "pause")} />}
+      {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.order(id, "resume")} />}
       {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
     </div>
   );

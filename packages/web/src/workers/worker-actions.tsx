@@ -26,7 +26,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
         />
       )}
       {canRetry(run, taskId) && (
-        <OrderButton word="Retry" label={`Retry ${taskId}`} order={() => server.retry(run.id, taskId)} />
+        <OrderButton word="Retry" label={`Retry ${taskId}`} order={() => server.order(run.id, "retry", { taskId })} />
       )}
     </div>
   );

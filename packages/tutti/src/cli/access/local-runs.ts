@@ -30,9 +30,9 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     import: (text, trust) => engine.import(text, { trust }),
     fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
     agree: (hash) => trusted.add(hash),
-    orders: engine,
+    order: (id, name, ...input) => engine.order(id, name, ...input),
+    answer: (itemId, answer) => engine.answer(itemId, answer),
     activate: (id) => engine.activate(id),
-    confirm: (id, { modifications: tasks, hash, ...changes }) => engine.confirm(id, { tasks, ...changes }, hash),
     cleanup: (id, options) => engine.cleanup(id, options),
   };
 }

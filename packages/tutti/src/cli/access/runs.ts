@@ -2,11 +2,11 @@
 // `RunReader` is its read-only part, which also works on the log on disk.
 import type { RouteInput } from "../../client/call-route.ts";
 import type { ListedRun } from "../../client/run-summary.ts";
+import type { OrderArguments, OrderName } from "../../schema/api/orders.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
-import type { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 import type { TemplateConfig } from "../../schema/template.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
@@ -60,20 +60,10 @@ export interface LiveRun {
   close(): void;
 }
 
-/** Orders to a run. Both `Engine` and the client of a server have these methods, so an order needs no adapter. */
-interface RunOrders {
-  start(id: string): Promise<unknown>;
-  pause(id: string): Promise<unknown>;
-  resume(id: string): Promise<unknown>;
-  cancel(id: string): Promise<unknown>;
-  retry(id: string, taskId: string): Promise<unknown>;
-  /** Without `taskId` the message goes to the main session. */
-  message(id: string, text: string, taskId?: string): Promise<unknown>;
-  answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
-}
-
 export interface RunAccess extends RunReader {
-  readonly orders: RunOrders;
+  /** Gives an order of `ORDERS`; `input` is the body of its route. */
+  order<Name extends OrderName>(id: string, name: Name, ...input: OrderArguments<Name>): Promise<unknown>;
+  answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
   /** Whether runs continue after this command ends. */
   readonly outlives: boolean;
   watch(id: string): Promise<LiveRun>;
@@ -87,7 +77,6 @@ export interface RunAccess extends RunReader {
   agree(hash: string): void;
   /** Makes the engine act for a run, which rests until then. */
   activate(id: string): Promise<unknown>;
-  confirm(id: string, changes: ChangedPlan): Promise<unknown>;
   cleanup(id: string, options: CleanupOptions): Promise<CleanupReport>;
 }
 

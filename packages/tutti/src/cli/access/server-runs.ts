@@ -41,10 +41,10 @@ export function serverRuns(address: ClientOptions): RunAccess {
     fork: (id, { at, fresh }) => client.fork(id, { fresh, ...(at !== undefined && { at }) }),
     // Each request to a server carries the hash that the user agreed to.
     agree: () => {},
-    orders: client,
+    order: (id, name, ...input) => client.order(id, name, ...input),
+    answer: (itemId, answer) => client.answer(itemId, answer),
     // A server always acts for all its runs.
     activate: async () => {},
-    confirm: (id, changes) => client.confirm(id, changes),
     cleanup: async (id, options) => {
       await client.call("DELETE /api/orchestrator/:id", { params: { id }, body: options });
       return { removed: options.removeState };

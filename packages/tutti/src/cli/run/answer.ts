@@ -9,7 +9,7 @@ export const answerOrder =
   async ({ runs, item }) => {
     const { id, kind } = item!;
     const content = kind === "data" ? { data: readObject("answer", text ?? "") } : answerFrom(kind, text, flags);
-    await runs.orders.answer(id, content);
+    await runs.answer(id, content);
   };
 
 /** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */

@@ -10,7 +10,7 @@ import type { Run } from "../../schema/run.ts";
 export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
   const requested = withSkips(readChanges(edit), skip);
   return async ({ runs, output, id, signal }) => {
-    await runs.confirm(id, await settleSkips(output, await runs.run(id), requested, signal));
+    await runs.order(id, "confirm", await settleSkips(output, await runs.run(id), requested, signal));
     return { yes: true };
   };
 }

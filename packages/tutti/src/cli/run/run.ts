@@ -38,7 +38,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
       const id = await createTrusted(output, runs, signal, request);
       const { yes = false, allowDegraded = false } = flags;
       if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
-      await runs.orders.start(id);
+      await runs.order(id, "start");
       const { status } = await runs.run(id);
       output.value({ id, status });
       output.result(id);

@@ -64,7 +64,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order:
       () =>
       async ({ runs, id }) =>
-        void (await runs.orders.start(id)),
+        void (await runs.order(id, "start")),
   },
   {
     name: "attach",
@@ -95,7 +95,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order:
       () =>
       async ({ runs, output, id }) => {
-        await runs.orders.pause(id);
+        await runs.order(id, "pause");
         // Adopts sessions that an earlier engine left running, so that they end in order with this command. After a
         // resume their tasks start a new attempt.
         await runs.activate(id);
@@ -113,7 +113,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order:
       () =>
       async ({ runs, id }) =>
-        void (await runs.orders.resume(id)),
+        void (await runs.order(id, "resume")),
   },
   {
     name: "cancel",
@@ -123,7 +123,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order:
       () =>
       async ({ runs, output, id }) => {
-        await runs.orders.cancel(id);
+        await runs.order(id, "cancel");
         await runs.activate(id);
         const live = await runs.watch(id);
         await live.settled().finally(() => live.close());
@@ -152,7 +152,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order:
       ([taskId]) =>
       async ({ runs, id }) =>
-        void (await runs.orders.retry(id, taskId!)),
+        void (await runs.order(id, "retry", { taskId: taskId! })),
   },
   {
     name: "message",
@@ -164,7 +164,7 @@ const COMMANDS: readonly SteerCommand[] = [
     order: ([text = ""], { task }) => {
       if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
       return async ({ runs, output, id }) => {
-        await runs.orders.message(id, text, task);
+        await runs.order(id, "message", { text, ...(task !== undefined && { taskId: task }) });
         output.value({ id, taskId: task ?? null, text });
         output.result(`${task ?? "the main session"} of ${id} receives the message with its next turn`);
       };

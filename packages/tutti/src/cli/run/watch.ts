@@ -53,7 +53,7 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     board.onEvent(event);
   });
   try {
-    if (options.start) await runs.orders.start(id);
+    if (options.start) await runs.order(id, "start");
     const end = await Promise.race([attend({ ...options, live, ring }, board), whenAborted(signal)]);
     if (end !== undefined) return end;
     board.close(false);
@@ -173,7 +173,7 @@ async function settlePlan({ runs, live, ring, output, yes, signal }: FollowConte
     );
   }
   if (yes) {
-    await runs.confirm(run.id, ChangedPlan.parse({}));
+    await runs.order(run.id, "confirm", ChangedPlan.parse({}));
   } else if (!isTerminal(output)) {
     const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
     throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
@@ -193,7 +193,7 @@ async function askToConfirm(
   for (;;) {
     const reply = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
     if (reply === undefined) return;
-    if (reply === "y" || reply === "yes") return void (await runs.confirm(run.id, ChangedPlan.parse({})));
+    if (reply === "y" || reply === "yes") return void (await runs.order(run.id, "confirm", ChangedPlan.parse({})));
     if (reply === "n" || reply === "no") {
       const next = `Confirm it with "tutti confirm ${run.id}", or cancel the run with "tutti cancel ${run.id}".`;
       const message = `The plan of run "${run.id}" is not confirmed. ${next}`;
@@ -221,9 +221,9 @@ async function askQuestion(
   const reply = (await promptUntil("> ", signal, answered))?.trim();
   if (reply === undefined) return;
   const option = /^\d+$/.test(reply) ? Number(reply) : -1;
-  if (item.options?.[option] !== undefined) await runs.orders.answer(item.id, { option });
+  if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });
   else if (reply === "" || item.kind === "budget") {
     return output.line(`Type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}.`);
-  } else await runs.orders.answer(item.id, { text: reply });
+  } else await runs.answer(item.id, { text: reply });
   await answered;
 }

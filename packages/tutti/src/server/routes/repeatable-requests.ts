@@ -82,7 +82,7 @@ export class RepeatableRequests {
   /** The run exists at this point, so a failed start still returns its id, with `startError`. */
   async #start(id: string): Promise<CreatedRun> {
     try {
-      return { orchestratorId: id, status: (await this.#engine.start(id)).status };
+      return { orchestratorId: id, status: (await this.#engine.order(id, "start")).status };
     } catch (error) {
       const { status } = this.#engine.get(id)!;
       return { orchestratorId: id, status, startError: encodeError(error).body.error };

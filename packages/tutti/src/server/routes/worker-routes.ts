@@ -54,7 +54,9 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
     "POST /api/orchestrator/:id/workers/:key/resume": steer(({ id }, { sessionId }) =>
       engine.resumeWorker(id, sessionId),
     ),
-    "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) => engine.retry(id, taskId)),
+    "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) =>
+      engine.order(id, "retry", { taskId }),
+    ),
     "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
       const run = findRun(engine, params.id);
       const { key } = params;

@@ -374,13 +374,13 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
     rows: ["D4-356"],
     file: "tutti/src/module/worker-manager.ts",
     find: "(engine) => engine.pauseWorker(run.id, sessionId)",
-    replace: "(engine) => engine.pause(run.id)",
+    replace: '(engine) => engine.order(run.id, "pause")',
   },
   {
     rows: ["D4-357"],
     file: "tutti/src/module/worker-manager.ts",
     find: "(engine) => engine.resumeWorker(run.id, sessionId)",
-    replace: "(engine) => engine.resume(run.id)",
+    replace: '(engine) => engine.order(run.id, "resume")',
   },
   {
     rows: ["D4-358"],
@@ -857,8 +857,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-450"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "const changes = { tasks: modifications };",
-    replace: "const changes = { tasks: {} };",
+    find: 'engine.order(orchestratorId, "confirm", { modifications })',
+    replace: 'engine.order(orchestratorId, "confirm")',
   },
   {
     rows: ["D4-450"],

@@ -788,27 +788,27 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-460"],
-    file: "tutti/src/server/routes/steer-routes.ts",
-    find: "await engine.start(params.id);",
-    replace: "findRun(engine, params.id);",
+    file: "tutti/src/schema/api/orders.ts",
+    find: 'path: "start",',
+    replace: 'path: "start-now",',
   },
   {
     rows: ["D4-463"],
-    file: "tutti/src/server/routes/steer-routes.ts",
-    find: "await engine.cancel(params.id);",
-    replace: "findRun(engine, params.id);",
+    file: "tutti/src/schema/api/orders.ts",
+    find: 'path: "cancel",',
+    replace: 'path: "cancel-now",',
   },
   {
     rows: ["D4-461"],
-    file: "tutti/src/server/routes/steer-routes.ts",
-    find: "await engine.pause(params.id);",
-    replace: "findRun(engine, params.id);",
+    file: "tutti/src/schema/api/orders.ts",
+    find: 'path: "pause",',
+    replace: 'path: "pause-now",',
   },
   {
     rows: ["D4-462"],
-    file: "tutti/src/server/routes/steer-routes.ts",
-    find: "await engine.resume(params.id);",
-    replace: "findRun(engine, params.id);",
+    file: "tutti/src/schema/api/orders.ts",
+    find: 'path: "resume",',
+    replace: 'path: "resume-now",',
   },
   {
     rows: ["D4-271"],
@@ -818,9 +818,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-464"],
-    file: "tutti/src/server/routes/steer-routes.ts",
-    find: "engine.confirm(id, { tasks, ...changes }, hash)",
-    replace: "engine.confirm(id, changes, hash)",
+    file: "tutti/src/engine/order-command.ts",
+    find: "...(tasks && { tasks })",
+    replace: "",
   },
   {
     rows: ["D4-464"],
@@ -861,7 +861,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-477"],
     file: "tutti/src/server/routes/worker-routes.ts",
-    find: "steer(({ id }, { taskId }) => engine.retry(id, taskId))",
+    find: 'steer(({ id }, { taskId }) => engine.order(id, "retry", { taskId }))',
     replace: "steer(({ id }) => Promise.resolve(engine.get(id)!))",
   },
   {

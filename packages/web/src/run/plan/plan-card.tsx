@@ -19,7 +19,7 @@ export function PlanCard({ run }: { run: Run }) {
   const confirm = () => {
     const changes = { modifications: modifications(run.tasks, edits) };
     // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
-    return server.confirm(run.id, hash === undefined ? changes : { ...changes, hash });
+    return server.order(run.id, "confirm", hash === undefined ? changes : { ...changes, hash });
   };
   const sound = run.planErrors.length === 0;
   return (
@@ -62,7 +62,7 @@ export function PlanCard({ run }: { run: Run }) {
         label="Request changes"
         placeholder="Describe the changes. The main session makes a new plan."
         submit="Request a new plan"
-        send={(text) => server.requestChanges(run.id, text)}
+        send={(text) => server.order(run.id, "requestChanges", { text })}
       />
     </section>
   );

@@ -1,0 +1,23 @@
+import type { Order } from "../run/command.ts";
+import type { OrderInput, OrderName } from "../schema/api/orders.ts";
+
+/** `start` also needs the state of the repository. */
+type PlainOrder = Exclude<OrderName, "start">;
+
+const COMMANDS: { [Name in PlainOrder]: (input: OrderInput<Name>) => Order } = {
+  pause: () => ({ type: "pause" }),
+  resume: () => ({ type: "resume" }),
+  cancel: () => ({ type: "cancel" }),
+  confirm: ({ modifications: tasks, hash, ...changes } = {}) => ({
+    type: "confirm",
+    changes: { ...changes, ...(tasks && { tasks }) } as Extract<Order, { type: "confirm" }>["changes"],
+    ...(hash !== undefined && { hash }),
+  }),
+  requestChanges: ({ text }) => ({ type: "requestChanges", text }),
+  decide: ({ decisions }) => ({ type: "decide", decisions }),
+  message: ({ text, taskId = null }) => ({ type: "message", text, taskId }),
+  retry: ({ taskId }) => ({ type: "retry", taskId }),
+};
+
+export const orderCommand = <Name extends PlainOrder>(name: Name, input: OrderInput<Name>): Order =>
+  COMMANDS[name](input);
