@@ -10,7 +10,7 @@ import { examplesOf } from "../../src/cli/command-parts.ts";
 import { pathOf } from "../../src/cli/program.ts";
 
 describe("the command table", () => {
-  it("matches docs/cli.md; after a change run node scripts/generate-cli-docs.mjs", () => {
+  it("matches docs/cli.md; after a change run npm run schemas", () => {
     expect(storedCommands()).toBe(renderCommands());
   });
 
