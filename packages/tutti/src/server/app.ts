@@ -29,7 +29,7 @@ import { workerHandlers } from "./routes/worker-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
 import { readRouteKey, type Route } from "../schema/api/route.ts";
-import { ROUTES } from "../schema/api/routes.ts";
+import { aliasOf, ROUTES } from "../schema/api/routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";
@@ -61,7 +61,9 @@ const OPEN_PATHS = new Set(
 
 /** Body limits in bytes of the routes whose limit is not `MAX_BODY_BYTES`. */
 const BODY_LIMITS = new Map(
-  Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) => (maxBytes === undefined ? [] : [[key, maxBytes]])),
+  Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) =>
+    maxBytes === undefined ? [] : [key, aliasOf(key) ?? key].map((address) => [address, maxBytes] as const),
+  ),
 );
 
 /** Routes that need a signature instead of a token. Their handlers verify it. */

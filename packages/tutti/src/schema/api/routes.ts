@@ -29,14 +29,14 @@ export const ROUTES = {
  * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
  * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
-export const API_VERSION = "1.2.1";
+export const API_VERSION = "1.3.0";
 
 export type RouteKey = keyof typeof ROUTES;
 
-const LONG = "/api/orchestrator/templates";
-
+/** The documented address of a route that document 004 has under `/api/orchestrator`. Both are served. */
 export function aliasOf(key: string): string | null {
-  return key.includes(LONG) ? key.replace(LONG, "/api/templates") : null;
+  const short = key.replace("/api/orchestrator/templates", "/api/templates").replace("/api/orchestrator", "/api/runs");
+  return short === key ? null : short;
 }
 
 /** Sorts literal path segments before parameters, because `/:id` would also match `/templates`. */

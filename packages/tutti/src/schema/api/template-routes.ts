@@ -1,4 +1,4 @@
-// Routes of templates. Each route has a second path without `orchestrator` (see `aliasOf`).
+// Routes of templates.
 import { z } from "zod";
 import { absolutePath, bit, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
