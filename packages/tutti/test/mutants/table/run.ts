@@ -861,8 +861,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-477"],
     file: "tutti/src/server/routes/worker-routes.ts",
-    find: 'steer(({ id }, { taskId }) => engine.order(id, "retry", { taskId }))',
-    replace: "steer(({ id }) => Promise.resolve(engine.get(id)!))",
+    find: 'engine.order(id, "retry", { taskId })',
+    replace: "Promise.resolve(engine.get(id)!)",
   },
   {
     rows: ["D4-276"],
