@@ -29,6 +29,12 @@ describe("the tolerant reader", () => {
     ["unquoted keys", '{key: "value"}', { key: "value" }, "unquoted key"],
     ["single quotes", "{'key': 'value'}", { key: "value" }, "single quotes"],
     ["unquoted values", '{"key": value}', { key: "value" }, "unquoted value"],
+    [
+      "block comments with quotes directly after values and keys",
+      `{"a": 1/* it's "one" [1, */, "b"/* don't */: true/*"*/, "c": "x"/* it's */, "d": [2/*'*/, null/* "n": 1, */]}`,
+      { a: 1, b: true, c: "x", d: [2, null] },
+      "comment",
+    ],
     ["comments", '{"a": 1, // one\n "b": /* two */ 2}', { a: 1, b: 2 }, "comment"],
     ["a byte-order mark", '\ufeff{"a": 1}', { a: 1 }, "byte-order mark"],
     ["a backslash before a line break", '{"a": "x\\\ny"}', { a: "x\ny" }, "escaped line break in a string"],

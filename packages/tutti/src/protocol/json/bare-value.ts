@@ -7,6 +7,7 @@ import { isQuote, looksLikeKey, senseOfQuote, type StringRole } from "./string-e
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const LOOSE_NUMBER = /^[+-]?(?:[1-9][0-9]*\.?|0\.?|(?:0|[1-9][0-9]*)?\.[0-9]+)$/;
+const LONGEST_LITERAL = 40;
 const LITERALS: Record<string, string> = {
   True: "true",
   TRUE: "true",
@@ -75,6 +76,13 @@ function isSound(word: string): boolean {
   return word === "true" || word === "false" || word === "null" || NUMBER.test(word);
 }
 
+/** True if a number or a literal ends before the block comment at `at`, which no such word can contain. */
+function endsLiteral(text: string, start: number, at: number): boolean {
+  const word = text.slice(start, at).trimEnd();
+  const isLiteral = isSound(word) || Object.hasOwn(LITERALS, word) || LOOSE_NUMBER.test(word);
+  return isLiteral && text.includes("*/", at + 2);
+}
+
 /** Returns the end of the unquoted value at `start`; -1 if it is ambiguous. */
 function bareEnd(text: string, start: number, role: StringRole): number {
   let isFirstComma = true;
@@ -108,6 +116,8 @@ function bareEnd(text: string, start: number, role: StringRole): number {
         if (isSpace(text.charCodeAt(at + 1))) return -1;
         break;
       case "/":
+        if (text.startsWith("/*", at) && at - start < LONGEST_LITERAL && endsLiteral(text, start, at)) return at;
+      // fallthrough
       case "#":
         if (isSpace(text.charCodeAt(at - 1)) && isComment(text, at)) return hasOddQuotes(text, at) ? -1 : at;
         break;

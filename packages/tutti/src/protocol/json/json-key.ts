@@ -1,5 +1,5 @@
 import { readString } from "./json-string.ts";
-import { skipGap, skipSpace } from "./json-gap.ts";
+import { peekToken, skipGap, skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
 import { isQuote, isWordCode, looksLikeKey, wordEnd } from "./string-end.ts";
 
@@ -7,7 +7,10 @@ export function readKey(draft: RepairDraft): TokenOutcome {
   const { text, pos } = draft;
   if (text.charCodeAt(pos) === 34) {
     const end = wordEnd(text, pos + 1);
-    if (text.charCodeAt(end) === 34 && text.charCodeAt(skipSpace(text, end + 1)) === 58) {
+    // A comment may stand before the colon; `readColon` removes it.
+    const next = text.charCodeAt(end) === 34 ? skipSpace(text, end + 1) : -1;
+    const colon = text.startsWith("/*", next) ? peekToken(text, next) : next;
+    if (text.charCodeAt(colon) === 58) {
       draft.pos = end + 1;
       return "read";
     }
