@@ -116,9 +116,8 @@ function bareEnd(text: string, start: number, role: StringRole): number {
         if (isSpace(text.charCodeAt(at + 1))) return -1;
         break;
       case "/":
-        if (text.startsWith("/*", at) && at - start < LONGEST_LITERAL && endsLiteral(text, start, at)) return at;
-      // fallthrough
       case "#":
+        if (text.startsWith("/*", at) && at - start < LONGEST_LITERAL && endsLiteral(text, start, at)) return at;
         if (isSpace(text.charCodeAt(at - 1)) && isComment(text, at)) return hasOddQuotes(text, at) ? -1 : at;
         break;
       default:
