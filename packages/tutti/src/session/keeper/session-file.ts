@@ -1,6 +1,6 @@
 // Reads a file of a session folder, plain or packed. The packed file is in place before the plain one is removed, so a
 // reader always finds one of them.
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PackedFile, writePacked } from "../transcript/packed-file.ts";
@@ -117,6 +117,23 @@ export async function pack(file: string): Promise<void> {
   await rename(temporary, packedName(file));
   syncFolder(dirname(file));
   await rm(file);
+}
+
+/**
+ * Opens a file of a session folder in which an agent may have put anything: null if there is none, or a link or a pipe in
+ * its place. `O_NONBLOCK` keeps a pipe from blocking the caller.
+ */
+export function openRegular(path: string, flags: number): number | null {
+  let fd: number;
+  try {
+    fd = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENXIO", "EISDIR"].includes((error as NodeJS.ErrnoException).code!)) return null;
+    throw error;
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return null;
 }
 
 function orNull<T>(work: () => T): T | null {

@@ -1,9 +1,10 @@
 // `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
 // of bytes, so offsets stay valid.
-import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, lstatSync, readSync, rmSync, writeSync } from "node:fs";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { maskRegion } from "./mask.ts";
+import { openRegular } from "../keeper/session-file.ts";
 import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -27,7 +28,7 @@ export class FileMask {
    * it.
    */
   look(): void {
-    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    const size = lstatSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);
   }
 
@@ -37,7 +38,8 @@ export class FileMask {
   }
 
   #mask(isLast: boolean, most: number): void {
-    const fd = openExisting(this.#path);
+    // Never through a link, which the agent may have put there: masking overwrites bytes of the file.
+    const fd = openRegular(this.#path, constants.O_RDWR);
     if (fd === null) return;
     try {
       const until = this.#settled + most;
@@ -71,15 +73,6 @@ export class FileMask {
     }
     this.#settled += settled - from;
     return isEnd;
-  }
-}
-
-function openExisting(path: string): number | null {
-  try {
-    return openSync(path, "r+");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
   }
 }
 

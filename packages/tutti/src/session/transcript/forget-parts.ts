@@ -1,7 +1,8 @@
 // Blanks the partial messages in `output.log` after the end of a session. Every message also follows whole and masked,
 // but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length, so offsets stay
 // valid.
-import { closeSync, existsSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, readSync, writeSync } from "node:fs";
+import { openRegular } from "../keeper/session-file.ts";
 import { paths, readJson, type KeeperSpec } from "../keeper/session-folder.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -14,8 +15,9 @@ const SIGN = Buffer.from('"partial"');
 export function forgetParts(folder: string): void {
   const { output, spec } = paths(folder);
   // In `turn` mode the output is plain text, even if a line looks like a partial message.
-  if (!existsSync(output) || readJson<KeeperSpec>(spec)?.mode !== "stream") return;
-  const fd = openSync(output, "r+");
+  if (readJson<KeeperSpec>(spec)?.mode !== "stream") return;
+  const fd = openRegular(output, constants.O_RDWR);
+  if (fd === null) return;
   try {
     for (const { at, length } of findParts(fd)) writeSync(fd, Buffer.alloc(length, " "), 0, length, at);
   } finally {
