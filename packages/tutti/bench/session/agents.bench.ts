@@ -150,8 +150,8 @@ function readMoments(lab: Lab, ledger: string): Map<string, number> {
   const sessions = join(lab.data, "sessions");
   for (const name of readdirSync(sessions, { recursive: true, encoding: "utf8" })) {
     if (basename(name) !== "spec.json") continue;
-    const { env } = JSON.parse(readFileSync(join(sessions, name), "utf8")) as KeeperSpec;
-    const task = env["TUTTI_TASK_ID"];
+    const { sessionId } = JSON.parse(readFileSync(join(sessions, name), "utf8")) as KeeperSpec;
+    const task = /task_\d+/.exec(sessionId)?.[0];
     if (task !== undefined) note("opened", task, statSync(join(sessions, name)).mtimeMs);
   }
   for (const line of readFileSync(ledger, "utf8").trim().split("\n")) {

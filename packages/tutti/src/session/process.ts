@@ -1,7 +1,7 @@
 // Identifies and ends processes of other programs.
 //
 // The system reuses process ids, so a `ProcessIdentity` is pid, start time and boot id. A child can leave its process
-// group but inherits its environment, so every agent's environment holds a mark, and `sweep` kills what carries it.
+// group but inherits marks of its parent, so `sweep` kills by marks.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { bootId } from "../durable-file.ts";
@@ -58,15 +58,20 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 
 /** All other live processes with `name=value` in their environment. Always empty outside Linux. */
 export function findMarked(name: string, value: string): number[] {
-  if (process.platform !== "linux") return [];
   const mark = Buffer.from(`${name}=${value}\0`);
+  return findProcesses((pid) => hasVariable(pid, mark));
+}
+
+/** All other live processes for which `test` holds. Always empty outside Linux. */
+export function findProcesses(test: (pid: number) => boolean): number[] {
+  if (process.platform !== "linux") return [];
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number)
-    .filter((pid) => pid !== process.pid && holds(pid, mark) && readStartTime(pid) !== null);
+    .filter((pid) => pid !== process.pid && test(pid) && readStartTime(pid) !== null);
 }
 
-function holds(pid: number, mark: Buffer): boolean {
+function hasVariable(pid: number, mark: Buffer): boolean {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`);
     const at = environment.indexOf(mark);
@@ -76,15 +81,22 @@ function holds(pid: number, mark: Buffer): boolean {
   }
 }
 
-/**
- * Kills marked processes until two scans in a row find none: a process that is being forked shows up only in the
- * second.
- */
-export async function sweep(name: string, value: string, sleep: (ms: number) => Promise<void>): Promise<void> {
+/** Kills what `find` returns until it finds nothing twice in a row: a process that is being forked shows up late. */
+export async function sweep(find: () => number[], sleep: (ms: number) => Promise<void>): Promise<void> {
   for (let quiet = 0; quiet < 2;) {
-    const found = findMarked(name, value);
-    for (const pid of found) signalProcess(pid, "SIGKILL");
-    quiet = found.length === 0 ? quiet + 1 : 0;
-    if (quiet < 2) await sleep(found.length === 0 ? 5 : 20);
+    const killed = find().filter(killIfAllowed);
+    quiet = killed.length === 0 ? quiet + 1 : 0;
+    if (quiet < 2) await sleep(killed.length === 0 ? 5 : 20);
+  }
+}
+
+/** False for a process of another user, for example one that an agent started with `sudo`. */
+function killIfAllowed(pid: number): boolean {
+  try {
+    signalProcess(pid, "SIGKILL");
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    return false;
   }
 }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { splitCommand } from "./split-command.ts";
-import { signalGroup, sweep } from "./process.ts";
+import { findMarked, signalGroup, sweep } from "./process.ts";
 
 export interface CommandOptions {
   cwd: string;
@@ -52,7 +52,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   // A child that left the process group may hold the pipe open.
   await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-  await Promise.race([sweep(MARK, mark, pause), pause(SWEEP_MS)]);
+  await Promise.race([sweep(() => findMarked(MARK, mark), pause), pause(SWEEP_MS)]);
   return resultOf(end, output.trim());
 }
 

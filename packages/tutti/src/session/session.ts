@@ -68,6 +68,8 @@ export type SessionSignal =
   | { type: "interrupted"; turn: number }
   /** The keeper killed an agent without activity; it resumes the agent where that is possible. */
   | { type: "stalled"; detail: string }
+  /** A request to the keeper was not signed by the engine. The keeper ended the session instead of obeying it. */
+  | { type: "forged"; name: string }
   /** An interrupted turn has the ending `interrupted`, however the agent ended it. */
   | { type: "turnOver"; turn: number; ending: Ending }
   /** Signals before this one are older than the call of `open`. */

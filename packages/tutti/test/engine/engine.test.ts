@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -109,6 +109,25 @@ describe("the engine", () => {
     await second.activate(id);
     const run = await untilOver(second, id);
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
+  });
+
+  it("fails a task whose agent writes a request to its own keeper, and retries it only on demand", async () => {
+    lab.inProcess = false;
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { waitForFile: lab.gate().file })]);
+    const id = await lab.begin(engine, agent, { config: { autoRetry: true } });
+    await engine.until(id, ({ status }) => status === "confirming");
+    await engine.order(id, "confirm");
+    const { workers } = await engine.until(id, (run) => run.workers["one"]?.session.turn != null);
+    const requests = join(lab.data, "sessions", id, workers["one"]!.sessionId, "requests");
+    await expect.poll(() => existsSync(join(requests, "turn-000001.json"))).toBe(true);
+    writeFileSync(join(requests, "answer-x.json"), JSON.stringify({ type: "answer", askId: "x", text: "yes" }));
+    const run = await untilOver(engine, id);
+    expect(run.workers["one"]).toMatchObject({ status: "failed", attempt: 1, errorCode: "request_forged" });
+    const failed = store.read({ run: id }).find(({ type }) => type === "worker:failed");
+    expect(failed?.data).toMatchObject({ error: expect.stringContaining('"answer-x.json"') });
+    expect(lab.leftovers()).toEqual([]);
   });
 
   it("continues a run that is reopened during its release", async () => {

@@ -24,3 +24,36 @@ it("`endSession` waits for the keeper of a session that ended by itself, because
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+it("`endSession` kills a keeper that does not exit after it wrote `end.json`", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-end-"));
+  const keeper = spawn("sleep", ["100000"]);
+  try {
+    makeSessionFolder(folder);
+    const identity = identify(keeper.pid!)!;
+    writeJson(paths(folder).end, { reason: "closed", keeper: identity });
+    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    expect(isAlive(identity)).toBe(false);
+  } finally {
+    keeper.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it("`endSession` does not signal a process that only has the keeper's old pid", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-end-"));
+  const other = spawn("sleep", ["100000"]);
+  try {
+    makeSessionFolder(folder);
+    const identity = identify(other.pid!)!;
+    const keeper = { ...identity, startTime: "1" };
+    writeJson(paths(folder).keeper, keeper);
+    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    writeJson(paths(folder).end, { reason: "closed", keeper });
+    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    expect(isAlive(identity)).toBe(true);
+  } finally {
+    other.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -43,8 +43,6 @@ function begin(agent = "command:agent", mode: "stream" | "turn" = "stream"): voi
     dialogue: null,
     permissions: DEFAULT_PERMISSIONS,
     interrupt: null,
-    env: {},
-    passEnv: [],
     engineFile: join(folder, "engine.json"),
     orphanAfterMs: 1000,
     graceMs: 1000,
@@ -69,7 +67,7 @@ function note(entry: object): void {
 }
 
 function sendTurn(turn: number, text: string): void {
-  request(folder, turnName(turn), { type: "turn", number: turn, text, input: text });
+  request(folder, "key", turnName(turn), { type: "turn", number: turn, text, input: text });
   note({ type: "sent", turn });
 }
 

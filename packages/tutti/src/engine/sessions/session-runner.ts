@@ -306,6 +306,10 @@ export class SessionRunner {
         const error = `The agent "${this.#state?.agent ?? this.#run.agent}" could not be started: ${signal.error}`;
         return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
       }
+      case "forged": {
+        const error = `The file ${JSON.stringify(signal.name)} among the requests to its keeper was not written by Tutti, so the session was ended. Check the agent's transcript for the reason, then retry.`;
+        return this.#report({ type: "unpreparable", sessionId, code: "request_forged", error });
+      }
       case "text": {
         const previous = this.#progress;
         for (const block of this.#record.text(signal.text, signal.complete)) {

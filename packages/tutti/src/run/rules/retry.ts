@@ -13,6 +13,7 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "agent_unknown",
   "dependencies_collide",
   "session_lost",
+  "request_forged",
   "phase_over",
   "auth",
   "billing",

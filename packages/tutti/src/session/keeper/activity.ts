@@ -1,7 +1,7 @@
 // Detects stalled agents. `ActivityWatch` measures output, processor time and the number of processes: an agent that
 // waits for a long command writes nothing either, but has further processes.
 import { readFileSync } from "node:fs";
-import { findMarked } from "../process.ts";
+import { findSessionProcesses } from "./session-processes.ts";
 
 /** An agent that uses less than this share of one processor is idle. */
 const BUSY_SHARE = 0.1;
@@ -9,7 +9,7 @@ const BUSY_SHARE = 0.1;
 const TICK_MS = 10;
 
 export class ActivityWatch {
-  readonly #mark: string;
+  readonly #sessionId: string;
   #size = -1;
   #processes = "";
   /** The fewest processes seen so far. Further ones are commands of the agent. */
@@ -18,9 +18,8 @@ export class ActivityWatch {
   #checkedAt: number;
   #activeAt: number;
 
-  /** `mark` is the value of TUTTI_SESSION_KEY in the environment of the agent's processes. */
-  constructor(mark: string, now: number) {
-    this.#mark = mark;
+  constructor(sessionId: string, now: number) {
+    this.#sessionId = sessionId;
     this.#checkedAt = now;
     this.#activeAt = now;
   }
@@ -32,7 +31,7 @@ export class ActivityWatch {
 
   /** Returns the milliseconds without activity. `size` is the length of the agent's output. */
   look(size: number, now: number): number {
-    const pids = findMarked("TUTTI_SESSION_KEY", this.#mark);
+    const pids = findSessionProcesses(this.#sessionId);
     const usages = pids.map(readUsage);
     const ticks = usages.reduce((sum, each) => sum + each.ticks, 0);
     const processes = pids.join(" ");

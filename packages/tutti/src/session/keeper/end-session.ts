@@ -1,37 +1,46 @@
 import { rmSync } from "node:fs";
-import { identify, isAlive, signalProcess, sweep, type ProcessIdentity } from "../process.ts";
-import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished, request } from "./session-folder.ts";
+import { identify, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
+import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished } from "./session-folder.ts";
+import { sweepSession } from "./session-processes.ts";
 import type { World } from "../../world.ts";
 
-/** Ends the session through its keeper, or without one. Resolves when no process is left and it cannot start again. */
-export async function endSession(folder: string, sessionId: string, world: World): Promise<void> {
+/** The time that a keeper has to end its session. Longer than the keeper itself gives its agent. */
+export const KEEPER_GRACE_MS = 12_000;
+/** The time that a keeper has to exit after it wrote `end.json`, which is its last act. */
+const KEEPER_EXIT_MS = 5000;
+
+/**
+ * Ends the session through its keeper, or without one. Kills a keeper that hangs or is stopped after `graceMs`. Resolves
+ * when no process is left and the session cannot start again.
+ */
+export async function endSession(
+  folder: string,
+  sessionId: string,
+  world: World,
+  graceMs = KEEPER_GRACE_MS,
+): Promise<void> {
   for (;;) {
     const keeper = readKeeper(folder);
     if (keeper === null) {
       const end = readEnd(folder);
-      if (end?.keeper) await untilExited(end.keeper, world);
+      if (end?.keeper) await untilExited(end.keeper, KEEPER_EXIT_MS, world);
       if (end !== null || endUnstarted(folder, identify(process.pid))) break;
     } else if (isAlive(keeper)) {
-      if (!requestStop(folder)) signalProcess(keeper.pid, "SIGTERM");
-      await untilExited(keeper, world);
+      signalProcess(keeper.pid, "SIGTERM");
+      await untilExited(keeper, graceMs, world);
     } else {
       rmSync(paths(folder).keeper, { force: true });
     }
   }
-  await sweep("TUTTI_SESSION_KEY", sessionId, (ms) => world.sleep(ms));
+  await sweepSession(sessionId, (ms) => world.sleep(ms));
   removeUnfinished(folder);
 }
 
-async function untilExited(process: ProcessIdentity, world: World): Promise<void> {
-  while (isAlive(process)) await world.sleep(20);
-}
-
-/** False if the request cannot be written, for example on a full disk. SIGTERM has the same effect. */
-function requestStop(folder: string): boolean {
-  try {
-    request(folder, "stop", { type: "stop" });
-    return true;
-  } catch {
-    return false;
+/** Kills the process if it is still there after `graceMs`. */
+async function untilExited(keeper: ProcessIdentity, graceMs: number, world: World): Promise<void> {
+  const since = world.mono();
+  while (isAlive(keeper)) {
+    if (world.mono() - since >= graceMs) signalProcess(keeper.pid, "SIGKILL");
+    await world.sleep(20);
   }
 }

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { findDriver } from "../agents.ts";
 import { archiveSession, forgetSessions, isArchived, livingSessions } from "../transcript/archive-session.ts";
 import type { Driver, Launch } from "../driver.ts";
-import { endSession } from "./end-session.ts";
+import { endSession, KEEPER_GRACE_MS } from "./end-session.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
+import { pickEnv, type KeeperLaunch } from "./keeper-launch.ts";
 import { KeeperSession } from "./keeper-session.ts";
+import { openRequestKey, sessionKeyOf } from "./request-key.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
-import { sweep } from "../process.ts";
+import { findMarked, sweep } from "../process.ts";
 import { secretValues } from "../secrets/secrets.ts";
 import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
@@ -17,7 +19,7 @@ import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
 export interface KeeperHostOptions {
-  /** The parent of all session folders. */
+  /** The parent of all session folders. The key that signs requests is beside it, in `keeper.key`. */
   folder: string;
   /** Names the live engine. Keepers poll this file. */
   engineFile: string;
@@ -36,23 +38,51 @@ const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
+/** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
+const REAP_MS = 6000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
-  /** The environment of keepers: they pass parts of it to agents and mask its secrets. */
-  const keeperEnv = (): NodeJS.ProcessEnv => {
+  /** Keepers and readers mask these values. */
+  const knownSecrets = (): string[] => {
     const token = options.token?.() ?? null;
-    return { ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) };
+    return secretValues({ ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) });
   };
   let cachedSecrets: Secrets | null = null;
-  const secrets = (): Secrets => (cachedSecrets ??= createSecrets(secretValues(keeperEnv())));
+  const secrets = (): Secrets => (cachedSecrets ??= createSecrets(knownSecrets()));
+  let requestKey: string | null = null;
   const transcripts = new Transcripts((sessionFolder) => new Transcript(sessionFolder, secrets()));
   /** Archivings in progress, by session folder. Concurrent calls share one. */
   const archiving = new Map<string, Promise<void>>();
 
+  /** Reads the key when it is first needed: a host that only reads transcripts creates none. */
+  function sessionKey(sessionId: string): string {
+    requestKey ??= openRequestKey(join(dirname(folder), "keeper.key"));
+    return sessionKeyOf(requestKey, sessionId);
+  }
+
+  function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
+    const { sessionId, runId, role, taskId, attempt } = spec;
+    const passed = [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)];
+    return {
+      key: sessionKey(sessionId),
+      secrets: knownSecrets(),
+      env: {
+        ...pickEnv({ ...process.env, ...agentEnv }, passed),
+        ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
+        ...launch.env,
+        TUTTI_RUN_ID: runId,
+        ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
+        TUTTI_ROLE: role,
+        TUTTI_SESSION_KEY: sessionId,
+        TUTTI_ATTEMPT: String(attempt),
+      },
+    };
+  }
+
   function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
-    const { sessionId, runId, role, taskId, attempt, agent, cwd, permissions } = spec;
+    const { sessionId, runId, agent, cwd, permissions } = spec;
     return {
       sessionId,
       runId,
@@ -63,16 +93,6 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       dialogue: "dialogue" in driver ? driver.dialogue : null,
       permissions,
       interrupt: "coding" in driver ? driver.coding.encodeInterrupt() : null,
-      env: {
-        ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
-        ...launch.env,
-        TUTTI_RUN_ID: runId,
-        ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
-        TUTTI_ROLE: role,
-        TUTTI_SESSION_KEY: sessionId,
-        TUTTI_ATTEMPT: String(attempt),
-      },
-      passEnv: [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)],
       engineFile: options.engineFile,
       orphanAfterMs: options.orphanAfterMs ?? ORPHAN_AFTER_MS,
       graceMs: options.graceMs ?? GRACE_MS,
@@ -107,7 +127,8 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         driver,
         launch,
         spec: keeperSpec(spec, launch, driver),
-        env: keeperEnv(),
+        keeperLaunch: () => keeperLaunch(spec, launch),
+        sessionKey: () => sessionKey(spec.sessionId),
         secrets: secrets(),
         world,
       });
@@ -139,22 +160,26 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
 
     hasRun: (runId) => existsSync(join(folder, runId)),
 
-    end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
+    end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId)), KEEPER_GRACE_MS),
 
     async reap(runId, keep) {
       const runFolder = join(folder, runId);
       const kept = new Set(keep.map(pathName));
       const others = (existsSync(runFolder) ? readdirSync(runFolder) : []).filter((name) => !kept.has(name));
-      await Promise.all(others.map((name) => endFolder(join(runFolder, name))));
+      await Promise.all(others.map((name) => endFolder(join(runFolder, name), REAP_MS)));
       // Processes that a keeper lost track of still carry TUTTI_RUN_ID in their environment.
-      if (keep.length === 0) await sweep("TUTTI_RUN_ID", runId, (ms) => world.sleep(ms));
+      if (keep.length === 0)
+        await sweep(
+          () => findMarked("TUTTI_RUN_ID", runId),
+          (ms) => world.sleep(ms),
+        );
     },
   };
 
-  async function endFolder(session: string): Promise<void> {
+  async function endFolder(session: string, graceMs: number): Promise<void> {
     const spec = readJson<KeeperSpec>(paths(session).spec);
     if (!spec) return;
-    await endSession(session, spec.sessionId, world);
+    await endSession(session, spec.sessionId, world, graceMs);
     maskLeftovers(session, secrets());
   }
 }

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { existsSync, watch, type FSWatcher } from "node:fs";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { newDecoder } from "../agents.ts";
@@ -6,8 +5,8 @@ import type { Coding, Driver, Launch } from "../driver.ts";
 import { endSession } from "./end-session.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
-import { identify, isAlive, sweep } from "../process.ts";
-import { ownProgram } from "./program.ts";
+import { startKeeper, type KeeperLaunch } from "./keeper-launch.ts";
+import { identify, isAlive } from "../process.ts";
 import { SessionReader, wireName } from "./read-session.ts";
 import {
   endUnstarted,
@@ -21,8 +20,10 @@ import {
   request,
   turnName,
   writeSpec,
+  type KeeperRequest,
   type KeeperSpec,
 } from "./session-folder.ts";
+import { sweepSession } from "./session-processes.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
@@ -33,13 +34,17 @@ const POLL_MS = 250;
 const YIELD_AFTER_MS = 20;
 /** A keeper without `keeper.json` after this time has failed to start. */
 const KEEPER_START_MS = 30_000;
+/** The time that a keeper needs beyond its `graceMs` to end an agent that does not exit by itself. */
+const CLOSE_MS = 5000;
 
 export interface KeeperSessionOptions {
   folder: string;
   driver: Driver;
   launch: Launch;
   spec: KeeperSpec;
-  env: NodeJS.ProcessEnv;
+  keeperLaunch: () => KeeperLaunch;
+  /** The key that signs requests to the keeper. */
+  sessionKey: () => string;
   secrets: Secrets;
   world: World;
 }
@@ -80,7 +85,9 @@ export class KeeperSession implements Session {
         if (!caughtUp) yield { type: "caughtUp" };
         caughtUp = true;
         if (end) {
-          await sweep("TUTTI_SESSION_KEY", this.sessionId, (ms) => world.sleep(ms));
+          // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
+          const keeper = readEnd(folder)?.keeper?.pid ?? null;
+          await sweepSession(this.sessionId, (ms) => world.sleep(ms), keeper);
           maskLeftovers(folder, secrets);
           yield { type: "gone", ...end };
           return;
@@ -104,23 +111,12 @@ export class KeeperSession implements Session {
 
   /** Starts the keeper, unless the folder shows that the session was started before. */
   #start(): void {
-    const { folder, spec, env } = this.#options;
+    const { folder, spec, keeperLaunch } = this.#options;
     const at = paths(folder);
     makeSessionFolder(folder);
     if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
     writeSpec(folder, spec);
-    // The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and
-    // has its own process session, so killing this process's tree, group or terminal does not reach it.
-    const script = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
-    const launcher = spawn("/bin/sh", ["-c", script, process.execPath, ownProgram("keeper", import.meta.url), folder], {
-      cwd: folder,
-      env,
-      stdio: "ignore",
-      detached: true,
-    });
-    // If the shell cannot start, no `keeper.json` appears and `#findEnd` reports it after KEEPER_START_MS.
-    launcher.on("error", () => {});
-    launcher.unref();
+    startKeeper(folder, this.sessionId, keeperLaunch());
   }
 
   /** Null if the system has no watches left; `signals` polls in any case. */
@@ -141,7 +137,8 @@ export class KeeperSession implements Session {
     const dead = keeper !== null && !isAlive(keeper);
     // Read after `isAlive`: a keeper that ends properly writes `end.json` before it exits.
     const end = readEnd(folder);
-    if (end) return { reason: END_REASONS[end.reason], deliberate: end.reason !== "exited" };
+    const isLoss = end?.reason === "exited" || end?.reason === "forged";
+    if (end) return { reason: END_REASONS[end.reason], deliberate: !isLoss };
     if (dead) return { reason: "its keeper died", deliberate: false };
     const late = keeper === null && waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
     return late ? { reason: "its keeper did not start", deliberate: false } : null;
@@ -153,10 +150,15 @@ export class KeeperSession implements Session {
     return "coding" in driver ? driver.coding : null;
   }
 
+  #request(name: string, value: KeeperRequest): void {
+    const { folder, sessionKey } = this.#options;
+    request(folder, sessionKey(), name, value);
+  }
+
   async deliver(turn: Turn): Promise<void> {
     const { number, text } = turn;
     const input = this.#coding?.encodeTurn(turn) ?? null;
-    request(this.#options.folder, turnName(number), { type: "turn", number, text, input });
+    this.#request(turnName(number), { type: "turn", number, text, input });
   }
 
   wasDelivered(turn: number): boolean {
@@ -167,13 +169,13 @@ export class KeeperSession implements Session {
     const name = wireName(askId);
     const input = this.#coding?.encodeAnswer(name, text) ?? null;
     if (this.#coding && input === null) return;
-    request(this.#options.folder, `answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
+    this.#request(`answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
   }
 
   async interrupt(turn: number): Promise<void> {
     if (!this.wasDelivered(turn) || this.#isOver(turn)) return;
     const input = this.#coding?.encodeInterrupt() ?? null;
-    request(this.#options.folder, interruptName(turn), { type: "interrupt", turn, input });
+    this.#request(interruptName(turn), { type: "interrupt", turn, input });
   }
 
   /**
@@ -190,10 +192,11 @@ export class KeeperSession implements Session {
   }
 
   async close(): Promise<void> {
-    const { folder, world } = this.#options;
-    request(folder, "close", { type: "close" });
+    const { spec, world } = this.#options;
+    this.#request("close", { type: "close" });
     const since = world.mono();
-    while (!this.#findEnd(world.mono() - since)) await world.sleep(20);
+    const waited = () => world.mono() - since;
+    while (!this.#findEnd(waited()) && waited() < spec.graceMs + CLOSE_MS) await world.sleep(20);
     await this.stop();
   }
 
@@ -212,6 +215,7 @@ export class KeeperSession implements Session {
 const END_REASONS = {
   stopped: "it was stopped",
   orphaned: "it was ended because no engine was running",
+  forged: "a request to its keeper was not written by Tutti",
   closed: "it was closed after its work",
   exited: "the agent exited",
 } as const;

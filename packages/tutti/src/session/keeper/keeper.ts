@@ -9,15 +9,19 @@
 // 3. `end.json` is written after every process of the session has ended.
 // 4. The keeper ends the session after `orphanAfterMs` without a live engine.
 // 5. No secret stays on disk: the keeper masks its own records before it writes them, the agent's files soon after.
+// 6. Only requests that the engine signed are carried out. Any other file in their place ends the session.
+// 7. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
-import { join } from "node:path";
+import { closeSync, existsSync, readdirSync, rmSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
-import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "../process.ts";
-import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
+import { readLaunch, type KeeperLaunch } from "./keeper-launch.ts";
+import { identify, isAlive, signalGroup, type ProcessIdentity } from "../process.ts";
+import { createSecrets } from "../secrets/find-secrets.ts";
+import { listRequests, paths, readJson, readSigned, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
-import { SessionRecord } from "./session-record.ts";
+import { sweepSession } from "./session-processes.ts";
+import { openAppending, SessionRecord } from "./session-record.ts";
 
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
@@ -31,6 +35,7 @@ type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
 
 class Keeper {
   readonly #spec: KeeperSpec;
+  readonly #launch: KeeperLaunch;
   readonly #at: ReturnType<typeof paths>;
   readonly #folder: string;
   readonly #record: SessionRecord;
@@ -48,19 +53,20 @@ class Keeper {
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
 
-  constructor(folder: string, spec: KeeperSpec) {
+  constructor(folder: string, spec: KeeperSpec, launch: KeeperLaunch) {
     this.#spec = spec;
+    this.#launch = launch;
     this.#at = paths(folder);
     this.#folder = folder;
-    this.#record = new SessionRecord(folder);
-    this.#errors = openSync(this.#at.errors, "a", 0o600);
+    this.#record = new SessionRecord(folder, createSecrets(launch.secrets));
+    this.#errors = openAppending(this.#at.errors);
   }
 
   async run(): Promise<void> {
     // A keeper that fails, for example on a full disk, kills its agent rather than leave it unattended.
     process.on("uncaughtException", () => {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
-      process.exit(1);
+      leave();
     });
     await this.#openDialogueRunner();
     // SIGTERM may have called `end` while the dialogue was loading.
@@ -109,10 +115,13 @@ class Keeper {
   }
 
   #readRequests(): void {
-    for (const name of listRequests(join(this.#at.requests, ".."))) {
-      if (this.#handled.has(name)) continue;
+    for (const name of listRequests(this.#folder)) {
+      if (this.#handled.has(name) || this.#ending === "forged") continue;
+      const request = readSigned(this.#folder, this.#launch.key, name);
+      if (request === "missing") continue;
       this.#handled.add(name);
-      this.#carryOut(JSON.parse(readFileSync(join(this.#at.requests, name), "utf8")) as KeeperRequest);
+      if (request === "forged") this.#end("forged", { type: "forged", name: `${name}.json` });
+      else this.#carryOut(request);
     }
   }
 
@@ -133,8 +142,6 @@ class Keeper {
         return this.#interrupt(request);
       case "close":
         return this.#close();
-      case "stop":
-        this.end("stopped");
     }
   }
 
@@ -168,16 +175,14 @@ class Keeper {
   }
 
   #start(turn: TurnRequest | null, command = this.#spec.command): void {
-    const { cwd, env, passEnv } = this.#spec;
-    const passed = Object.fromEntries(
-      passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-    );
+    const { cwd } = this.#spec;
+    const { env } = this.#launch;
     const [program, ...args] = command;
     if (turn) this.#noteSent(turn);
-    const output = this.#runner ? openSync(this.#at.raw, "a", 0o600) : this.#record.output;
+    const output = this.#runner ? openAppending(this.#at.raw) : this.#record.output;
     const agent = spawn(program!, args, {
       cwd,
-      env: { ...passed, ...env },
+      env,
       stdio: ["pipe", output, this.#errors],
       detached: true,
     });
@@ -200,7 +205,7 @@ class Keeper {
 
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     this.#agent = null;
-    const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
+    const deliberate = this.#ending !== null && this.#ending !== "closed";
     this.#runner?.finish();
     if (!this.#ending && this.#resume(agent)) return;
     if (!deliberate) this.#runner?.exited({ code, signal });
@@ -232,10 +237,14 @@ class Keeper {
   }
 
   end(reason: "stopped" | "orphaned"): void {
-    if (this.#ending === "stopped" || this.#ending === "orphaned") return;
+    this.#end(reason, { type: "stopping" });
+  }
+
+  #end(reason: "stopped" | "orphaned" | "forged", entry: Parameters<SessionRecord["note"]>[0]): void {
+    if (this.#ending !== null && this.#ending !== "closed") return;
     this.#ending = reason;
     try {
-      this.#record.note({ type: "stopping" });
+      this.#record.note(entry);
     } catch {
       // On a full disk, ending the agent matters more than the journal entry.
     }
@@ -267,12 +276,12 @@ class Keeper {
   async #finish(reason: SessionEnd["reason"]): Promise<void> {
     if (this.#finishing) return;
     this.#finishing = true;
-    await sweep("TUTTI_SESSION_KEY", this.#spec.sessionId, sleep);
+    await sweepSession(this.#spec.sessionId, sleep);
     this.#record.finish();
     const self = identify(process.pid);
     writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
     rmSync(this.#at.keeper, { force: true });
-    process.exit(0);
+    leave();
   }
 
   /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
@@ -293,18 +302,24 @@ class Keeper {
   }
 }
 
+/** Not `process.exit`: in about one of a thousand exits, Node waits for ever for one of its own threads. */
+function leave(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
 async function main(folder: string): Promise<void> {
   const at = paths(folder);
   // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
   let keeper: Keeper | null = null;
-  process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : process.exit(0)));
-  if (!writeJsonOnce(at.keeper, identify(process.pid))) return;
+  process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : leave()));
+  const launch = readLaunch();
+  if (launch === null || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
   // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || readdirSync(folder).includes("journal.jsonl")) {
     rmSync(at.keeper, { force: true });
-    return;
+    return leave();
   }
-  keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!);
+  keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch);
   await keeper.run();
 }
 

@@ -173,6 +173,10 @@ export class SessionReader {
       case "stopping":
         this.#stopped = true;
         return;
+      case "forged":
+        this.#stopped = true;
+        yield { type: "forged", name: maskText(this.#secrets, entry.name) };
+        return;
       case "unstartable":
         yield { type: "unstartable", error: maskText(this.#secrets, entry.error) };
         return;

@@ -8,7 +8,7 @@
 //
 //   spec.json       the command and its settings; written by the engine before the keeper starts
 //   keeper.json     pid, start time and boot id of the keeper; created exclusively: the lock against a second start
-//   requests/       one file per request of the engine; its name makes a repeated request a no-op
+//   requests/       one signed file per request of the engine; its name makes a repeated request a no-op
 //   output.log      the agent's output, with secrets masked and, after the end, partial messages blanked; for an agent
 //                   with its own protocol, the lines that the dialogue makes of it
 //   raw.log         the output of an agent with its own protocol; removed at the end of the session
@@ -17,11 +17,22 @@
 //   end.json        written after every process of the agent has ended
 //   claude/, codex/ the agent's own files; removed when the session is archived
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
-import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
-import { isThere, readWhole } from "./session-file.ts";
+import { isSignedBy, signRequest } from "./request-key.ts";
+import { isThere, openRegular, readWhole } from "./session-file.ts";
 import { bootId, makeFolderDurably, syncFolder, writeDurably } from "../../durable-file.ts";
 import type { Permissions } from "../../schema/permissions.ts";
 
@@ -41,9 +52,6 @@ export interface KeeperSpec {
   permissions: Permissions;
   /** The stdin line that interrupts a turn; null if the agent has none. */
   interrupt: string | null;
-  env: Record<string, string>;
-  /** Names to copy from the keeper's environment, so that their values are not written to `spec.json`. */
-  passEnv: string[];
   /** Names the engine that works on the data folder. */
   engineFile: string;
   orphanAfterMs: number;
@@ -58,8 +66,7 @@ export type KeeperRequest =
   | { type: "answer"; askId: string; text: string; input: string | null }
   /** Without a dialogue and without `input` the turn is a process, which the keeper kills. */
   | { type: "interrupt"; turn: number; input: string | null }
-  | { type: "close" }
-  | { type: "stop" };
+  | { type: "close" };
 
 /** `offset` is the length of `output.log` at that moment. */
 export type JournalEntry =
@@ -71,15 +78,20 @@ export type JournalEntry =
   | { type: "stalled"; forMs: number; offset: number }
   /** Written before the keeper ends the agent. Later output belongs to no turn. */
   | { type: "stopping"; offset: number }
+  /** Like `stopping`. The file `name` in `requests/` is not signed by the engine. */
+  | { type: "forged"; name: string; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
   | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
 
 export interface SessionEnd {
-  /** `stopped` by the engine, `orphaned` without an engine, `closed` after its work, `exited` by itself. */
-  reason: "stopped" | "orphaned" | "closed" | "exited";
+  /**
+   * `stopped` by the engine, `orphaned` without an engine, `forged` after a request that the engine did not sign, `closed`
+   * after its work, `exited` by itself.
+   */
+  reason: "stopped" | "orphaned" | "forged" | "closed" | "exited";
   /** The agent's files are masked. Missing if the keeper was killed; see `maskLeftovers`. */
   masked?: true;
-  /** The keeper that wrote this. It removes `keeper.json` and exits right after, so it may still be alive. */
+  /** The keeper that wrote this. It removes `keeper.json` and kills itself right after, so it may still be alive. */
   keeper?: ProcessIdentity;
 }
 
@@ -164,9 +176,26 @@ export function isBeforeBoot(folder: string): boolean {
   return startedIn !== undefined && startedIn !== bootId();
 }
 
-/** Writes a request for the keeper. Repeating a `name` changes nothing. */
-export function request(folder: string, name: string, value: KeeperRequest): void {
-  writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
+/** Writes a signed request for the keeper. Repeating a `name` changes nothing. */
+export function request(folder: string, sessionKey: string, name: string, value: KeeperRequest): void {
+  const signature = signRequest(sessionKey, name, value);
+  writeJsonOnce(join(paths(folder).requests, `${name}.json`), { ...value, signature });
+}
+
+/** Reads a request for the keeper. `forged` if the engine did not write it. */
+export function readSigned(folder: string, sessionKey: string, name: string): KeeperRequest | "forged" | "missing" {
+  const file = join(paths(folder).requests, `${name}.json`);
+  const fd = openRegular(file, constants.O_RDONLY);
+  // A link or a pipe is there, but no file.
+  if (fd === null) return lstatSync(file, { throwIfNoEntry: false }) ? "forged" : "missing";
+  try {
+    const { signature, ...value } = JSON.parse(readFileSync(fd, "utf8")) as KeeperRequest & { signature?: unknown };
+    return isSignedBy(sessionKey, name, value, signature) ? value : "forged";
+  } catch {
+    return "forged";
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Padded, so that requests sort by turn number. */
@@ -182,9 +211,11 @@ export function readRequest(folder: string, name: string): KeeperRequest | null 
   return whole && (JSON.parse(whole.toString("utf8")) as KeeperRequest);
 }
 
+/** The names of all requests, without `.json`. */
 export function listRequests(folder: string): string[] {
   return readdirSync(paths(folder).requests)
-    .filter((name) => name.endsWith(".json"))
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.slice(0, -".json".length))
     .toSorted();
 }
 

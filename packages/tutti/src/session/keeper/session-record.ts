@@ -1,12 +1,11 @@
 // Writes the keeper's records of a session, masked: the lines of a dialogue to `output.log`, observations to
 // `journal.jsonl`. Also masks the files that the agent writes itself.
-import { appendFileSync, closeSync, fstatSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 import type { AgentLine } from "../dialogue.ts";
-import { createSecrets } from "../secrets/find-secrets.ts";
+import type { Secrets } from "../secrets/find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { FileMask } from "../secrets/mask-file.ts";
 import { MaskStream, maskValue } from "../secrets/mask.ts";
-import { secretValues } from "../secrets/secrets.ts";
 import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
@@ -14,20 +13,21 @@ type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "o
 export class SessionRecord {
   /** The file descriptor of `output.log`. An agent without a dialogue has it as its stdout. */
   readonly output: number;
-  readonly #journal: string;
-  readonly #secrets = createSecrets(secretValues(process.env));
+  /** The file descriptor of `journal.jsonl`, which exists from the first entry on. */
+  #journal: number | null = null;
+  readonly #secrets: Secrets;
   readonly #masks: FileMask[];
   readonly #folder: string;
   readonly #raw: string;
   /** A secret may be split between two partial messages, so the stream holds back bytes that may begin one. */
   #parts: MaskStream | null = null;
 
-  constructor(folder: string) {
+  constructor(folder: string, secrets: Secrets) {
     const at = paths(folder);
     this.#folder = folder;
+    this.#secrets = secrets;
     this.#raw = at.raw;
-    this.output = openSync(at.output, "a", 0o600);
-    this.#journal = at.journal;
+    this.output = openAppending(at.output);
     this.#masks = filesOfAgent(folder).map((file) => new FileMask(file, this.#secrets));
   }
 
@@ -55,7 +55,8 @@ export class SessionRecord {
 
   note(entry: Entry): void {
     const masked = maskValue(this.#secrets, { ...entry, offset: fstatSync(this.output).size });
-    appendFileSync(this.#journal, `${JSON.stringify(masked)}\n`, { mode: 0o600 });
+    this.#journal ??= openAppending(paths(this.#folder).journal);
+    writeSync(this.#journal, `${JSON.stringify(masked)}\n`);
   }
 
   mask(): void {
@@ -74,3 +75,7 @@ export class SessionRecord {
     closeSync(this.output);
   }
 }
+
+/** Never through a link that an agent put in the place of the file. */
+export const openAppending = (file: string): number =>
+  openSync(file, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);

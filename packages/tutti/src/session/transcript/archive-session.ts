@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
-import { findMarked, isAlive } from "../process.ts";
+import { isAlive } from "../process.ts";
 import { pack } from "../keeper/session-file.ts";
 import {
   filesOfAgent,
@@ -17,6 +17,7 @@ import {
   type ArchiveMark,
   type KeeperSpec,
 } from "../keeper/session-folder.ts";
+import { findSessionProcesses } from "../keeper/session-processes.ts";
 import { syncFolder } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
@@ -28,7 +29,7 @@ export async function archiveSession(folder: string, archivedAt: number, secrets
   if (sessionId === null || isArchived(folder)) return;
   if (isLiving(folder, sessionId)) throw stillAlive(sessionId);
   removeUnfinished(folder);
-  const requests = listRequests(folder).map((name) => join(at.requests, name));
+  const requests = listRequests(folder).map((name) => join(at.requests, `${name}.json`));
   maskLeftovers(folder, secrets);
   for (const file of [...filesOfAgent(folder), at.journal, ...requests]) await pack(file);
   await removeFoldersOfAgent(folder);
@@ -92,5 +93,5 @@ function isLiving(folder: string, sessionId: string): boolean {
   const keeper = readKeeper(folder);
   // Read after the keeper: a keeper that ends properly writes `end.json` before it removes `keeper.json`.
   if (readEnd(folder) !== null) return false;
-  return keeper === null || isAlive(keeper) || findMarked("TUTTI_SESSION_KEY", sessionId).length > 0;
+  return keeper === null || isAlive(keeper) || findSessionProcesses(sessionId).length > 0;
 }

@@ -43,6 +43,8 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
     case "askCancelled":
     case "interrupted":
       return signal;
+    // The run's log shows it, because it ends the attempt.
+    case "forged":
     case "ready":
     case "partial":
     case "caughtUp":

@@ -1,0 +1,66 @@
+// Starts a keeper. Its key, the agent's environment and the secrets to mask go through a pipe: other processes of the
+// same user can read the arguments, the environment and the files of a process.
+import { spawn } from "node:child_process";
+import { closeSync, readFileSync } from "node:fs";
+import { ownProgram } from "./program.ts";
+import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
+
+export interface KeeperLaunch {
+  /** Signs the requests to this keeper. */
+  key: string;
+  /** The environment of the agent. */
+  env: Record<string, string>;
+  /** Values that must not appear in any file of the session. */
+  secrets: string[];
+}
+
+/**
+ * The variables that a keeper needs itself. The two marks are set only if Tutti runs in a session of another Tutti, whose
+ * end must find this keeper.
+ */
+const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "TUTTI_SESSION_KEY", "TUTTI_RUN_ID"];
+const LAUNCH_FD = 3;
+
+/**
+ * The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and has
+ * its own process session, so killing this process's tree, group or terminal does not reach it. It inherits the shell's
+ * limit for file locks, which marks the session.
+ */
+const SCRIPT = `${SET_LOCK_LIMIT}; shift; "$@" </dev/null >/dev/null 2>&1 &`;
+
+export function startKeeper(folder: string, sessionId: string, launch: KeeperLaunch): void {
+  const keeper = [process.execPath, ownProgram("keeper", import.meta.url), folder];
+  const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(lockLimitOf(sessionId)), ...keeper], {
+    cwd: folder,
+    env: pickEnv(process.env, KEEPER_ENV),
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+    detached: true,
+  });
+  // If the shell cannot start, no `keeper.json` appears, which the session reports after a while.
+  shell.on("error", () => {});
+  shell.unref();
+  const pipe = shell.stdio[LAUNCH_FD] as NodeJS.WritableStream;
+  pipe.on("error", () => {});
+  pipe.end(JSON.stringify(launch));
+}
+
+/** Called once by the keeper. Null if the engine died before it had written everything. */
+export function readLaunch(): KeeperLaunch | null {
+  try {
+    return JSON.parse(readFileSync(LAUNCH_FD, "utf8")) as KeeperLaunch;
+  } catch {
+    return null;
+  } finally {
+    closeSync(LAUNCH_FD);
+  }
+}
+
+/** The variables of `env` with these names, where they are set. */
+export function pickEnv(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

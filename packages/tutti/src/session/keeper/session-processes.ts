@@ -1,0 +1,43 @@
+// Finds and kills the processes of a session.
+//
+// Two marks lead to them, which every child inherits. `TUTTI_SESSION_KEY` in the environment is lost by a command such
+// as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives `exec`, `setsid` and
+// an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written there.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { findMarked, findProcesses, sweep } from "../process.ts";
+
+/** Far above any limit in use, so that no other process has the number by chance. */
+const LOWEST_LIMIT = 2 ** 40;
+
+/** The limit for file locks that marks the processes of a session, its keeper included. */
+export const lockLimitOf = (sessionId: string): number =>
+  LOWEST_LIMIT + createHash("sha256").update(sessionId).digest().readUIntBE(0, 6);
+
+/** A command for `sh` that sets the limit of its argument `$1`. Shells name the limit differently, and some not at all. */
+export const SET_LOCK_LIMIT = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null';
+
+/** All live processes of the session except the caller. */
+export function findSessionProcesses(sessionId: string): number[] {
+  const limit = String(lockLimitOf(sessionId));
+  const marked = findMarked("TUTTI_SESSION_KEY", sessionId);
+  const limited = findProcesses((pid) => lockLimit(pid) === limit);
+  return [...new Set([...marked, ...limited])];
+}
+
+function lockLimit(pid: number): string | null {
+  try {
+    return /^Max file locks +(\d+) /m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Kills the processes of the session, except `keeper` and the caller, until none is left. */
+export async function sweepSession(
+  sessionId: string,
+  sleep: (ms: number) => Promise<void>,
+  keeper: number | null = null,
+): Promise<void> {
+  await sweep(() => findSessionProcesses(sessionId).filter((pid) => pid !== keeper), sleep);
+}
