@@ -230,6 +230,16 @@ describe("The inbox item of a failed task", () => {
     expect(story.run.workers["a"]!.status).toBe("failed");
     expect(story.run.inbox).toEqual({});
   });
+
+  it("accepts the words of an option in any case, and no other text", () => {
+    const story = failing();
+    fail(story);
+    const [item] = Object.values(story.run.inbox);
+    const answer = (text: string) => story.do({ type: "answer", itemId: item!.id, answer: { text } });
+    expect(() => answer("try it once more")).toThrow(/cannot be answered with text/);
+    answer(" Try it again\n");
+    expect(story.run.workers["a"]!.status).toBe("pending");
+  });
 });
 
 describe("A dependency that did not complete", () => {

@@ -2,18 +2,18 @@
 import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import { readObject } from "../input/read-object.ts";
 import { TuttiError } from "../../schema/error.ts";
-import type { PersonAnswer } from "../../schema/inbox.ts";
+import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 
 export const answerOrder =
   (text: string | undefined, flags: SteerFlags): SendOrder =>
   async ({ runs, item }) => {
     const { id, kind } = item!;
-    const content = kind === "data" ? { data: readObject("answer", text ?? "") } : answerFrom(kind, text, flags);
+    const content = kind === "data" ? { data: readObject("answer", text ?? "") } : answerFrom(item!, text, flags);
     await runs.answer(id, content);
   };
 
 /** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
-function answerFrom(kind: string, text: string | undefined, flags: SteerFlags): PersonAnswer {
+function answerFrom({ kind, options = [] }: InboxItem, text: string | undefined, flags: SteerFlags): PersonAnswer {
   const choices = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
   if (text !== undefined && (flags.option !== undefined || flags.approve)) {
     throw new TuttiError("usage", "A text cannot be combined with --option or --approve. Give only one of them.");
@@ -32,12 +32,13 @@ function answerFrom(kind: string, text: string | undefined, flags: SteerFlags): 
   if (flags.reject) return { approve: false, ...(text === undefined ? {} : { text }) };
   if (text === undefined || text.trim() === "")
     throw new TuttiError("usage", "The answer is empty. Give a text, --option, --approve or --reject.");
-  if (kind === "budget" && !text.trim().startsWith("{")) {
+  const isOption = options.some((words) => words.toLowerCase() === text.trim().toLowerCase());
+  if (kind !== "budget" || isOption) return { text };
+  if (!text.trim().startsWith("{")) {
     throw new TuttiError(
       "usage",
       `"${text}" does not answer a budget request. Give --option, --approve, --reject or JSON such as {"usd": 10}.`,
     );
   }
-  if (kind === "budget") return { data: readObject("answer", text) };
-  return { text };
+  return { data: readObject("answer", text) };
 }

@@ -16,12 +16,13 @@ import type { Run } from "../../schema/run.ts";
 export function answerItem(
   run: Run,
   itemId: string,
-  answer: PersonAnswer,
+  given: PersonAnswer,
   at: number,
   by: "person" | "clock" = "person",
 ): RunEvent[] {
   const item = Object.hasOwn(run.inbox, itemId) ? run.inbox[itemId]! : null;
   if (!item) throw noSuchItem(itemId);
+  const answer = asOption(item, given);
   if (answer.hash !== undefined && answer.hash !== item.hash) {
     throw refused(run, "answered", `item "${itemId}" has changed since you saw it. Read it again, then answer`);
   }
@@ -43,6 +44,14 @@ export function answerItem(
     case "data":
       throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
   }
+}
+
+/** The words of an option choose it, whatever their case. */
+function asOption(item: InboxItem, answer: PersonAnswer): PersonAnswer {
+  if (!("text" in answer) || answer.text === undefined || "approve" in answer) return answer;
+  const words = answer.text.trim().toLowerCase();
+  const option = item.options?.findIndex((each) => each.trim().toLowerCase() === words) ?? -1;
+  return option === -1 ? answer : { option, ...(answer.hash !== undefined && { hash: answer.hash }) };
 }
 
 const wrong = (message: string): never => {
