@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "no
 import type { AgentLine } from "../dialogue.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
-import { FileMask } from "../secrets/mask-file.ts";
+import { FileMask, maskRequests } from "../secrets/mask-file.ts";
 import { MaskStream, maskValue } from "../secrets/mask.ts";
 import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
 
@@ -72,6 +72,7 @@ export class SessionRecord {
     rmSync(this.#raw, { force: true });
     forgetParts(this.#folder);
     for (const mask of this.#masks) mask.finish();
+    maskRequests(this.#folder, this.#secrets);
     closeSync(this.output);
   }
 }

@@ -1,11 +1,12 @@
 // `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
 // of bytes, so offsets stay valid.
 import { closeSync, constants, lstatSync, readSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { maskRegion } from "./mask.ts";
 import { openRegular } from "../keeper/session-file.ts";
-import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
+import { filesOfAgent, listRequests, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Limits the time of one `look`, because masking blocks the event loop. */
@@ -76,6 +77,13 @@ export class FileMask {
   }
 }
 
+/** Masks the prompts and answers of a session that is over: until then its agent must get them in full. */
+export function maskRequests(folder: string, secrets: Secrets): void {
+  for (const name of listRequests(folder)) {
+    new FileMask(join(paths(folder).requests, `${name}.json`), secrets).finish();
+  }
+}
+
 /** Masks the files of a session that is over, if its keeper was killed before it could. */
 export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
@@ -83,5 +91,6 @@ export function maskLeftovers(folder: string, secrets: Secrets): void {
   rmSync(paths(folder).raw, { force: true });
   forgetParts(folder);
   for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
+  maskRequests(folder, secrets);
   if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
 }
