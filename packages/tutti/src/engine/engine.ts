@@ -24,7 +24,7 @@ import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { noSuchItem } from "../run/lookup.ts";
 import type { OrderArguments, OrderName } from "../schema/api/orders.ts";
-import { TuttiError } from "../schema/error.ts";
+import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
@@ -185,7 +185,10 @@ export class Engine {
     for (const folder of mayUse ? new Set(states.map(({ cwd }) => cwd)) : []) {
       mayUse!(folder);
       // The folder may not exist on this machine. If it does, check its repository too.
-      const { root } = await workspaces.inspect(folder).catch(() => ({ root: folder }));
+      const { root } = await workspaces.inspect(folder).catch((error: unknown) => {
+        if (asTuttiError(error).code === "forbidden") throw error;
+        return { root: folder };
+      });
       mayUse!(root);
     }
     // Another import may have added a run during `inspect`.

@@ -1,6 +1,6 @@
 // The engine of a data folder with everything that observes it: log, notifications and traces.
-import { join, resolve } from "node:path";
-import { makeDataFolder } from "./data-folder.ts";
+import { join } from "node:path";
+import { openDataFolder } from "./data-folder.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
@@ -36,8 +36,7 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
 
 /** Like `openLocalEngine`, but the caller starts the notifier. */
 export function openObservedEngine(options: LocalOptions): OpenEngine & { notifier: Notifier; log: Log } {
-  const dataDir = resolve(options.dataDir);
-  makeDataFolder(dataDir);
+  const dataDir = openDataFolder(options.dataDir);
   const settings = readNotifications(dataDir);
   const mask = maskOf(dataDir, options, webhookSecrets(settings));
   const log = openLog({ settings: options.log, warn: options.warn, now: () => realWorld.now(), mask });

@@ -51,7 +51,8 @@ export interface LocalServer {
 
 /** Also continues every run of the folder. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const local = openObservedEngine(options);
+  const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
+  const local = openObservedEngine({ ...options, ...(folders && { mayUse: allowedFolders(folders).check }) });
   const { engine, templates, log } = local;
   if (options.log) logEngine(log, engine);
   try {
@@ -59,7 +60,6 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     const { host, port } = options;
     const settings = readUserConfig(resolve(options.dataDir)).server ?? {};
     const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
-    const folders = options.folders ?? settings.folders;
     const explicitToken = options.token !== undefined;
     const automation = openSchedules(options.dataDir, engine, { ...(folders && { folders }), log });
     const server = await startServer({

@@ -2,8 +2,8 @@
 // `openLocalEngine` adds the parts that observe an engine.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { makeDataFolder, readToken } from "./data-folder.ts";
+import { join } from "node:path";
+import { openDataFolder, readToken } from "./data-folder.ts";
 import { maskOf, openHost, runHook, secretsOf, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
@@ -51,6 +51,8 @@ export interface EngineSetup extends HostOptions {
   /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>> | undefined;
   subSessions?: Pick<SubSessionCare, "settings" | "automatic">;
+  /** Throws for a folder that runs may not use. */
+  mayUse?: (folder: string) => void;
   world?: World | undefined;
 }
 
@@ -68,8 +70,7 @@ export interface OpenEngine {
 /** Throws `data_folder_in_use` if another engine has the folder. */
 export function openEngine(setup: EngineSetup): OpenEngine {
   const isStored = setup.dataDir !== null;
-  const dataDir = setup.dataDir === null ? mkdtempSync(join(tmpdir(), "tutti-engine-")) : resolve(setup.dataDir);
-  makeDataFolder(dataDir);
+  const dataDir = openDataFolder(setup.dataDir ?? mkdtempSync(join(tmpdir(), "tutti-engine-")));
   const lock = lockFolder(dataDir, identify(process.pid)!);
   const release = () => {
     lock.release();
@@ -86,7 +87,11 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       store: sqlite ?? new MemoryStore(),
       ...(sqlite && { snapshots: sqlite.snapshots }),
       sessions,
-      workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
+      workspaces: createGitWorkspaces({
+        folder: join(dataDir, "worktrees"),
+        dataFolder: dataDir,
+        ...(setup.mayUse && { mayUse: setup.mayUse }),
+      }),
       world,
       maxWorkers,
       ...(perAgent && { perAgent }),

@@ -33,6 +33,7 @@ export const ERRORS = {
   wrong_state: { status: 409, exit: 4, retryable: false },
   not_a_repository: { status: 422, exit: 4, retryable: false },
   empty_repository: { status: 422, exit: 4, retryable: false },
+  repository_unusable: { status: 422, exit: 4, retryable: false },
   budget_exhausted: { status: 409, exit: 4, retryable: false },
   too_many_runs: { status: 409, exit: 4, retryable: true },
   needs_trust: { status: 403, exit: 4, retryable: false },

@@ -3,7 +3,7 @@
 //
 // engine.json beside the lock names the owner. Keepers read it to check whether the engine is alive, and the error for
 // a second engine quotes it. It is not a lock itself.
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
@@ -16,7 +16,10 @@ export interface FolderLock {
 const LOOK_MS = 250;
 
 export function lockFolder(folder: string, owner: object): FolderLock {
-  const db = new DatabaseSync(join(folder, "engine.lock"), { timeout: LOOK_MS });
+  const lock = join(folder, "engine.lock");
+  // Another user who can read the file could hold a shared lock on it. SQLite gives its journal the same permissions.
+  closeSync(openSync(lock, "a", 0o600));
+  const db = new DatabaseSync(lock, { timeout: LOOK_MS });
   try {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
   } catch (error) {

@@ -1,26 +1,44 @@
 // Implements `Workspaces` with git worktrees of the user's repository.
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
+import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { combine, integrate, openBranch } from "./merge.ts";
 import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
-import { changedFiles, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
+import { changedFiles, checkVersion, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
 
-export interface GitWorkspacesOptions {
+export interface GitWorkspacesOptions extends FolderLimits {
   /** Absolute path. Workspaces are created at FOLDER/RUN/NAME-ATTEMPT; nothing outside `folder` is ever deleted. */
   folder: string;
 }
 
-export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspaces {
+export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions): Workspaces {
+  const open = async (cwd: string): Promise<Repository> => {
+    const repository = await locate(cwd);
+    await checkFolders(repository, limits);
+    return repository;
+  };
+  /** Serialises the operations that change one repository. Different repositories do not wait for each other. */
+  const changing = <T>(cwd: string, task: (repository: Repository) => Promise<T>): Promise<T> =>
+    guarded(async () => {
+      const repository = await open(cwd);
+      return enqueue(repository.commonDir, () => task(repository));
+    });
   return {
-    inspect: (cwd) => guarded(() => inspect(cwd)),
-    combine: (cwd, base, commits, message) => guarded(async () => combine(await locate(cwd), base, commits, message)),
-    changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await locate(cwd), from, to)),
+    inspect: (cwd) =>
+      guarded(async () => {
+        await checkVersion();
+        const repository = await open(cwd);
+        await refuseVisibleData(repository, limits);
+        return inspect(repository);
+      }),
+    combine: (cwd, base, commits, message) => guarded(async () => combine(await open(cwd), base, commits, message)),
+    changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
     prepare: (cwd, key, start) =>
       changing(cwd, async (repository) => {
         const run = await runPaths(folder, key.runId);
@@ -44,7 +62,7 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
       }),
     treeOf: (cwd, commit) =>
       guarded(async () => {
-        const repository = await locate(cwd);
+        const repository = await open(cwd);
         return treeOf(repository, await commitOf(repository, commit));
       }),
     adopt: (cwd, key, start, result, message) =>
@@ -70,14 +88,6 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
       }),
     close: endQuestions,
   };
-}
-
-/** Serialises the operations that change one repository. Different repositories do not wait for each other. */
-function changing<T>(cwd: string, task: (repository: Repository) => Promise<T>): Promise<T> {
-  return guarded(async () => {
-    const repository = await locate(cwd);
-    return enqueue(repository.commonDir, () => task(repository));
-  });
 }
 
 /** Converts file system errors to `TuttiError`, so that callers always get a code. */

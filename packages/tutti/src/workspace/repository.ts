@@ -86,12 +86,15 @@ function notFound(cwd: string, reason: string): TuttiError {
       `The folder "${cwd}" is not in the checkout of a git repository. ${advice}`,
     );
   }
+  if (reason.includes("dubious ownership")) {
+    const [sentence = ""] = reason.replace(/^fatal: /, "").split("\n");
+    const advice = `If you trust it, run "git config --global --add safe.directory FOLDER" with that folder.`;
+    return new TuttiError("repository_unusable", `Git rejects the repository of "${cwd}": ${sentence}. ${advice}`);
+  }
   return new TuttiError("git_failed", `Git could not find the repository of ${cwd}: ${reason}`);
 }
 
-export async function inspect(cwd: string): Promise<RepositoryFacts> {
-  await checkVersion();
-  const repository = await locate(cwd);
+export async function inspect(repository: Repository): Promise<RepositoryFacts> {
   const { root, prefix, gitDir } = repository;
   const options = { cwd: root, gitDir, workTree: root };
   const head = (await findObject("HEAD^{commit}", options)) ?? (await explainHead(root, options));
@@ -124,7 +127,7 @@ async function explainHead(root: string, options: GitOptions): Promise<string> {
 /** The PATH on which `checkVersion` last found a suitable git. */
 let checkedPath: string | undefined;
 
-async function checkVersion(): Promise<void> {
+export async function checkVersion(): Promise<void> {
   if (checkedPath !== undefined && checkedPath === process.env["PATH"]) return;
   const version = await readGitVersion();
   if (isTooOld(version))

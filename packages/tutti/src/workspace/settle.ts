@@ -104,7 +104,7 @@ async function writeSettled(
   wanted: ReadonlyMap<string, Entry | null>,
 ): Promise<string> {
   // The index lies in the run's folder, so removing the run also removes one that a crash has left.
-  await mkdir(run.runFolder, { recursive: true });
+  await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
   const indexFile = join(run.runFolder, "merge.scratch-index");
   const purpose = "settle a merge";
   await clearScratch(indexFile);

@@ -41,7 +41,9 @@ export type Favour = "first" | "last";
 export type Integration = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
 
 export interface Workspaces {
-  /** Throws `folder_not_found`, `not_a_repository` or `empty_repository`. Changes nothing. */
+  /**
+   * Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing.
+   */
   inspect(cwd: string): Promise<RepositoryFacts>;
   /**
    * Merges `commits` into `base` in this order, without a checkout. Fast-forwards if one side contains the other. The

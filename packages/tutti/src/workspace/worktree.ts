@@ -5,6 +5,7 @@ import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
+import { isVisibleIn } from "./guard/folder-limits.ts";
 import { isInside, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { keepReachable, readRef, shortHash, writeRef } from "./refs.ts";
 import { headOf, headRefOf, healRegistrations, registrations, type Registration } from "./registry.ts";
@@ -42,11 +43,11 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 }
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
-  await mkdir(paths.runFolder, { recursive: true });
+  await mkdir(paths.runFolder, { recursive: true, mode: 0o700 });
   const args = ["worktree", "add", "--no-track", "-b", paths.branch, paths.path, start];
   await onRepository(repository, `make the workspace ${paths.path}`, args);
   const registration = await findRegistration(repository, paths);
-  await writeFile(paths.boot, bootId());
+  await writeFile(paths.boot, bootId(), { mode: 0o600 });
   await copyIndex(join(registration.adminDir, "index"), paths.scratchIndex);
   await rename(paths.scratchIndex, paths.index);
 }
@@ -59,17 +60,11 @@ async function findRegistration(repository: Repository, paths: WorkspacePaths): 
 
 /** Inside the user's checkout the folder would show up as untracked files, unless git ignores it. */
 async function refuseVisibleFolder(repository: Repository, folder: string): Promise<void> {
-  const { root, commonDir } = repository;
-  const inGit = folder === commonDir || isInside(commonDir, folder);
-  if (!inGit && folder !== root && !isInside(root, folder)) return;
-  const ignored = await onRepository(repository, "find ignored folders", ["check-ignore", "-q", "--", folder], {
-    accept: [1, 128],
-  });
-  if (!inGit && ignored.code === 0) return;
+  if (!(await isVisibleIn(repository, folder))) return;
   const advice = "Choose a folder outside of it, or add this one to .gitignore.";
   throw new TuttiError(
     "workspace_failed",
-    `The folder "${folder}" for workspaces lies in the checkout "${root}". ${advice}`,
+    `The folder "${folder}" for workspaces lies in the checkout "${repository.root}". ${advice}`,
   );
 }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startLocalServer } from "../../src/main/local-server.ts";
 import { allowedFolders } from "../../src/server/access/allowed-folders.ts";
 import { RateLimiter } from "../../src/server/access/rate-limit.ts";
 import { startServer, type RunningServer, type ServerOptions } from "../../src/server/start-server.ts";
@@ -125,6 +126,23 @@ describe("a list of folders", () => {
     mkdirSync(docs, { recursive: true });
     const { status, json } = await create(await serve({ folders: [docs] }), docs);
     expect([status, json.error.code]).toEqual([403, "forbidden"]);
+  });
+
+  it("still applies when a run starts in a folder that was swapped for a link", async () => {
+    const inside = join(lab.lab.folder, "inside");
+    mkdirSync(inside);
+    lab.lab.git("clone", "--quiet", lab.lab.repo, join(inside, "mine"));
+    const options = { host: "127.0.0.1", port: 0, version: VERSION, folders: [inside] };
+    const local = await startLocalServer({ dataDir: join(lab.lab.folder, "other-data"), ...options });
+    const body = { templateId: "documentation", cwd: join(inside, "mine"), message: "write", agent: "local" };
+    try {
+      const { id } = await local.engine.create(body);
+      renameSync(join(inside, "mine"), join(inside, "away"));
+      symlinkSync(lab.lab.repo, join(inside, "mine"));
+      await expect(local.engine.order(id, "start")).rejects.toMatchObject({ code: "forbidden" });
+    } finally {
+      await local.close({ leaveRunning: false });
+    }
   });
 
   it("applies to the projects of templates too", async () => {

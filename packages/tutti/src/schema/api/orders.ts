@@ -31,7 +31,14 @@ export const ORDERS = {
   start: {
     path: "start",
     summary: "Starts a created run.",
-    errors: ["run_not_found", "wrong_state", "folder_not_found", "not_a_repository", "empty_repository"],
+    errors: [
+      "run_not_found",
+      "wrong_state",
+      "folder_not_found",
+      "not_a_repository",
+      "empty_repository",
+      "repository_unusable",
+    ],
   },
   pause: {
     path: "pause",

@@ -52,6 +52,7 @@ export const RUN_CANNOT_BE_MADE = [
   "folder_not_found",
   "not_a_repository",
   "empty_repository",
+  "repository_unusable",
   "needs_trust",
 ] as const;
 

@@ -5,7 +5,7 @@ import { TuttiError } from "../../schema/error.ts";
 
 export interface AllowedFolders {
   /** Throws `forbidden` if `folder` is outside of the allowed ones, whether it exists or not. */
-  check(folder: string): void;
+  check: (folder: string) => void;
 }
 
 /** Without a `list` every folder is allowed. */

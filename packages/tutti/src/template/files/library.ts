@@ -106,7 +106,7 @@ export class TemplateLibrary {
     const raw = mustFit(complete, place);
     const id = String(raw["id"]);
     const file = join(place.folder.path, `${id}.json`);
-    if (!writeWholeFile(file, textOf(raw), { isNew: true })) throw isThere(id, file);
+    if (!writeWholeFile(file, textOf(raw), { isNew: true, ...permissionsIn(place) })) throw isThere(id, file);
     return this.#stored(place, id, "template:created");
   }
 
@@ -237,5 +237,8 @@ function nearest(first: TemplatePlace): PlacedTemplate[] {
   }
   return [...found.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
+
+/** The user's templates lie in the data folder; a project's templates have the permissions of the project. */
+const permissionsIn = ({ name }: TemplatePlace) => (name === "user" ? { mode: 0o600, folderMode: 0o700 } : {});
 
 const textOf = (raw: RawTemplate): string => `${JSON.stringify(raw, null, 2)}\n`;

@@ -7,17 +7,23 @@ import { realWorld } from "../../world.ts";
 interface WriteOptions {
   /** The permissions of the file; by default those of the file it replaces. */
   mode?: number;
+  /** The permissions of the file's folder if it must be created. */
+  folderMode?: number;
   /** Never replaces an existing file, not even one created at the same moment. */
   isNew?: boolean;
 }
 
 /** Returns false if `isNew` is set and the file exists. */
-export function writeWholeFile(file: string, text: string, { mode, isNew = false }: WriteOptions = {}): boolean {
+export function writeWholeFile(
+  file: string,
+  text: string,
+  { mode, folderMode, isNew = false }: WriteOptions = {},
+): boolean {
   const folder = dirname(file);
   // A unique name, because another process may write the same file.
   const temporary = join(folder, `.${basename(file)}.${realWorld.id(8)}`);
   try {
-    makeFolderDurably(folder);
+    makeFolderDurably(folder, folderMode);
     writeDurably(temporary, text, mode ?? statSync(file, { throwIfNoEntry: false })?.mode);
     if (!isNew) renameSync(temporary, file);
     else if (!linkNew(temporary, file)) return false;

@@ -1,0 +1,75 @@
+// Rejects repositories that lead to folders which a run must not use. Git follows its own pointers (`.git` files,
+// `commondir`, alternates) and symbolic links, and all of them can change after a run was created. Therefore the check
+// is repeated for every operation.
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { TuttiError } from "../../schema/error.ts";
+import { onRepository, type Repository } from "../repository.ts";
+import { isInside } from "../workspace-paths.ts";
+
+export interface FolderLimits {
+  /** Tutti's own data, with symbolic links resolved. A repository inside it is rejected. */
+  dataFolder?: string;
+  /** Throws for a folder that runs may not use. */
+  mayUse?: (folder: string) => void;
+}
+
+/** Git follows chains of alternates up to this depth, too. */
+const MAX_DEPTH = 5;
+
+export async function checkFolders(repository: Repository, { dataFolder, mayUse }: FolderLimits): Promise<void> {
+  const { root, gitDir, commonDir } = repository;
+  const folders = [root, gitDir, commonDir];
+  if (dataFolder !== undefined && folders.some((folder) => folder === dataFolder || isInside(dataFolder, folder)))
+    throw ownData(root, dataFolder);
+  if (mayUse === undefined) return;
+  const objects = join(commonDir, "objects");
+  const linked = await Promise.all([gitDir, commonDir, objects, join(commonDir, "refs")].map(linksIn));
+  for (const folder of new Set([...folders, ...linked.flat(), ...(await alternatesOf(objects))])) mayUse(folder);
+}
+
+/** A data folder inside the checkout is accepted only if git ignores it. */
+export async function refuseVisibleData(repository: Repository, { dataFolder }: FolderLimits): Promise<void> {
+  if (dataFolder !== undefined && (await isVisibleIn(repository, dataFolder)))
+    throw ownData(repository.root, dataFolder);
+}
+
+function ownData(root: string, dataFolder: string): TuttiError {
+  const advice = "Choose another folder for the run, or another data folder with --data-dir.";
+  return new TuttiError(
+    "repository_unusable",
+    `The repository "${root}" would contain Tutti's own data folder "${dataFolder}", or lies in it. ${advice}`,
+  );
+}
+
+/** Returns whether git would show `folder` as untracked files of the checkout, or whether it lies in the git folder. */
+export async function isVisibleIn(repository: Repository, folder: string): Promise<boolean> {
+  const { root, commonDir } = repository;
+  if (folder === commonDir || isInside(commonDir, folder)) return true;
+  if (folder !== root && !isInside(root, folder)) return false;
+  const args = ["check-ignore", "-q", "--", folder];
+  return (await onRepository(repository, "find ignored folders", args, { accept: [1, 128] })).code !== 0;
+}
+
+/** Returns the targets of the symbolic links directly in `folder`. */
+async function linksIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map((entry) => join(folder, entry.name));
+  return Promise.all(links.map((link) => realpath(link).catch(() => link)));
+}
+
+/** Returns the object folders that `objects` borrows from, with those that they borrow from. */
+async function alternatesOf(objects: string, depth = 1): Promise<string[]> {
+  const listed = await readFile(join(objects, "info", "alternates"), "utf8").catch(() => "");
+  const lines = listed.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const folders = await Promise.all(lines.map((line) => realAlternate(objects, line)));
+  if (depth === MAX_DEPTH) return folders;
+  const further = await Promise.all(folders.map((folder) => alternatesOf(folder, depth + 1)));
+  return [...folders, ...further.flat()];
+}
+
+async function realAlternate(objects: string, line: string): Promise<string> {
+  // Git accepts a quoted path. Any folder may be meant, so fail closed.
+  const folder = line.startsWith('"') ? "/" : resolve(objects, line);
+  return realpath(folder).catch(() => folder);
+}
