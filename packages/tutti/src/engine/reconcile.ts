@@ -3,8 +3,9 @@
 // Invariants
 // 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
 // 2. A restart is just the first call.
+import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
-import { mergeWork } from "./sessions/merge-work.ts";
+import { mergeWork, pendingMerges, recordedRefs } from "./sessions/merge-work.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { Subagent } from "./sub-sessions/sub-session-part.ts";
 import type { Asker, Slots } from "./slots.ts";
@@ -61,6 +62,7 @@ export class Reconciler {
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
+  #watch: RepositoryWatch | null = null;
   #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
   #tickedAt = Number.NEGATIVE_INFINITY;
@@ -140,7 +142,9 @@ export class Reconciler {
     if (this.#life.stage === "releaseFailed") this.#life = { stage: "active", isBranchOpen: false };
     if (run.base !== null && this.#life.stage === "active" && !this.#life.isBranchOpen) {
       this.#life = { stage: "active", isBranchOpen: true };
-      await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
+      const head = run.head ?? run.base;
+      const moved = await this.#options.workspaces.openBranch(run.cwd, run.id, head, pendingMerges(run));
+      if (moved) await this.#writer.submit({ type: "refMoved", moved });
     }
     const { slots, world } = this.#options;
     const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
@@ -224,6 +228,7 @@ export class Reconciler {
       attempt: worker?.attempt ?? run.main!.attempt,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
+      watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);
@@ -261,12 +266,14 @@ export class Reconciler {
 
   /**
    * Merges one task at a time in git; the report of one may be stored while the next one is merged. After a crash,
-   * `mergeWork` finds a merge that the log does not contain.
+   * `openBranch` puts the branch back to the head in the log, and the merges are repeated.
    */
   async #merge(): Promise<void> {
     this.#merging = true;
     const reports = new Map<string, Promise<unknown>>();
     const merged = new Set<string>();
+    /** The head that the next stored report will record. */
+    let pendingHead: string | null = null;
     try {
       for (;;) {
         const { run } = this.#writer;
@@ -277,10 +284,16 @@ export class Reconciler {
           await Promise.all(reports.values());
           reports.clear();
           merged.clear();
+          pendingHead = null;
           continue;
         }
-        const report = await mergeWork(run, taskId, this.#options.workspaces, merged);
-        if (report.type === "merged") merged.add(taskId);
+        const head: string = pendingHead ?? run.head!;
+        const { report, moved } = await mergeWork(run, head, taskId, this.#options.workspaces, merged);
+        if (moved) await this.#writer.submit({ type: "refMoved", moved });
+        if (report.type === "merged") {
+          merged.add(taskId);
+          pendingHead = report.head;
+        }
         const stored = this.#writer.submit(report);
         // `Promise.all` above receives the rejection; until then it would count as unhandled.
         stored.catch(() => {});
@@ -298,7 +311,7 @@ export class Reconciler {
     try {
       await Promise.allSettled(this.#work);
       await this.#options.sessions.reap(run.id, []);
-      if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
+      if (run.base !== null) await this.#releaseWorkspaces(run, run.head ?? run.base);
       await this.#writer.submit({ type: "released" });
     } finally {
       const { status, released } = this.#writer.run;
@@ -308,6 +321,11 @@ export class Reconciler {
       }
       if (isReopened) this.look();
     }
+  }
+
+  async #releaseWorkspaces(run: Run, head: string): Promise<void> {
+    const movedRefs = await this.#options.workspaces.release(run.cwd, run.id, recordedRefs(run, head));
+    for (const moved of movedRefs) await this.#writer.submit({ type: "refMoved", moved });
   }
 
   /** Runs `work` beside the loop. A failed merge ends a running run; every other failure is only recorded. */

@@ -246,6 +246,16 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const conflicted = withWorker(run, event.data.taskId, { merged: "conflict" });
       return { ...conflicted, conflicts: [...run.conflicts, event.data.conflict] };
     }
+    case "branch:moved": {
+      const { id: _, ...moved } = event.data;
+      // An ended run is checked once more when it is released.
+      const outcome = run.outcome === "success" ? ("degraded" as const) : run.outcome;
+      return { ...run, outcome, movedRefs: [...(run.movedRefs ?? []), moved] };
+    }
+    case "repository:changed": {
+      const { id: _, ...changed } = event.data;
+      return { ...run, repositoryChanges: [...(run.repositoryChanges ?? []), changed] };
+    }
     case "workspace:released":
       return { ...run, released: true };
     case "inbox:added": {

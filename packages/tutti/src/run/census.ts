@@ -1,4 +1,5 @@
 // The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
+import { repositoryWarnings } from "./repository-warnings.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -104,8 +105,9 @@ function partialReason(output: unknown): string {
 
 /** Returns the verdict for `orchestrator:completed`. */
 export function completedVerdict(run: Run): Verdict {
-  const clean = causes(run).length === 0 && run.conflicts.every((conflict) => conflict.resolution !== null);
-  return clean ? "success" : "degraded";
+  const isMerged = run.conflicts.every((conflict) => conflict.resolution !== null);
+  const isUntouched = (run.movedRefs ?? []).length === 0;
+  return causes(run).length === 0 && isMerged && isUntouched ? "success" : "degraded";
 }
 
 /** `outputFiles` comes from git, everything else from the log. */
@@ -119,6 +121,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
+    warnings: repositoryWarnings(run),
     conflicts: run.conflicts,
     verification: run.verification,
     usage: run.usage,

@@ -6,7 +6,7 @@ import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Conflict, Usage } from "../schema/outcome.ts";
+import type { Conflict, MovedRef, Usage } from "../schema/outcome.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
@@ -86,6 +86,7 @@ export type Report =
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
+  | { type: "refMoved"; moved: MovedRef }
   /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
   /** `usage` of all open turns so far. */
@@ -111,6 +112,7 @@ export type RecordedEvent = Extract<
       | "orchestrator:toolsCounted"
       | "orchestrator:cleanup"
       | "protocol:ignored"
+      | "repository:changed"
       | "workers:archived"
       | "workers:deleted"
       | "workspace:saved";

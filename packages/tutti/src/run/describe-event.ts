@@ -1,6 +1,7 @@
 // Turns events into sentences for people. The command line, the dashboard and notifications take all their sentences from
 // here; each decides only which events it shows and how it formats, masks and truncates the text.
 import { census } from "./census.ts";
+import { describeChange, describeMovedRef } from "./repository-warnings.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Census, Usage, Verdict } from "../schema/outcome.ts";
@@ -151,6 +152,10 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       const { files, tasks } = data.conflict;
       return ofRun("warning", `conflict in ${files.join(", ")} between ${tasks.join(" and ")}`);
     }
+    case "branch:moved":
+      return ofRun("bad", describeMovedRef(data));
+    case "repository:changed":
+      return ofRun("warning", describeChange(data).replace(/^W/, "w"));
     case "inbox:added":
       return describeItem(data.item);
     case "inbox:answered":

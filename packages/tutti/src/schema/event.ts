@@ -7,7 +7,7 @@ import { Budget, BUDGET_KINDS } from "./budget.ts";
 import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
-import { Conflict, Usage, Verdict } from "./outcome.ts";
+import { Conflict, MovedRef, Usage, Verdict } from "./outcome.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
@@ -273,6 +273,18 @@ export const EVENTS = {
   "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
   /** The unfinished work of a running worker was committed, so that it survives a failure of the machine. */
   "workspace:saved": z.object({ id: z.string(), sessionId: z.string(), taskId: z.string(), commit: z.string() }),
+  /** Something other than Tutti moved or deleted a ref of this run. The run's work does not include the commit found there. */
+  "branch:moved": MovedRef.extend({ id: z.string() }),
+  /**
+   * While the session was active, refs or settings of the user's repository changed. It is unknown whether the session or the
+   * user changed them. A missing `from` or `to` means that the ref did not exist.
+   */
+  "repository:changed": z.object({
+    ...session,
+    refs: z.array(z.object({ ref: z.string(), from: z.string().optional(), to: z.string().optional() })),
+    /** Names of changed settings, without their values. */
+    settings: z.array(z.string()),
+  }),
   /** All processes and workspaces of this run are removed. */
   "workspace:released": z.object({ id: z.string() }),
 

@@ -10,6 +10,19 @@ export const Conflict = z.object({
 });
 export type Conflict = z.infer<typeof Conflict>;
 
+/** A ref of a run that something other than Tutti moved, or deleted if `found` is null. */
+export const MovedRef = z.object({
+  ref: z.string(),
+  found: z.string().nullable(),
+  /** The commit that the log names. */
+  recorded: z.string(),
+  /** The ref that keeps `found` reachable. Null if `recorded` contains it. */
+  kept: z.string().nullable(),
+  /** False if the user had the branch checked out, so that it stayed as it was. */
+  restored: z.boolean(),
+});
+export type MovedRef = z.infer<typeof MovedRef>;
+
 export const Usage = z.object({
   inputTokens: z.number().nonnegative(),
   outputTokens: z.number().nonnegative(),
@@ -43,6 +56,8 @@ export interface Outcome {
   branch: string | null;
   commit: string | null;
   outputFiles: string[];
+  /** Sentences about changes in the repository that no task made. */
+  warnings: string[];
   conflicts: Conflict[];
   verification: Record<string, unknown> | null;
   usage: Usage;

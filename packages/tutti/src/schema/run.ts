@@ -3,7 +3,7 @@ import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
-import type { Conflict, Usage, Verdict } from "./outcome.ts";
+import type { Conflict, MovedRef, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { Template } from "./template.ts";
@@ -55,6 +55,10 @@ export interface Run {
   /** Commit of the run's branch. */
   head: string | null;
   conflicts: Conflict[];
+  /** Refs of the run that something else moved. With one of them the run is `degraded` at best. */
+  movedRefs?: MovedRef[];
+  /** Changes of the user's repository during a session. */
+  repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;
   verification: VerificationAnswer | null;
   inbox: Record<string, InboxItem>;

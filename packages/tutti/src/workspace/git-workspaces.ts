@@ -2,12 +2,14 @@
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
-import { combine, integrate, openBranch } from "./merge.ts";
+import { compareStates, readState } from "./guard/user-refs.ts";
+import { combine } from "./merge.ts";
 import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
 import { changedFiles, checkVersion, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
+import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
@@ -39,6 +41,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       }),
     combine: (cwd, base, commits, message) => guarded(async () => combine(await open(cwd), base, commits, message)),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
+    changesSince: (cwd, before) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const state = await readState(repository);
+        return { state, changes: before && (await compareStates(repository, before, state)) };
+      }),
     prepare: (cwd, key, start) =>
       changing(cwd, async (repository) => {
         const run = await runPaths(folder, key.runId);
@@ -71,20 +79,26 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const run = await runPaths(folder, key.runId);
         return adopt(repository, workspacePaths(run, key), commit, result, message);
       }),
-    openBranch: (cwd, runId, base) => changing(cwd, (repository) => openBranch(repository, runId, base)),
-    integrate: (cwd, runId, commit, message, favour) =>
+    openBranch: (cwd, runId, head, pending = []) =>
       changing(cwd, async (repository) => {
-        return integrate(repository, await runPaths(folder, runId), runId, commit, message, favour);
+        return new RunBranch(repository, await runPaths(folder, runId), runId).open(head, pending);
+      }),
+    integrate: (cwd, runId, head, merge) =>
+      changing(cwd, async (repository) => {
+        return new RunBranch(repository, await runPaths(folder, runId), runId).integrate(head, merge);
       }),
     remove: (cwd, key) =>
       changing(cwd, async (repository) => {
         const run = await runPaths(folder, key.runId);
         await removeWorkspace(repository, run, workspacePaths(run, key));
       }),
-    release: (cwd, runId) =>
+    release: (cwd, runId, recorded) =>
       changing(cwd, async (repository) => {
-        await releaseRun(repository, await runPaths(folder, runId));
+        const run = await runPaths(folder, runId);
+        await releaseRun(repository, run);
+        const moved = recorded ? await new RunBranch(repository, run, runId).restore(recorded) : [];
         await endQuestions();
+        return moved;
       }),
     close: endQuestions,
   };

@@ -1,21 +1,16 @@
 // Merges objects without a checkout, an index or a hook. The result depends only on the input, including its date, so a
 // repeat after a crash gives the same commit.
-import { TuttiError } from "../schema/error.ts";
-import { runBranch } from "../schema/ids.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit } from "./harden.ts";
-import { isInside, type RunPaths } from "./workspace-paths.ts";
-import { readRef, writeRef } from "./refs.ts";
-import { checkoutsOf } from "./registry.ts";
+import type { RunPaths } from "./workspace-paths.ts";
 import { commitOf, commitTree, isAncestor, newestDate, onRepository, type Repository } from "./repository.ts";
 import { settleTree } from "./settle.ts";
-import type { Favour, Integration, Merge } from "./workspace.ts";
-
-/** Number of attempts of `integrate` while the user moves the run's branch. */
-const TRIES = 3;
+import type { Favour, Merge } from "./workspace.ts";
 
 /** The run's branch is always "ours" in a merge. */
 const SIDES = { first: "ours", last: "theirs" } as const;
+
+type SettledMerge = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
 
 export async function combine(
   repository: Repository,
@@ -39,60 +34,18 @@ export async function combine(
   return { ok: true, commit: head };
 }
 
-export async function openBranch(repository: Repository, runId: string, base: string): Promise<string> {
-  const ref = `refs/heads/${runBranch(runId)}`;
-  const existing = await readRef(repository, ref);
-  const commit = existing ?? (await commitOf(repository, base));
-  // The user's own history is not Tutti's to sync, so `held` is the commit itself.
-  await writeRef(repository, ref, commit, existing, [commit]);
-  return commit;
-}
-
-/** Always creates a merge commit with `message`, so that the first parents of the run's branch record the order. */
-export async function integrate(
+/** Merges `theirs` into `ours`. With `favour`, conflicting files are taken from that side. */
+export async function mergeOne(
   repository: Repository,
   run: RunPaths,
-  runId: string,
-  revision: string,
+  ours: string,
+  theirs: string,
   message: string,
   favour?: Favour,
-): Promise<Integration> {
-  const branch = runBranch(runId);
-  const ref = `refs/heads/${branch}`;
-  const commit = await commitOf(repository, revision);
-  for (let attempt = 1; ; attempt++) {
-    const head = await readRef(repository, ref);
-    if (head === null)
-      throw new TuttiError("git_failed", `The branch "${branch}" does not exist. It must be opened first.`);
-    if (await isAncestor(repository, commit, head)) {
-      await writeRef(repository, ref, head, head);
-      return { ok: true, commit: head, settled: [] };
-    }
-    await refuseCheckedOut(repository, run, branch);
-    const clean = await mergeTwo(repository, head, commit, message);
-    const merged = clean.ok || !favour ? clean : await settleTwo(repository, run, head, commit, message, favour);
-    if (!merged.ok) return merged;
-    try {
-      await writeRef(repository, ref, merged.commit, head);
-      return { settled: [], ...merged };
-    } catch (error) {
-      if (attempt === TRIES || (await readRef(repository, ref)) === head) throw error;
-    }
-  }
-}
-
-/**
- * Moving a branch that is checked out makes everything merged look deleted there. Agents' own worktrees do not count.
- */
-async function refuseCheckedOut(repository: Repository, run: RunPaths, branch: string): Promise<void> {
-  const folders = await checkoutsOf(repository, `refs/heads/${branch}`);
-  const userFolders = folders.filter((folder) => !isInside(run.runFolder, folder));
-  if (userFolders.length === 0) return;
-  const advice = "Check out another branch there, then try again.";
-  throw new TuttiError(
-    "git_failed",
-    `The branch "${branch}" is checked out in ${userFolders.join(" and ")}. ${advice}`,
-  );
+): Promise<SettledMerge> {
+  const clean = await mergeTwo(repository, ours, theirs, message);
+  if (clean.ok) return { ...clean, settled: [] };
+  return favour ? settleTwo(repository, run, ours, theirs, message, favour) : clean;
 }
 
 async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
@@ -110,7 +63,7 @@ async function settleTwo(
   theirs: string,
   message: string,
   favour: Favour,
-): Promise<Integration> {
+): Promise<SettledMerge> {
   const { tree, files } = await settleTree(repository, run, { ours, theirs, favoured: SIDES[favour] });
   return { ok: true, commit: await commitMerge(repository, tree, [ours, theirs], message), settled: files };
 }

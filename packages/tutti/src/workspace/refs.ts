@@ -29,6 +29,16 @@ export async function listRefs(repository: Repository, prefix: string): Promise<
     .filter((ref) => ref !== "");
 }
 
+/** Reads the commits of all refs that match one of the `patterns`, in one call. */
+export async function listCommits(repository: Repository, patterns: readonly string[]): Promise<Map<string, string>> {
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", ...patterns];
+  const { stdout } = await onRepository(repository, "list refs", args);
+  const lines = text(stdout).split("\n");
+  return new Map(
+    lines.filter((line) => line !== "").map((line) => [line.slice(line.indexOf(" ") + 1), line.split(" ")[0]!]),
+  );
+}
+
 /**
  * Sets a ref. `old` is its expected value, null if the ref must not exist. Resolves when the ref and its history are on
  * disk. The history of `held`, or of any ref written by this function, is on disk already.

@@ -6,6 +6,7 @@
 // 2. Nothing is deleted that is not reachable elsewhere: work is committed to refs/tutti/RUN/NAME/ATTEMPT before its
 //    folder is deleted.
 // 3. Two workspaces share nothing that one could change for the other, except git's object store.
+import type { MovedRef } from "../schema/outcome.ts";
 
 export interface RepositoryFacts {
   /** Top folder of the checkout, with symbolic links resolved. */
@@ -37,8 +38,40 @@ export type Merge = { ok: true; commit: string } | { ok: false; files: string[] 
 /** The side that wins a conflict: `first` is the run's branch, `last` the new commit. */
 export type Favour = "first" | "last";
 
-/** `settled` lists the conflicting files that were taken from the favoured side, sorted. Empty after a clean merge. */
-export type Integration = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
+/**
+ * `settled` lists the conflicting files that were taken from the favoured side, sorted. Empty after a clean merge.
+ * `moved` is set if something else had moved the run's branch.
+ */
+export type Integration = { moved: MovedRef | null } & (
+  | { ok: true; commit: string; settled: string[] }
+  | { ok: false; files: string[] }
+);
+
+/** A merge into the run's branch. `commit` is a hash or a ref. */
+export interface PendingMerge {
+  commit: string;
+  message: string;
+  favour?: Favour | undefined;
+}
+
+/** The refs of a run according to its log. */
+export interface RecordedRefs {
+  head: string;
+  attempts: readonly (Pick<WorkspaceKey, "name" | "attempt"> & { commit: string })[];
+  pending: readonly PendingMerge[];
+}
+
+/** The user's refs, with HEAD among them, and the text of the repository's configuration. */
+export interface RepositoryState {
+  refs: ReadonlyMap<string, string>;
+  config: string;
+}
+
+export interface RepositoryChanges {
+  refs: { ref: string; from?: string; to?: string }[];
+  /** Names of settings. */
+  settings: string[];
+}
 
 export interface Workspaces {
   /**
@@ -80,20 +113,31 @@ export interface Workspaces {
     result: string,
     message: string,
   ): Promise<WorkspaceSnapshot | null>;
-  /** Creates the run's branch at `base` unless it exists. Returns its commit. */
-  openBranch(cwd: string, runId: string, base: string): Promise<string>;
   /**
-   * Merges a commit into the run's branch, always as a merge commit with `message`. A conflict leaves the branch
-   * unchanged, unless `favour` is given: then conflicting files, including deletions, are taken whole from that side.
-   * Rejects while the user has the branch checked out. A repeat after a crash finds the commit merged and returns an
-   * empty `settled`.
+   * Creates the run's branch at `head`, which the log recorded, or puts it back there. Returns where something else had
+   * moved it. `pending` are merges that the log may not contain yet after a crash; they are no reason for a report.
    */
-  integrate(cwd: string, runId: string, commit: string, message: string, favour?: Favour): Promise<Integration>;
+  openBranch(cwd: string, runId: string, head: string, pending?: readonly PendingMerge[]): Promise<MovedRef | null>;
+  /**
+   * Merges a commit into the run's branch, always as a merge commit with `message`, onto `head`, which the log recorded.
+   * A branch that something else has moved is put back first. A conflict leaves the branch at `head`, unless `favour` is
+   * given: then conflicting files, including deletions, are taken whole from that side. Rejects while the user has the
+   * branch checked out.
+   */
+  integrate(cwd: string, runId: string, head: string, merge: PendingMerge): Promise<Integration>;
+  /** Reads the user's refs and settings. `changes` is null if `before` is null or equal. */
+  changesSince(
+    cwd: string,
+    before: RepositoryState | null,
+  ): Promise<{ state: RepositoryState; changes: RepositoryChanges | null }>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;
-  /** Removes every remaining workspace and agent branch of the run. */
-  release(cwd: string, runId: string): Promise<void>;
+  /**
+   * Removes every remaining workspace and agent branch of the run. With `recorded`, also puts back the run's branch and
+   * the refs of its attempts, and returns those that something else had moved.
+   */
+  release(cwd: string, runId: string, recorded?: RecordedRefs): Promise<MovedRef[]>;
   /** Resolves when no git process of Tutti is left in any repository. */
   close(): Promise<void>;
 }

@@ -72,6 +72,7 @@ describe("one request", () => {
       branch: `tutti/${last.id}`,
       commit: head,
       outputFiles: ["docs/task_001.md", "docs/task_002.md", "docs/task_003.md"],
+      warnings: [],
       conflicts: [],
       verification: { status: "passed", summary: "all is well" },
       usage: { inputTokens: 300, outputTokens: 60, usd: expect.closeTo(0.03) },

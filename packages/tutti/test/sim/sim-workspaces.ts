@@ -6,13 +6,7 @@ import type { Folder, Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
-import type {
-  Favour,
-  Integration,
-  WorkspaceSnapshot,
-  WorkspaceKey,
-  Workspaces,
-} from "../../src/workspace/workspace.ts";
+import type { Favour, WorkspaceSnapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
 
 export const ROOT = "/repo";
 export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
@@ -60,13 +54,17 @@ export function simWorkspaces(parts: Parts): Workspaces {
     treeOf: (_, commit) => act("tree", () => treeOf(repository, commit)),
     adopt: (_, key, start, result, message) =>
       act(`adopt ${result} for ${folderPath(key)}`, () => adopt(repository, key, start, result, message)),
-    openBranch: (_, runId, base) =>
+    openBranch: (_, runId, head) =>
       act(`open branch of ${runId}`, () => {
-        if (!repository.branches.has(runBranch(runId))) repository.setBranch(runBranch(runId), base);
-        return repository.branches.get(runBranch(runId))!;
+        repository.setBranch(runBranch(runId), head);
+        return null;
       }),
-    integrate: (_, runId, commit, message, favour) =>
-      act(`merge ${commit} into ${runId}`, () => integrate(parts, runId, commit, message, favour)),
+    integrate: (_, runId, head, { commit, message, favour }) =>
+      act(`merge ${commit} into ${runId}`, () => ({
+        moved: null,
+        ...integrate(parts, runId, head, commit, message, favour),
+      })),
+    changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
     changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
     remove: (_, key) =>
       act(`remove ${folderPath(key)}`, () => {
@@ -74,14 +72,19 @@ export function simWorkspaces(parts: Parts): Workspaces {
         if (folder) removeFolder(parts, folder, refOf(key));
       }),
     close: async () => {},
-    release: (_, runId) =>
+    release: (_, runId, recorded) =>
       act(`release ${runId}`, () => {
         const left = [...repository.folders.values()].filter((folder) => folder.runId === runId);
         if (parts.stage.has("release-forgets-one")) left.pop();
         for (const folder of left) removeFolder(parts, folder, `refs/tutti/${runId}/released/${folder.path}`);
+        if (recorded && repository.branches.has(runBranch(runId)))
+          repository.setBranch(runBranch(runId), recorded.head);
+        return [];
       }),
   };
 }
+
+type IntegrationWithoutReport = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
 
 const refOf = ({ runId, name, attempt }: WorkspaceKey): string => attemptRef(runId, name, attempt);
 
@@ -155,10 +158,17 @@ function adopt(
   return { commit, files: repository.changed(start, commit) };
 }
 
-function integrate(parts: Parts, runId: string, commit: string, message: string, favour?: Favour): Integration {
+function integrate(
+  parts: Parts,
+  runId: string,
+  head: string,
+  commit: string,
+  message: string,
+  favour?: Favour,
+): IntegrationWithoutReport {
   const { stage, repository } = parts;
   const branch = runBranch(runId);
-  const head = repository.branches.get(branch)!;
+  repository.setBranch(branch, head);
   if (repository.holds(head, commit) && !stage.has("merged-twice")) return { ok: true, commit: head, settled: [] };
   const { tree, collided } = repository.merge(head, commit);
   if (collided.length > 0) stage.count("merges that collide");

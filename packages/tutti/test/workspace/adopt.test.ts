@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attemptRef, commitOn, git, key, laboratory, paths, write } from "./laboratory.ts";
+import { attemptRef, commitOn, git, integrate, key, laboratory, paths, write } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 
 async function earlierResult(lab: Laboratory): Promise<string> {
@@ -45,7 +45,7 @@ describe("adopt", () => {
     const start = twinOf(lab, lab.head);
     const { commit } = (await lab.workspaces.adopt(lab.repo, key(), start, result, "m"))!;
     await lab.workspaces.openBranch(lab.repo, key().runId, commitOn(lab, start, { "dir/b.txt": "three\n" }));
-    const merge = await lab.workspaces.integrate(lab.repo, key().runId, commit, "merge");
+    const merge = await integrate(lab, commit, "merge");
     expect(merge).toMatchObject({ ok: true });
     const head = (merge as { commit: string }).commit;
     expect(git(lab.repo, "show", `${head}:dir/b.txt`)).toBe("three");

@@ -13,7 +13,7 @@ for (let round = 0; ; round++) {
   writeFileSync(join(path, "work.txt"), `round ${round}\n`);
   const { commit } = await workspaces.snapshot(repo, key, head, "work");
   await workspaces.openBranch(repo, runId, head);
-  await workspaces.integrate(repo, runId, commit, "merge");
+  await workspaces.integrate(repo, runId, head, { commit, message: "merge" });
   await workspaces.move(repo, key, head);
   await workspaces.release(repo, runId);
 }

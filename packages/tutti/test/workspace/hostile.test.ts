@@ -8,6 +8,7 @@ import {
   commitOn,
   content,
   git,
+  integrate,
   key,
   laboratory,
   observe,
@@ -26,7 +27,7 @@ async function wholeCycle(lab: Laboratory): Promise<void> {
   const { commit } = await workspaces.snapshot(repo, key(), head, "m");
   await workspaces.combine(repo, head, [to, commit], "m");
   await workspaces.openBranch(repo, RUN, head);
-  await workspaces.integrate(repo, RUN, commit, "m");
+  await integrate(lab, commit, "m");
   await workspaces.changedFiles(repo, head, commit);
   await workspaces.move(repo, key(), to);
   await workspaces.remove(repo, key());
@@ -100,7 +101,7 @@ describe("Tutti does not run a program that an agent plants", () => {
     await workspaces.inspect(repo);
     const { commit } = await workspaces.snapshot(repo, key(), head, "m");
     await workspaces.openBranch(repo, RUN, head);
-    await workspaces.integrate(repo, RUN, commit, "m");
+    await integrate(lab, commit, "m");
     await workspaces.prepare(repo, key("other"), head);
     await workspaces.move(repo, key(), head);
     await workspaces.release(repo, RUN);
@@ -138,7 +139,7 @@ describe("an agent that rewrites its worktree's registration", () => {
     damage();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const { commit } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
+    expect(await integrate(lab, commit, "m")).toMatchObject({ ok: true });
     await lab.workspaces.prepare(lab.repo, key("other"), lab.head);
     expect(git(path, "status", "--porcelain")).toBe("?? work.txt");
     damage();
@@ -173,7 +174,7 @@ describe("an agent that tampers with refs", () => {
     write(path, { "work.txt": "w" });
     await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
     await lab.workspaces.move(lab.repo, key(), to);
-    await lab.workspaces.integrate(lab.repo, RUN, to, "m");
+    await integrate(lab, to, "m");
     await lab.workspaces.remove(lab.repo, key());
     git(lab.repo, "symbolic-ref", `refs/heads/agent/${RUN}/task/2`, "refs/heads/main");
     await lab.workspaces.release(lab.repo, RUN);

@@ -17,7 +17,7 @@ import { expect, onTestFinished } from "vitest";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { ErrorCode } from "../../src/schema/error.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
-import type { WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+import type { Favour, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
 
 export const RUN = "orch_abcdefghijkl";
 
@@ -94,6 +94,16 @@ export function commitOn(lab: Laboratory, parent: string, files: Record<string, 
   const commit = commitAll(scratch, "change");
   git(lab.repo, "worktree", "remove", "--force", scratch);
   return commit;
+}
+
+/** Merges onto the current commit of the run's branch, like an engine whose log recorded that commit. */
+export async function integrate(lab: Laboratory, commit: string, message: string, favour?: Favour) {
+  const [head = lab.head] = git(lab.repo, "for-each-ref", "--format=%(objectname)", `refs/heads/tutti/${RUN}`)
+    .split("\n")
+    .filter((line) => line !== "");
+  const { moved, ...merged } = await lab.workspaces.integrate(lab.repo, RUN, head, { commit, message, favour });
+  expect(moved).toBeNull();
+  return merged;
 }
 
 export const key = (name = "task", attempt = 1): WorkspaceKey => ({ runId: RUN, name, attempt });

@@ -2,18 +2,17 @@ import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
-  commitAll,
   commitOn,
   content,
   expectFailure,
   git,
+  integrate,
   key,
   laboratory,
   observe,
   paths,
   refs,
   RUN,
-  write,
 } from "./laboratory.ts";
 
 const REF = `refs/heads/tutti/${RUN}`;
@@ -85,9 +84,8 @@ describe("combine", () => {
 describe("the run's branch", () => {
   it("is created at the base, and stays unchanged when it is opened again", async () => {
     const lab = laboratory();
-    const other = commitOn(lab, lab.head, { "one.txt": "1" });
-    expect(await lab.workspaces.openBranch(lab.repo, RUN, lab.head)).toBe(lab.head);
-    expect(await lab.workspaces.openBranch(lab.repo, RUN, other)).toBe(lab.head);
+    expect(await lab.workspaces.openBranch(lab.repo, RUN, lab.head)).toBeNull();
+    expect(await lab.workspaces.openBranch(lab.repo, RUN, lab.head)).toBeNull();
     expect(git(lab.repo, "rev-parse", REF)).toBe(lab.head);
   });
 
@@ -96,38 +94,42 @@ describe("the run's branch", () => {
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     for (const name of ["one", "two"]) {
       const commit = commitOn(lab, lab.head, { [`${name}.txt`]: name });
-      const merged = await lab.workspaces.integrate(lab.repo, RUN, commit, `Merge ${name}`);
+      const merged = await integrate(lab, commit, `Merge ${name}`);
       expect(merged).toEqual({ ok: true, commit: git(lab.repo, "rev-parse", REF), settled: [] });
     }
     expect(git(lab.repo, "log", "--first-parent", "--format=%s", REF)).toBe("Merge two\nMerge one\nfirst");
     expect(content(lab.repo, REF, "one.txt")).toBe("one");
   });
 
-  it("loses no commit when calls run in parallel", async () => {
+  it("loses no commit when several runs merge in parallel", async () => {
     const lab = laboratory();
-    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const names = ["one", "two", "three", "four"];
     const commits = names.map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
-    await Promise.all(commits.map((commit) => lab.workspaces.integrate(lab.repo, RUN, commit, "m")));
-    expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(names.map((name) => `${name}.txt`)));
+    await Promise.all(
+      commits.map(async (commit, i) => {
+        await lab.workspaces.openBranch(lab.repo, `run_${i}`, lab.head);
+        await lab.workspaces.integrate(lab.repo, `run_${i}`, lab.head, { commit, message: "m" });
+      }),
+    );
+    for (const [i, name] of names.entries()) expect(paths(lab.repo, `tutti/run_${i}`)).toContain(`${name}.txt`);
   });
 
   it("is returned unchanged when it already contains the commit", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const commit = commitOn(lab, lab.head, { "one.txt": "1" });
-    const first = await lab.workspaces.integrate(lab.repo, RUN, commit, "m");
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toEqual(first);
-    expect(await lab.workspaces.integrate(lab.repo, RUN, lab.head, "m")).toEqual(first);
+    const first = await integrate(lab, commit, "m");
+    expect(await integrate(lab, commit, "m")).toEqual(first);
+    expect(await integrate(lab, lab.head, "m")).toEqual(first);
   });
 
   it("stays unchanged after a conflict", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "a.txt": "1\n" }), "m");
+    await integrate(lab, commitOn(lab, lab.head, { "a.txt": "1\n" }), "m");
     const before = git(lab.repo, "rev-parse", REF);
     const other = commitOn(lab, lab.head, { "a.txt": "2\n" });
-    expect(await lab.workspaces.integrate(lab.repo, RUN, other, "m")).toEqual({ ok: false, files: ["a.txt"] });
+    expect(await integrate(lab, other, "m")).toEqual({ ok: false, files: ["a.txt"] });
     expect(git(lab.repo, "rev-parse", REF)).toBe(before);
   });
 
@@ -137,11 +139,11 @@ describe("the run's branch", () => {
     git(lab.repo, "checkout", "--quiet", `tutti/${RUN}`);
     const commit = commitOn(lab, lab.head, { "one.txt": "1" });
     const before = observe(lab.repo);
-    const refusal = lab.workspaces.integrate(lab.repo, RUN, commit, "m");
+    const refusal = integrate(lab, commit, "m");
     await expectFailure(refusal, "git_failed", /is checked out in .*\/repo\. Check out another branch/);
     expect(observe(lab.repo)).toEqual(before);
     git(lab.repo, "checkout", "--quiet", "main");
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
+    expect(await integrate(lab, commit, "m")).toMatchObject({ ok: true });
   });
 
   it("moves even if an agent has checked it out in its workspace", async () => {
@@ -150,19 +152,7 @@ describe("the run's branch", () => {
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     git(path, "checkout", "--quiet", `tutti/${RUN}`);
     const commit = commitOn(lab, lab.head, { "one.txt": "1" });
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
-  });
-
-  it("keeps commits that the user has made on it", async () => {
-    const lab = laboratory();
-    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    const usersFolder = join(lab.top, "persons");
-    git(lab.repo, "worktree", "add", "--quiet", usersFolder, `tutti/${RUN}`);
-    write(usersFolder, { "person.txt": "p" });
-    commitAll(usersFolder, "by hand");
-    git(lab.repo, "worktree", "remove", usersFolder);
-    await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "one.txt": "1" }), "m");
-    expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(["person.txt", "one.txt"]));
+    expect(await integrate(lab, commit, "m")).toMatchObject({ ok: true });
   });
 
   it("waits for a short lock and breaks a stale one", async () => {
@@ -172,15 +162,15 @@ describe("the run's branch", () => {
     writeFileSync(lock, "");
     utimesSync(lock, 1, 1);
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
-    expect(await lab.workspaces.integrate(lab.repo, RUN, one, "m")).toMatchObject({ ok: true });
+    expect(await integrate(lab, one, "m")).toMatchObject({ ok: true });
     writeFileSync(lock, "");
     const two = commitOn(lab, lab.head, { "two.txt": "2" });
-    expect(await lab.workspaces.integrate(lab.repo, RUN, two, "m")).toMatchObject({ ok: true });
+    expect(await integrate(lab, two, "m")).toMatchObject({ ok: true });
     expect(() => readFileSync(lock)).toThrow("ENOENT");
   });
 
   it("must be opened before the first merge", async () => {
     const lab = laboratory();
-    await expectFailure(lab.workspaces.integrate(lab.repo, RUN, lab.head, "m"), "git_failed", /must be opened first/);
+    await expectFailure(integrate(lab, lab.head, "m"), "git_failed", /must be opened first/);
   });
 });

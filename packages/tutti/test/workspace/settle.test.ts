@@ -7,6 +7,7 @@ import {
   commitOn,
   content,
   git,
+  integrate,
   laboratory,
   observe,
   paths,
@@ -23,12 +24,12 @@ type Files = Record<string, string | null>;
 /** Puts `ours` on the run's branch, and returns a commit with `theirs` from the same base. */
 async function collision(lab: Laboratory, ours: Files, theirs: Files, base = lab.head): Promise<string> {
   await lab.workspaces.openBranch(lab.repo, RUN, base);
-  await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, base, ours), "first");
+  await integrate(lab, commitOn(lab, base, ours), "first");
   return commitOn(lab, base, theirs);
 }
 
 async function settled(lab: Laboratory, commit: string, favour: Favour): Promise<string[]> {
-  const merged = await lab.workspaces.integrate(lab.repo, RUN, commit, "last", favour);
+  const merged = await integrate(lab, commit, "last", favour);
   if (!merged.ok) throw new Error(`still in conflict: ${merged.files.join(", ")}`);
   expect(merged.commit).toBe(git(lab.repo, "rev-parse", REF));
   return merged.settled;
@@ -89,7 +90,7 @@ describe("a merge conflict with a favoured side", () => {
     };
     const [one, two] = [side("1", 0o644), side("2", 0o755)];
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    await lab.workspaces.integrate(lab.repo, RUN, one, "first");
+    await integrate(lab, one, "first");
     expect(await settled(lab, two, "last")).toHaveLength(4);
     expect(git(lab.repo, "rev-parse", `${REF}^{tree}`)).toBe(git(lab.repo, "rev-parse", `${two}^{tree}`));
   });
@@ -113,7 +114,7 @@ describe("a merge conflict with a favoured side", () => {
     const linked = commitAll(scratch, "link");
     git(lab.repo, "worktree", "remove", "--force", scratch);
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    await lab.workspaces.integrate(lab.repo, RUN, linked, "first");
+    await integrate(lab, linked, "first");
     const commit = commitOn(lab, lab.head, { k: "words" });
     expect(await settled(lab, commit, "last")).toEqual(["k"]);
     expect(git(lab.repo, "ls-tree", "--name-only", REF)).toBe(".gitignore\na.txt\ndir\nk");
@@ -202,14 +203,14 @@ describe("settling", () => {
     const lab = laboratory();
     const commit = await collision(lab, { "a.txt": "1\n" }, { "a.txt": "2\n" });
     const before = git(lab.repo, "rev-parse", REF);
-    const first = await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last");
+    const first = await integrate(lab, commit, "m", "last");
     if (!first.ok) throw new Error("conflict");
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last")).toEqual({ ...first, settled: [] });
+    expect(await integrate(lab, commit, "m", "last")).toEqual({ ...first, settled: [] });
     // Simulates a crash before the branch was moved, with a partly written scratch index.
     git(lab.repo, "update-ref", REF, before);
     write(lab.folder, { [`${RUN}/merge.scratch-index`]: "half", [`${RUN}/merge.scratch-index.lock`]: "" });
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last")).toEqual(first);
+    expect(await integrate(lab, commit, "m", "last")).toEqual(first);
   });
 
   it("works in a repository with SHA-256 hashes", async () => {

@@ -20,6 +20,7 @@ import {
   content,
   expectFailure,
   git,
+  integrate,
   key,
   laboratory,
   paths,
@@ -150,10 +151,10 @@ describe("snapshot", () => {
     git(path, "checkout", "--quiet", `tutti/${RUN}`);
     write(path, { "own.txt": "own\n" });
     const other = commitOn(lab, lab.head, { "other.txt": "o\n" });
-    await lab.workspaces.integrate(lab.repo, RUN, other, "other");
+    await integrate(lab, other, "other");
     const { commit, files } = await take(lab);
     expect(files).toEqual(["own.txt"]);
-    await lab.workspaces.integrate(lab.repo, RUN, commit, "own");
+    await integrate(lab, commit, "own");
     expect(paths(lab.repo, `tutti/${RUN}`)).toEqual(expect.arrayContaining(["other.txt", "own.txt"]));
   });
 

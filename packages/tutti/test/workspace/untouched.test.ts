@@ -1,11 +1,12 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commitAll, git, key, laboratory, observe, RUN, write } from "./laboratory.ts";
+import { commitAll, git, integrate, key, laboratory, observe, RUN, write } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 
 /** Two tasks, a third on top of both, a conflict, a main session that is moved, and the removal of everything. */
-async function wholeRun({ repo, workspaces, head }: Laboratory): Promise<void> {
+async function wholeRun(lab: Laboratory): Promise<void> {
+  const { repo, workspaces, head } = lab;
   await workspaces.openBranch(repo, RUN, head);
   const main = await workspaces.prepare(repo, key("main"), head);
   const done = await Promise.all(
@@ -21,11 +22,11 @@ async function wholeRun({ repo, workspaces, head }: Laboratory): Promise<void> {
   const third = await workspaces.prepare(repo, key("three"), start.commit);
   write(third.path, { "three.txt": "3", "a.txt": "three\n" });
   done.push((await workspaces.snapshot(repo, key("three"), start.commit, "three")).commit);
-  for (const commit of done) expect(await workspaces.integrate(repo, RUN, commit, "m")).toMatchObject({ ok: true });
+  for (const commit of done) expect(await integrate(lab, commit, "m")).toMatchObject({ ok: true });
   const clash = await workspaces.prepare(repo, key("clash"), head);
   write(clash.path, { "a.txt": "clash\n" });
   const { commit } = await workspaces.snapshot(repo, key("clash"), head, "clash");
-  expect(await workspaces.integrate(repo, RUN, commit, "m")).toEqual({ ok: false, files: ["a.txt"] });
+  expect(await integrate(lab, commit, "m")).toEqual({ ok: false, files: ["a.txt"] });
   write(main.path, { "scribble.txt": "s" });
   await workspaces.move(repo, key("main"), git(repo, "rev-parse", `tutti/${RUN}`));
   await workspaces.remove(repo, key("one"));

@@ -10,6 +10,7 @@ import {
   content,
   expectFailure,
   git,
+  integrate,
   key,
   laboratory,
   observe,
@@ -106,7 +107,7 @@ describe("prepare", () => {
     write(path, { "n.txt": "n" });
     const { commit } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "merge")).toMatchObject({ ok: true });
+    expect(await integrate(lab, commit, "merge")).toMatchObject({ ok: true });
   });
 
   it("rejects a folder for workspaces that would show up in the user's checkout", async () => {

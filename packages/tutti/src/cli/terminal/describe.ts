@@ -61,13 +61,14 @@ export function describePlan(run: Run): string[] {
 }
 
 export function describeOutcome(outcome: Outcome): string[] {
-  const { census, conflicts, causes } = outcome;
+  const { census, conflicts, causes, warnings } = outcome;
   const counts = Object.entries(census).filter(([name, count]) => name !== "planned" && count > 0);
   return [
     `${outcome.outcome ?? outcome.status}: ${census.planned} planned${counts.map(([name, count]) => `, ${count} ${name}`).join("")}`,
     ...(outcome.error === null ? [] : [`  ${outcome.error}`]),
     ...causes.map((cause) => `  ${cause.taskId} ${cause.status}: ${cause.reason}`),
     ...conflicts.map((conflict) => `  conflict in ${conflict.files.join(", ")}: ${conflict.tasks.join(", ")}`),
+    ...warnings.map((warning) => `  warning: ${warning}`),
     ...(outcome.branch === null
       ? []
       : [`${plural(outcome.outputFiles.length, "file")} changed on branch ${outcome.branch}`]),

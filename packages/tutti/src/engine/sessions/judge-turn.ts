@@ -1,5 +1,6 @@
 // Judges a finished turn by its facts: the block that counts, and the changes in the workspace. `decide` draws the
 // consequences.
+import { resultMessage } from "./merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
@@ -8,6 +9,7 @@ import type { History, TurnOver } from "../../run/command.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Ending } from "../../schema/ending.ts";
+import type { MovedRef } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
@@ -83,7 +85,7 @@ function requireFields(run: Run, phase: Phase, judged: Judged): Judged {
 
 export async function judgeTurn(
   turn: TurnToJudge,
-): Promise<{ over: TurnOver; ignored: { phase: string; reason: string }[] }> {
+): Promise<{ over: TurnOver; ignored: { phase: string; reason: string }[]; moved: MovedRef | null }> {
   const { run, worker, state, record, ending } = turn;
   const { phase } = state.turn!;
   const owed = worker ? worker.owed : run.owed;
@@ -105,7 +107,7 @@ export async function judgeTurn(
     ending.kind === "interrupted" ||
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts ? answer : null;
-  const work = counted && (await takeWork(turn, counted));
+  const { work, moved } = counted ? await takeWork(turn, counted) : NO_WORK;
   const { toolStats, usage, said } = record;
   const { detected, probablePhase, confidence } = detectFallback(said);
   const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
@@ -124,8 +126,17 @@ export async function judgeTurn(
       ...(turn.history ? { history: turn.history } : {}),
     },
     ignored,
+    moved,
   };
 }
+
+/** `moved` is set if something else had moved the run's branch. */
+interface TakenWork {
+  work: TurnOver["work"];
+  moved: MovedRef | null;
+}
+
+const NO_WORK: TakenWork = { work: null, moved: null };
 
 const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
   aggregation: "Merged result",
@@ -139,14 +150,11 @@ const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
  * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
  * and if analysis `isOnlyPhase`.
  */
-async function takeWork(
-  { run, worker, state, key, workspaces }: TurnToJudge,
-  answer: Answer,
-): Promise<TurnOver["work"]> {
+async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, answer: Answer): Promise<TakenWork> {
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
     const { commit, files } = await workspaces.snapshot(run.cwd, key, state.start!, message);
-    return { commit, files, head: null };
+    return { work: { commit, files, head: null }, moved: null };
   }
   const succeeded =
     answer.phase === "aggregation"
@@ -154,18 +162,19 @@ async function takeWork(
       : answer.phase === "verification"
         ? answer.data.status !== "failed"
         : answer.phase === "analysis" && isOnlyPhase(run);
-  if (!succeeded) return null;
+  if (!succeeded) return NO_WORK;
   const { commit, files } = await workspaces.snapshot(
     run.cwd,
     key,
     run.head!,
     `${RESULT_TITLES[answer.phase] ?? "Result"} of ${run.id}`,
   );
-  const merge = await workspaces.integrate(run.cwd, run.id, commit, `Result of ${run.id}`);
+  const result = { commit, message: resultMessage(run) };
+  const merge = await workspaces.integrate(run.cwd, run.id, run.head!, result);
   if (!merge.ok)
     throw new TuttiError(
       "workspace_failed",
       `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
     );
-  return { commit, files, head: merge.commit };
+  return { work: { commit, files, head: merge.commit }, moved: merge.moved };
 }

@@ -1,39 +1,65 @@
 import type { Report } from "../../run/command.ts";
 import { attemptRef } from "../../schema/ids.ts";
-import type { Conflict } from "../../schema/outcome.ts";
+import type { Conflict, MovedRef } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
-import type { Favour, Workspaces } from "../../workspace/workspace.ts";
+import type { Favour, PendingMerge, RecordedRefs, Workspaces } from "../../workspace/workspace.ts";
 
 /** Tasks that are merged into the branch, but not yet in the state of the run. */
 type MergedBefore = Pick<ReadonlySet<string>, "has">;
 
 /**
- * Merges the work of `taskId` into the run's branch. Idempotent: after a crash it finds the commit already merged and
- * returns the same report.
+ * Merges the work of `taskId` onto `head`, which the log recorded or is about to record. Idempotent: the same input gives
+ * the same report, also after a crash.
  */
 export async function mergeWork(
   run: Run,
+  head: string,
   taskId: string,
   workspaces: Workspaces,
   alreadyMerged: MergedBefore,
-): Promise<Report> {
+): Promise<{ report: Extract<Report, { type: "merged" | "conflicted" }>; moved: MovedRef | null }> {
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
-  const message = `Merge ${taskId}: ${worker.task.title}`;
-  const { conflictResolution } = run.template.phases.aggregation;
-  const favour = FAVOURED[conflictResolution];
-  const merge = await workspaces.integrate(run.cwd, run.id, commit, message, favour);
-  const merged = (head: string) => ({ type: "merged" as const, taskId, commit, head });
-  if (merge.ok && merge.settled.length === 0) return merged(merge.commit);
+  const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, mergeOf(run, worker));
+  const merged = (newHead: string) => ({ type: "merged" as const, taskId, commit, head: newHead });
+  if (merge.ok && merge.settled.length === 0) return { report: merged(merge.commit), moved };
   const conflict = conflictIn(
     run,
     alreadyMerged,
     worker,
     merge.ok ? merge.settled : merge.files,
-    merge.ok ? conflictResolution : null,
+    merge.ok ? run.template.phases.aggregation.conflictResolution : null,
   );
-  return merge.ok ? { ...merged(merge.commit), conflict } : { type: "conflicted", taskId, commit, conflict };
+  const report = merge.ok
+    ? { ...merged(merge.commit), conflict }
+    : { type: "conflicted" as const, taskId, commit, conflict };
+  return { report, moved };
+}
+
+const mergeOf = (run: Run, { taskId, task, commit }: Worker): PendingMerge => ({
+  commit: commit!,
+  message: `Merge ${taskId}: ${task.title}`,
+  favour: FAVOURED[run.template.phases.aggregation.conflictResolution],
+});
+
+export const resultMessage = (run: Run): string => `Result of ${run.id}`;
+
+/** Merges that the branch may contain although the log does not: the engine may have stopped in between. */
+export function pendingMerges(run: Run): PendingMerge[] {
+  const unmerged = Object.values(run.workers).filter(({ commit, merged }) => commit !== null && merged === "not yet");
+  const result = run.main && {
+    commit: attemptRef(run.id, "main", run.main.attempt),
+    message: resultMessage(run),
+  };
+  return [...unmerged.map((worker) => mergeOf(run, worker)), ...(result ? [result] : [])];
+}
+
+export function recordedRefs(run: Run, head: string): RecordedRefs {
+  const attempts = Object.values(run.workers).flatMap(({ taskId, attempt, commit, status }) =>
+    status === "completed" && commit !== null ? [{ name: taskId, attempt, commit }] : [],
+  );
+  return { head, attempts, pending: pendingMerges(run) };
 }
 
 const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last-wins": "last" };

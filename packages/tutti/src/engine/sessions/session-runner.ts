@@ -8,6 +8,7 @@ import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-repor
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "../run-writer.ts";
 import type { Subagent } from "../sub-sessions/sub-session-part.ts";
+import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
@@ -30,6 +31,8 @@ export interface SessionRunnerOptions {
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
+  /** Shared by all sessions of the run. */
+  watch: RepositoryWatch;
   /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
   onSpent(): void;
@@ -67,6 +70,8 @@ export class SessionRunner {
   #lastSignalAt: number;
   /** Null while the session is wanted. */
   #ending: "close" | "stop" | "leave" | null = null;
+  /** True from the preparation or the start of a turn to its end. */
+  #isWatching = false;
   readonly #served: Promise<void>;
 
   constructor(options: SessionRunnerOptions) {
@@ -163,6 +168,8 @@ export class SessionRunner {
     if (turn && state.pausedAt !== null) return session.interrupt(turn.number);
     if (!turn || turn.number <= this.#delivered) return;
     this.#delivered = turn.number;
+    // Not awaited: a turn must be delivered before a pause can interrupt it. `#serve` awaits it for the first turn.
+    this.#startWatching().catch(() => {});
     if (session.wasDelivered(turn.number)) return;
     const { workspaces } = this.#options;
     // Aggregation and verification work on the accepted work of all tasks, so `move` resets the folder to the run's
@@ -201,6 +208,23 @@ export class SessionRunner {
     await this.#abandon(record);
     await this.#saver.settled();
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
+    await this.#stopWatching();
+  }
+
+  async #startWatching(): Promise<void> {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    await this.#options.watch.begin();
+  }
+
+  /** Reports changes of the user's refs and settings during the turn. Whether this session made them is unknown. */
+  async #stopWatching(): Promise<void> {
+    if (!this.#isWatching) return;
+    this.#isWatching = false;
+    const changes = await this.#options.watch.end();
+    if (changes === null) return;
+    const data = { id: this.#run.id, sessionId: this.sessionId, taskId: this.taskId, ...changes };
+    await this.#report({ type: "record", event: { type: "repository:changed", data } });
   }
 
   /** Reports the usage of a turn that will not be judged. */
@@ -224,6 +248,7 @@ export class SessionRunner {
       if (start === null || !this.#isOpen) return;
       const { path } = await this.#options.workspaces.prepare(this.#run.cwd, this.#key, start);
       this.#cwd = path;
+      await this.#startWatching();
       if (!this.#isOpen) return;
       const { sessions } = this.#options;
       const { taskId, sessionId } = this;
@@ -398,6 +423,8 @@ export class SessionRunner {
       };
       await this.#report({ type: "record", event: { type: "protocol:ignored", data } });
     }
+    await this.#stopWatching();
+    if (judged.moved) await this.#report({ type: "refMoved", moved: judged.moved });
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
   }
 

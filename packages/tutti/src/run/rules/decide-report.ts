@@ -29,6 +29,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
   if (report.type === "record") return [report.event];
   if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
+  if (report.type === "refMoved") return [{ type: "branch:moved", data: { id: run.id, ...report.moved } }];
   if (report.type === "abandoned") {
     const { sessionId, taskId, usage, toolStats } = report;
     return [{ type: "turn:abandoned", data: { id: run.id, sessionId, taskId, usage, toolStats } }];

@@ -1234,8 +1234,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-588"],
     file: "tutti/src/engine/sessions/merge-work.ts",
-    find: "const favour = FAVOURED[conflictResolution];",
-    replace: "const favour = undefined;",
+    find: "favour: FAVOURED[run.template.phases.aggregation.conflictResolution],",
+    replace: "favour: undefined,",
   },
   {
     rows: ["D4-358"],

@@ -42,6 +42,9 @@ export function ResultCard({ run }: { run: Run }) {
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} />
         <Conflicts conflicts={result.conflicts} />
+        {result.warnings.map((warning) => (
+          <LongText key={warning} text={warning} max={600} />
+        ))}
       </div>
       <div className="result-side">
         <BranchCommands run={run} />

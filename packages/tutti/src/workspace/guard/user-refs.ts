@@ -1,0 +1,66 @@
+// Compares the user's refs, HEAD and settings, which all sessions share. Tutti itself never changes them.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { items, text } from "../git.ts";
+import { onRepository, type Repository } from "../repository.ts";
+import type { RepositoryChanges, RepositoryState } from "../workspace.ts";
+
+/** Tutti's own branches. */
+const OWN = /^refs\/heads\/(?:tutti|agent)\//;
+/** Limits the size of the event. */
+const MAX_REPORTED = 100;
+
+export async function readState(repository: Repository): Promise<RepositoryState> {
+  const { gitDir, commonDir } = repository;
+  const args = ["for-each-ref", "--format=%(HEAD)%(objectname) %(refname)", "refs/heads", "refs/tags"];
+  const { stdout } = await onRepository(repository, "read the user's refs", args, { gitDir });
+  const refs = new Map<string, string>();
+  for (const line of text(stdout).split("\n")) {
+    const [, head, commit, ref] = /^(.)(\S+) (.*)$/.exec(line) ?? [];
+    if (commit === undefined || ref === undefined) continue;
+    if (head === "*") refs.set("HEAD", ref);
+    if (!OWN.test(ref)) refs.set(ref, commit);
+  }
+  // A detached HEAD, or one on a branch without a commit.
+  if (!refs.has("HEAD")) refs.set("HEAD", (await readFile(join(gitDir, "HEAD"), "utf8").catch(() => "")).trim());
+  const config = await readFile(join(commonDir, "config"), "utf8").catch(() => "");
+  return { refs, config };
+}
+
+/** Returns null if nothing changed. */
+export async function compareStates(
+  repository: Repository,
+  before: RepositoryState,
+  after: RepositoryState,
+): Promise<RepositoryChanges | null> {
+  const names = new Set([...before.refs.keys(), ...after.refs.keys()]);
+  const refs = [...names]
+    .filter((ref) => before.refs.get(ref) !== after.refs.get(ref))
+    .map((ref) => {
+      const [from, to] = [before.refs.get(ref), after.refs.get(ref)];
+      return { ref, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+    });
+  const settings = before.config === after.config ? [] : await changedSettings(repository, before.config, after.config);
+  if (refs.length + settings.length === 0) return null;
+  return { refs: refs.slice(0, MAX_REPORTED), settings: settings.slice(0, MAX_REPORTED) };
+}
+
+async function changedSettings(repository: Repository, before: string, after: string): Promise<string[]> {
+  const [old, current] = await Promise.all([before, after].map((config) => valuesIn(repository, config)));
+  const names = new Set([...old!.keys(), ...current!.keys()]);
+  return [...names].filter((name) => old!.get(name) !== current!.get(name)).sort();
+}
+
+/** Maps each setting to all of its values. A file that git cannot read counts as a single setting. */
+async function valuesIn(repository: Repository, config: string): Promise<Map<string, string>> {
+  const args = ["config", "--file", "-", "--list", "-z"];
+  const options = { input: Buffer.from(config), accept: [1, 128] };
+  const { code, stdout } = await onRepository(repository, "read settings", args, options);
+  if (code !== 0) return new Map([["config", config]]);
+  const values = new Map<string, string>();
+  for (const item of items(stdout).map(text)) {
+    const [name = ""] = item.split("\n", 1);
+    values.set(name, `${values.get(name) ?? ""}\0${item.slice(name.length)}`);
+  }
+  return values;
+}

@@ -1,0 +1,133 @@
+// A session, or anything else, changes refs of the repository during a run.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { outcome } from "../../src/run/census.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close().catch(() => {});
+  lab.tearDown();
+});
+
+/** A commit with EVIL.txt on top of the user's HEAD, which no ref reaches. */
+function evilCommit(): string {
+  const blob = lab.git("hash-object", "-w", lab.write("EVIL.txt", "evil"));
+  lab.git("update-index", "--add", "--cacheinfo", `100644,${blob},EVIL.txt`);
+  const tree = lab.git("write-tree");
+  lab.git("reset", "--quiet", "--hard");
+  return lab.git("commit-tree", tree, "-p", "HEAD", "-m", "by no task");
+}
+
+/** Two tasks; the second one ends when the gate is opened. */
+async function waitingRun() {
+  const disk = newMemoryDisk();
+  const store = new MemoryStore(disk);
+  const engine = lab.open(store);
+  const gate = lab.gate();
+  const late = worker("late", { waitForFile: gate.file, write: { "late.md": "l" }, block: done({ summary: "late" }) });
+  const agent = lab.scenario([...mainSession([{ id: "early" }, { id: "late" }]), late, goodWorker]);
+  const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+  const isWaiting = ({ workers }: Run) =>
+    workers["early"]?.merged === "merged" && workers["late"]?.session.turn != null;
+  await engine.until(id, isWaiting);
+  // `SessionRunner` reads the refs before it delivers the turn.
+  const { sessionId } = engine.get(id)!.workers["late"]!;
+  while (!engine.transcript(id, sessionId).some(({ type }) => type === "prompt"))
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const finish = () => {
+    gate.open();
+    return untilOver(engine, id);
+  };
+  return { engine, id, finish, disk, store, gate };
+}
+
+describe("a commit that no task made", () => {
+  it("on the run's branch is not part of the result, and the run is degraded", async () => {
+    const { engine, id, finish, store } = await waitingRun();
+    const evil = evilCommit();
+    lab.git("update-ref", `refs/heads/tutti/${id}`, evil);
+    const { status, head } = await finish();
+    const result = await engine.result(id);
+    expect({ status, outcome: result.outcome, commit: result.commit }).toEqual({
+      status: "completed",
+      outcome: "degraded",
+      commit: head,
+    });
+    expect(result.outputFiles).toEqual(["docs/early.md", "late.md"]);
+    expect(result.warnings).toEqual([
+      expect.stringMatching(/^refs\/heads\/tutti\/orch_\w+ was moved to [0-9a-f]{12}, but not by Tutti: .* is kept as/),
+    ]);
+    expect(lab.git("rev-parse", `tutti/${id}`)).toBe(head);
+    expect(lab.git("rev-parse", `refs/tutti/${id}/moved/${evil.slice(0, 12)}`)).toBe(evil);
+    const events = store.read({}).filter(({ type }) => type === "branch:moved");
+    expect(events.map(({ data }) => data)).toMatchObject([{ ref: `refs/heads/tutti/${id}`, found: evil }]);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("on the ref of another task is replaced at the end, and the run is degraded", async () => {
+    const { engine, id, finish } = await waitingRun();
+    const evil = evilCommit();
+    const ref = `refs/tutti/${id}/early/1`;
+    const { commit } = engine.get(id)!.workers["early"]!;
+    lab.git("update-ref", ref, evil);
+    const run = await finish();
+    expect({ outcome: run.outcome, movedRefs: run.movedRefs }).toMatchObject({
+      outcome: "degraded",
+      movedRefs: [{ ref, found: evil, recorded: commit }],
+    });
+    expect(lab.git("rev-parse", ref)).toBe(commit);
+    expect(outcome(run, [], 0).warnings).toHaveLength(1);
+  });
+
+  it("on the run's branch is found when the engine restarts", async () => {
+    const { engine, id, disk, gate } = await waitingRun();
+    await engine.close({ leaveRunning: true });
+    lab.git("update-ref", `refs/heads/tutti/${id}`, evilCommit());
+    gate.open();
+    const next = lab.open(new MemoryStore(disk));
+    await next.activate(id);
+    const run = await untilOver(next, id);
+    expect(run.outcome).toBe("degraded");
+    expect((await next.result(id)).outputFiles).toEqual(["docs/early.md", "late.md"]);
+  });
+});
+
+describe("a change of the user's repository during a turn", () => {
+  it("is a warning that names refs and settings, without changing the verdict", async () => {
+    const { engine, id, finish, store } = await waitingRun();
+    const before = lab.git("rev-parse", "HEAD");
+    lab.git("commit", "--quiet", "--allow-empty", "-m", "moved");
+    lab.git("tag", "new-tag");
+    lab.git("config", "filter.planted.clean", "cat");
+    const { outcome: verdict } = await finish();
+    expect(verdict).toBe("success");
+    const [event, ...more] = store.read({}).filter(({ type }) => type === "repository:changed");
+    expect(more).toEqual([]);
+    const after = lab.git("rev-parse", "HEAD");
+    expect(event!.data).toEqual({
+      id,
+      sessionId: expect.any(String),
+      taskId: "late",
+      refs: [
+        { ref: "refs/heads/trunk", from: before, to: after },
+        { ref: "refs/tags/new-tag", to: after },
+      ],
+      settings: ["filter.planted.clean"],
+    });
+    expect((await engine.result(id)).warnings).toEqual([
+      "While late was active, the repository changed: refs/heads/trunk, refs/tags/new-tag, the setting filter.planted.clean. If that was not you, check them before you continue.",
+    ]);
+  });
+
+  it("is not reported if nothing changed", async () => {
+    const { finish, store } = await waitingRun();
+    await finish();
+    expect(store.read({}).filter(({ type }) => type === "repository:changed")).toEqual([]);
+  });
+});
