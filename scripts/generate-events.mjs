@@ -52,7 +52,7 @@ const INTRODUCTION = `# Events
 
 <!-- Written by \`npm run schemas\` from packages/tutti/src/schema/event.ts; to change it, change the schemas. -->
 
-Every change of a run is an event in its log. \`GET /api/orchestrator/:id/events\` returns the log of a run.
+Every change of a run is an event in its log. \`GET /api/runs/:id/events\` returns the log of a run.
 \`GET /api/events\` streams all events live, as server-sent events or over a WebSocket: see [api.md](api.md#live-events).
 
 The server sends every event in a frame:

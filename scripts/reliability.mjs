@@ -1,0 +1,27 @@
+// `npm run reliability`: kills and simulations in numbers that `npm test` has no time for. With `--long` also a soak of
+// 2,000 sessions, or of `--sessions N`.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { values } = parseArgs({
+  options: { long: { type: "boolean", default: false }, sessions: { type: "string", default: "2000" } },
+});
+
+/** @type {[env: Record<string, string>, ...args: string[]][]} */
+const parts = [
+  [{ TUTTI_TEST_KILLS: "150" }, "node_modules/vitest/vitest.mjs", "run", "packages/tutti/test/crash"],
+  [{}, "packages/tutti/test/sim/main.ts", "--seeds", "20000", "--kill-points", "10000", "--double"],
+];
+if (values.long) parts.push([{}, "packages/tutti/test/soak/main.ts", "--sessions", values.sessions]);
+
+for (const [env, ...args] of parts) {
+  console.log(`\n== ${args.join(" ")}`);
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  if (status !== 0) process.exitCode = 1;
+}
