@@ -2,6 +2,7 @@
 // files that are not synced.
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -35,6 +37,37 @@ export function replaceDurably(file: string, content: string | Uint8Array, mode:
   syncFolder(dirname(file));
 }
 
+/** Removes a file if it exists. Not `rmSync`, whose error on a read-only disk has no code. */
+export function removeFile(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES"]);
+
+/** Whether the same write may succeed later: the disk is full or read-only, or the permissions do not allow it. */
+export const isUnwritable = (error: unknown): boolean => UNWRITABLE.has((error as { code?: unknown } | null)?.code);
+
+/** The result of `work`, or `otherwise` if the disk does not allow it for now. Throws every other error. */
+export function whenAccessible<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    return otherwise;
+  }
+}
+
+/** False if `work` cannot write for now. */
+export const tryToWrite = (work: () => void): boolean =>
+  whenAccessible(() => {
+    work();
+    return true;
+  }, false);
+
 /** Turns an error of a write into a `TuttiError` that begins with `problem`. */
 export function asDiskError(error: unknown, problem: string): TuttiError {
   if (error instanceof TuttiError) return error;
@@ -49,10 +82,21 @@ export function asDiskError(error: unknown, problem: string): TuttiError {
 
 /** Creates `folder` and its missing parents, and syncs their names. */
 export function makeFolderDurably(folder: string, mode = 0o777): void {
-  const whole = resolve(folder);
-  const first = mkdirSync(whole, { recursive: true, mode });
-  if (first === undefined) return;
-  for (let made = whole; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+  const missing: string[] = [];
+  for (let at = resolve(folder); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    makeFolder(each, mode);
+    syncFolder(dirname(each));
+  }
+}
+
+/** Not recursive: `mkdirSync` would report a read-only disk as ENOENT. Another process may have created the folder. */
+function makeFolder(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /**

@@ -25,6 +25,9 @@ import type { World } from "../world.ts";
 
 /** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
 const NO_REASON = "the alarm was reset";
+/** The wait before the disk is tried again doubles from the first to the longest. */
+const FIRST_DISK_WAIT_MS = 1000;
+const LONGEST_DISK_WAIT_MS = 60_000;
 
 export interface ReconcilerOptions {
   writer: RunWriter;
@@ -61,6 +64,10 @@ export class Reconciler {
   readonly #leaving = new Set<SessionRunner>();
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
+  /** Sessions whose runner could not write. They get another one when the disk allows it. */
+  readonly #blocked = new Set<string>();
+  /** `alarm` is set while the reconciler waits for the disk, which failed last at `failedAt`. */
+  readonly #disk = { alarm: null as AbortController | null, waitMs: FIRST_DISK_WAIT_MS, failedAt: 0 };
   #merging = false;
   #watch: RepositoryWatch | null = null;
   #life: Lifecycle = { stage: "unclaimed" };
@@ -133,6 +140,8 @@ export class Reconciler {
     const { run } = this.#writer;
     if (isRunOver(run.status)) {
       this.#alarm.abort(NO_REASON);
+      this.#disk.alarm?.abort(NO_REASON);
+      this.#blocked.clear();
       this.#endOthers(new Set());
       if (!run.released && this.#life.stage === "active") this.#do("release", this.#release());
       return;
@@ -150,6 +159,9 @@ export class Reconciler {
     const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());
     const opensAt = slots.opensAt(wanted.spawnMain ? mainAgent(run) : workerAgent(run));
+    // An engine that opens such a run has to try the disk first.
+    if (run.pausedFrom?.reason === "storage" && this.#disk.alarm === null)
+      void this.#waitForDisk(run.pausedFrom.detail);
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
@@ -218,7 +230,7 @@ export class Reconciler {
   }
 
   #startRunner(sessionId: string): void {
-    if (this.#runners.has(sessionId)) return;
+    if (this.#runners.has(sessionId) || this.#blocked.has(sessionId)) return;
     const { run } = this.#writer;
     const worker = workerOfSession(run, sessionId);
     const runner = new SessionRunner({
@@ -228,10 +240,46 @@ export class Reconciler {
       attempt: worker?.attempt ?? run.main!.attempt,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
+      onUnwritable: (error) => this.#block(sessionId, error),
       watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);
+  }
+
+  /** Detaches from a session that the disk blocks. Its keeper continues; another runner adopts it later. */
+  #block(sessionId: string, error: string): void {
+    const runner = this.#runners.get(sessionId);
+    if (!runner || this.#hasLeft) return;
+    this.#runners.delete(sessionId);
+    this.#blocked.add(sessionId);
+    this.#do("end of a session", runner.leave());
+    void this.#waitForDisk(error);
+  }
+
+  /** Pauses the run until its session files can be written. The rules resume it, unless the user paused it first. */
+  async #waitForDisk(error: string): Promise<void> {
+    const { sessions, world } = this.#options;
+    const disk = this.#disk;
+    await this.#writer.submit({ type: "unwritable", error }).catch(() => {});
+    if (disk.alarm || this.#hasLeft || isRunOver(this.#writer.run.status)) return;
+    const alarm = new AbortController();
+    disk.alarm = alarm;
+    // A disk that failed long ago has recovered since. One that fails again at once is tried less often.
+    if (world.mono() - disk.failedAt > 2 * LONGEST_DISK_WAIT_MS) disk.waitMs = FIRST_DISK_WAIT_MS;
+    while (!alarm.signal.aborted) {
+      await world.sleep(disk.waitMs, alarm.signal);
+      disk.waitMs = Math.min(disk.waitMs * 2, LONGEST_DISK_WAIT_MS);
+      if (alarm.signal.aborted || succeeds(() => sessions.checkWritable?.(this.#writer.id))) break;
+      // The user may have resumed the run too early.
+      await this.#writer.submit({ type: "unwritable", error }).catch(() => {});
+    }
+    disk.alarm = null;
+    disk.failedAt = world.mono();
+    if (alarm.signal.aborted) return;
+    this.#blocked.clear();
+    await this.#writer.submit({ type: "writable" }).catch(() => {});
+    this.look();
   }
 
   /** Counts the usage of open turns, so that an exhausted budget stops the run at once and not at their end. */
@@ -245,6 +293,11 @@ export class Reconciler {
 
   /** Closes sessions whose result was accepted, and stops all others that are not `wanted`. */
   #endOthers(wanted: ReadonlySet<string>): void {
+    for (const sessionId of this.#blocked) {
+      if (wanted.has(sessionId)) continue;
+      this.#blocked.delete(sessionId);
+      this.#do("end of a session", this.#options.sessions.end(this.#writer.id, sessionId));
+    }
     for (const [sessionId, runner] of this.#runners) {
       if (wanted.has(sessionId)) continue;
       this.#runners.delete(sessionId);
@@ -400,6 +453,7 @@ export class Reconciler {
     const { begun } = this;
     this.#life = { stage: "left" };
     this.#alarm.abort(NO_REASON);
+    this.#disk.alarm?.abort(NO_REASON);
     await this.#lookDone;
     const runners = [...this.#runners.values()];
     this.#runners.clear();
@@ -415,6 +469,15 @@ const mainAgent = (run: Run): Asker => asker(run, run.owed?.phase ?? "analysis")
 function asker(run: Run, phase: Phase): Asker {
   const { agent } = assignedAgent(run, phase);
   return { agent, provider: providerOf(agent, run.providers) };
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const earliest = (a: number | null, b: number | null): number | null =>

@@ -94,6 +94,9 @@ export type Report =
   | { type: "tick" }
   | { type: "clockJumped"; byMs: number }
   | { type: "fault"; operation: string; error: string; code: string }
+  /** The files of the run's sessions cannot be written for now, or can be written again. */
+  | { type: "unwritable"; error: string }
+  | { type: "writable" }
   /** An error outside the run's own work, for example during cleanup. Unlike `fault` it does not end the run. */
   | { type: "mishap"; operation: string; error: string; code: string }
   | { type: "hookStarted"; hook: HookReport }

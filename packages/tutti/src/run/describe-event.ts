@@ -47,6 +47,7 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
   hook: "because a hook failed",
   usage_limit: "until a usage limit ends",
   provider: "because its agents cannot reach their provider",
+  storage: "until its session files can be written again",
 };
 
 /** An inbox item of the same moment describes these pauses. */

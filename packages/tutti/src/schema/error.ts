@@ -61,6 +61,7 @@ export const ERRORS = {
   git_missing: { status: 500, exit: 5, retryable: false },
   workspace_failed: { status: 500, exit: 1, retryable: true },
   disk_full: { status: 500, exit: 1, retryable: true },
+  unwritable: { status: 500, exit: 1, retryable: true },
   storage_failed: { status: 500, exit: 1, retryable: true },
   // Fences of the log: an append at a wrong position, and an append by an engine that another one has replaced.
   append_conflict: { status: 500, exit: 1, retryable: false },

@@ -29,7 +29,7 @@ const SubSessionUpdates = z.strictObject({
 });
 export type SubSessionUpdates = z.infer<typeof SubSessionUpdates>;
 
-export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_limit", "provider"] as const;
+export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_limit", "provider", "storage"] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
 export type PauseReason = z.infer<typeof PauseReason>;
 

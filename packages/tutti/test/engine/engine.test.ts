@@ -6,7 +6,10 @@ import { agentOf } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { SteeredWorld } from "../lab/steered-world.ts";
 import { fold } from "../../src/run/apply.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { realWorld } from "../../src/world.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -127,6 +130,37 @@ describe("the engine", () => {
     expect(run.workers["one"]).toMatchObject({ status: "failed", attempt: 1, errorCode: "request_forged" });
     const failed = store.read({ run: id }).find(({ type }) => type === "worker:failed");
     expect(failed?.data).toMatchObject({ error: expect.stringContaining('"answer-x.json"') });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("resumes a run that another engine paused because its session files could not be written", async () => {
+    const disk = newMemoryDisk();
+    const host = createKeeperHost({
+      folder: join(lab.data, "sessions"),
+      engineFile: join(lab.data, "engine.json"),
+      world: realWorld,
+    });
+    let isReadOnly = true;
+    const checkWritable = () => {
+      if (isReadOnly) throw new TuttiError("unwritable", "The disk is read-only.");
+    };
+    const open: typeof host.open = (spec) => {
+      checkWritable();
+      return host.open(spec);
+    };
+    const sessions = { ...host, open, checkWritable };
+    const first = lab.open(new MemoryStore(disk), { sessions });
+    const id = await lab.begin(first, twoTasks());
+    const { pausedFrom } = await first.until(id, ({ status }) => status === "paused");
+    expect(pausedFrom).toMatchObject({ status: "analyzing", reason: "storage", detail: "The disk is read-only." });
+    // Resumed too early, it pauses again.
+    await first.order(id, "resume");
+    await first.until(id, ({ status }) => status === "paused");
+    await first.close();
+    isReadOnly = false;
+    const second = lab.open(new MemoryStore(disk), { sessions });
+    await second.activate(id);
+    expect(await untilOver(second, id)).toMatchObject({ status: "completed", errors: [] });
     expect(lab.leftovers()).toEqual([]);
   });
 

@@ -9,11 +9,12 @@ const SENTENCES: Record<Reason, string> = {
   hook: "Paused because a hook failed. Read its error below, then resume the run.",
   usage_limit:
     "Paused because a usage limit is reached. Resume the run to continue; some templates resume it automatically.",
+  storage: "Paused because the files of its sessions cannot be written. The run continues once they can.",
   provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
 };
 
 /** Reasons whose `detail` is shown to the user. */
-const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit"]);
+const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage"]);
 
 export function pauseSentence({ pausedFrom }: Run): string | null {
   if (!pausedFrom) return null;

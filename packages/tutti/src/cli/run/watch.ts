@@ -150,9 +150,14 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
 /** Inbox items that block a run or a part of it. `settlePlan` handles plans, and a `failure` blocks nothing. */
 const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
 
-/** A paused run with an open decision or budget continues with the answer; any other needs `tutti resume`. */
+/**
+ * A paused run with an open decision or budget continues with the answer, and one that cannot write by itself; any other
+ * needs `tutti resume`.
+ */
 const needsResume = (run: Run): boolean =>
-  run.status === "paused" && !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
+  run.status === "paused" &&
+  run.pausedFrom?.reason !== "storage" &&
+  !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
 
 /** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
 function questionNow(run: Run, output: Output): InboxItem | null {

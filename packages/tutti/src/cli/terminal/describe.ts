@@ -48,7 +48,7 @@ export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxI
 export const describePause = ({ id, pausedFrom }: Run): string =>
   `Run "${id}" is paused${pausedFrom ? ` ${PAUSE_WORDS[pausedFrom.reason]}${REASONS_WITH_DETAIL.has(pausedFrom.reason) ? ` (${pausedFrom.detail})` : ""}` : ""}. Resume it with "tutti resume ${id}".`;
 
-const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider"]);
+const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider", "storage"]);
 
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {

@@ -36,6 +36,8 @@ export interface SessionRunnerOptions {
   /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
   onSpent(): void;
+  /** Called when the disk does not allow the session's work for now. The runner does nothing more. */
+  onUnwritable(error: string): void;
   /** Durations and costs of earlier tasks, for the estimate of a plan. */
   history(run: Run): History;
   /** Results of the runs that this one was forked from. */
@@ -274,6 +276,7 @@ export class SessionRunner {
   async #broken(error: unknown): Promise<void> {
     const { code, message } = asTuttiError(error);
     if (this.#ending || !this.#state || this.#state.state === "over") return;
+    if (code === "unwritable" || code === "disk_full") return this.#options.onUnwritable(message);
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
   }
 

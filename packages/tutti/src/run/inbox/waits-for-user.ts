@@ -7,7 +7,8 @@ import type { Run } from "../../schema/run.ts";
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  // The run continues by itself when a usage limit ends or its provider answers again.
+  // The run continues by itself when its files can be written again, a usage limit ends or its provider answers again.
+  if (run.pausedFrom?.reason === "storage") return false;
   const items = valuesOf(run.inbox);
   if (items.some(({ kind, expiresAt }) => kind === "limit" && expiresAt !== undefined)) return false;
   const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];

@@ -7,7 +7,7 @@ import { assignedAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { fail, mishap } from "../consequences.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
-import { pause } from "../lifecycle.ts";
+import { pause, resumed } from "../lifecycle.ts";
 import { workerOf, workerOfSession } from "../lookup.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { overtaken } from "./message.ts";
@@ -41,6 +41,10 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return spawnMain(run, at);
     case "spawn":
       return spawn(run, report.taskId, at);
+    case "unwritable":
+      return PAUSABLE.has(run.status) ? pause(run, "storage", report.error) : [];
+    case "writable":
+      return run.pausedFrom?.reason === "storage" ? resumed(run) : [];
     case "fault":
       return [fail(run, report.operation, report.error, report.code, at)];
     case "merged": {

@@ -1,7 +1,7 @@
-import { rmSync } from "node:fs";
 import { identify, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
 import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { removeFile, tryToWrite } from "../../durable-file.ts";
 import type { World } from "../../world.ts";
 
 /** The time that a keeper has to end its session. Longer than the keeper itself gives its agent. */
@@ -28,12 +28,13 @@ export async function endSession(
     } else if (isAlive(keeper)) {
       signalProcess(keeper.pid, "SIGTERM");
       await untilExited(keeper, graceMs, world);
-    } else {
-      rmSync(paths(folder).keeper, { force: true });
+    } else if (!tryToWrite(() => removeFile(paths(folder).keeper))) {
+      // The file then names a dead keeper, which also shows that the session is over.
+      break;
     }
   }
   await sweepSession(sessionId, (ms) => world.sleep(ms));
-  removeUnfinished(folder);
+  tryToWrite(() => removeUnfinished(folder));
 }
 
 /** Kills the process if it is still there after `graceMs`. */

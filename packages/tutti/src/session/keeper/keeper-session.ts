@@ -19,12 +19,14 @@ import {
   readKeeper,
   request,
   turnName,
+  writeSessionFile,
   writeSpec,
   type KeeperRequest,
   type KeeperSpec,
 } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
+import { tryToWrite } from "../../durable-file.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
@@ -113,10 +115,13 @@ export class KeeperSession implements Session {
   #start(): void {
     const { folder, spec, keeperLaunch } = this.#options;
     const at = paths(folder);
-    makeSessionFolder(folder);
-    if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
-    writeSpec(folder, spec);
-    startKeeper(folder, this.sessionId, keeperLaunch());
+    const isNew = writeSessionFile(folder, () => {
+      makeSessionFolder(folder);
+      if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return false;
+      writeSpec(folder, spec);
+      return true;
+    });
+    if (isNew) startKeeper(folder, this.sessionId, keeperLaunch());
   }
 
   /** Null if the system has no watches left; `signals` polls in any case. */
@@ -152,7 +157,7 @@ export class KeeperSession implements Session {
 
   #request(name: string, value: KeeperRequest): void {
     const { folder, sessionKey } = this.#options;
-    request(folder, sessionKey(), name, value);
+    writeSessionFile(folder, () => request(folder, sessionKey(), name, value));
   }
 
   async deliver(turn: Turn): Promise<void> {
@@ -193,17 +198,23 @@ export class KeeperSession implements Session {
 
   async close(): Promise<void> {
     const { spec, world } = this.#options;
-    this.#request("close", { type: "close" });
+    // A session that cannot be closed is stopped: its work is accepted already.
+    if (!this.#requestClose()) return this.stop();
     const since = world.mono();
     const waited = () => world.mono() - since;
     while (!this.#findEnd(waited()) && waited() < spec.graceMs + CLOSE_MS) await world.sleep(20);
     await this.stop();
   }
 
+  #requestClose(): boolean {
+    const { folder, sessionKey } = this.#options;
+    return tryToWrite(() => request(folder, sessionKey(), "close", { type: "close" }));
+  }
+
   async stop(): Promise<void> {
     const { folder, secrets, world } = this.#options;
     await endSession(folder, this.sessionId, world);
-    maskLeftovers(folder, secrets);
+    tryToWrite(() => maskLeftovers(folder, secrets));
   }
 
   leave(): void {

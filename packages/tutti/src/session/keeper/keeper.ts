@@ -12,7 +12,7 @@
 // 6. Only requests that the engine signed are carried out. Any other file in their place ends the session.
 // 7. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, readdirSync, rmSync, watch } from "node:fs";
+import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
 import { readLaunch, type KeeperLaunch } from "./keeper-launch.ts";
@@ -21,6 +21,7 @@ import { createSecrets } from "../secrets/find-secrets.ts";
 import { listRequests, paths, readJson, readSigned, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
 import { openAppending, SessionRecord } from "./session-record.ts";
 
 const POLL_MS = 500;
@@ -111,13 +112,14 @@ class Keeper {
   /** The dialogue reads the new lines first, because it needs them unmasked. */
   #mask(): void {
     this.#runner?.read();
-    this.#record.mask();
+    tryToWrite(() => this.#record.mask());
   }
 
   #readRequests(): void {
-    for (const name of listRequests(this.#folder)) {
+    // What the permissions of the folder do not allow for now, the next poll tries again.
+    for (const name of whenAccessible(() => listRequests(this.#folder), [])) {
       if (this.#handled.has(name) || this.#ending === "forged") continue;
-      const request = readSigned(this.#folder, this.#launch.key, name);
+      const request = whenAccessible(() => readSigned(this.#folder, this.#launch.key, name), "missing");
       if (request === "missing") continue;
       this.#handled.add(name);
       if (request === "forged") this.#end("forged", { type: "forged", name: `${name}.json` });
@@ -280,7 +282,7 @@ class Keeper {
     this.#record.finish();
     const self = identify(process.pid);
     writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
-    rmSync(this.#at.keeper, { force: true });
+    removeFile(this.#at.keeper);
     leave();
   }
 
@@ -296,7 +298,7 @@ class Keeper {
   }
 
   #checkEngine(): void {
-    const engine = readJson<ProcessIdentity>(this.#spec.engineFile);
+    const engine = whenAccessible(() => readJson<ProcessIdentity>(this.#spec.engineFile), null);
     if (engine && isAlive(engine)) this.#lastSeenEngine = Date.now();
     else if (Date.now() - this.#lastSeenEngine > this.#spec.orphanAfterMs) this.end("orphaned");
   }
@@ -316,7 +318,7 @@ async function main(folder: string): Promise<void> {
   if (launch === null || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
   // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || readdirSync(folder).includes("journal.jsonl")) {
-    rmSync(at.keeper, { force: true });
+    removeFile(at.keeper);
     return leave();
   }
   keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch);

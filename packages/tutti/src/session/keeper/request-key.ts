@@ -5,8 +5,8 @@
 //    holds no key of another session.
 // 2. The host derives the key again after a restart. The keeper receives it over a pipe and has no other copy.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { linkSync, readFileSync, rmSync } from "node:fs";
-import { syncFolder, writeDurably } from "../../durable-file.ts";
+import { linkSync, readFileSync } from "node:fs";
+import { removeFile, syncFolder, writeDurably } from "../../durable-file.ts";
 import { dirname } from "node:path";
 
 const KEY_BYTES = 32;
@@ -37,12 +37,12 @@ function createKey(file: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
-    rmSync(beside, { force: true });
+    removeFile(beside);
   }
   const key = readKey(file);
   if (key !== null) return key;
   // The file is damaged, so no keeper has its key: replace it.
-  rmSync(file, { force: true });
+  removeFile(file);
   return createKey(file);
 }
 

@@ -17,23 +17,22 @@
 //   end.json        written after every process of the agent has ended
 //   claude/, codex/ the agent's own files; removed when the session is archived
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
-import {
-  closeSync,
-  constants,
-  existsSync,
-  linkSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
 import { isThere, openRegular, readWhole } from "./session-file.ts";
-import { bootId, makeFolderDurably, syncFolder, writeDurably } from "../../durable-file.ts";
+import {
+  asDiskError,
+  bootId,
+  isUnwritable,
+  makeFolderDurably,
+  removeFile,
+  syncFolder,
+  writeDurably,
+} from "../../durable-file.ts";
+import { TuttiError } from "../../schema/error.ts";
 import type { Permissions } from "../../schema/permissions.ts";
 
 export interface KeeperSpec {
@@ -134,7 +133,7 @@ export function writeJson(file: string, value: unknown): void {
 /** Syncs the content before the caller renames the file, so a power cut leaves no empty file under the final name. */
 function writeBeside(file: string, value: unknown): string {
   const beside = `${file}.${process.pid}.new`;
-  rmSync(beside, { force: true });
+  removeFile(beside);
   writeDurably(beside, JSON.stringify(value), 0o600);
   return beside;
 }
@@ -149,7 +148,7 @@ export function writeJsonOnce(file: string, value: unknown): boolean {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     return false;
   } finally {
-    rmSync(beside, { force: true });
+    removeFile(beside);
   }
 }
 
@@ -157,7 +156,23 @@ export function writeJsonOnce(file: string, value: unknown): boolean {
 export function removeUnfinished(folder: string): void {
   for (const place of [folder, paths(folder).requests]) {
     if (!existsSync(place)) continue;
-    for (const name of readdirSync(place)) if (name.endsWith(".new")) rmSync(join(place, name), { force: true });
+    for (const name of readdirSync(place)) if (name.endsWith(".new")) removeFile(join(place, name));
+  }
+}
+
+/** Calls `write`. Throws `disk_full` or `unwritable` if that is impossible for now. */
+export function writeSessionFile<T>(folder: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    const problem = `The session folder ${JSON.stringify(folder)} cannot be written`;
+    const disk = asDiskError(error, problem);
+    if (disk.code === "disk_full") throw disk;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new TuttiError("unwritable", `${problem} (${code}). Allow it, and the run continues by itself.`, {
+      cause: error,
+    });
   }
 }
 
@@ -230,6 +245,6 @@ export function endUnstarted(folder: string, self: ProcessIdentity | null): bool
   const at = paths(folder);
   if (!writeJsonOnce(at.keeper, self)) return false;
   if (readEnd(folder) === null) writeJson(at.end, { reason: "stopped" } satisfies SessionEnd);
-  rmSync(at.keeper, { force: true });
+  removeFile(at.keeper);
   return true;
 }

@@ -1,12 +1,13 @@
 // Writes the keeper's records of a session, masked: the lines of a dialogue to `output.log`, observations to
 // `journal.jsonl`. Also masks the files that the agent writes itself.
-import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import type { AgentLine } from "../dialogue.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { FileMask, maskRequests } from "../secrets/mask-file.ts";
 import { MaskStream, maskValue } from "../secrets/mask.ts";
 import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
+import { removeFile } from "../../durable-file.ts";
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
 
@@ -69,7 +70,7 @@ export class SessionRecord {
    */
   finish(): void {
     this.#endParts();
-    rmSync(this.#raw, { force: true });
+    removeFile(this.#raw);
     forgetParts(this.#folder);
     for (const mask of this.#masks) mask.finish();
     maskRequests(this.#folder, this.#secrets);

@@ -1,12 +1,13 @@
 // `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
 // of bytes, so offsets stay valid.
-import { closeSync, constants, lstatSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, lstatSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { maskRegion } from "./mask.ts";
 import { openRegular } from "../keeper/session-file.ts";
 import { filesOfAgent, listRequests, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
+import { removeFile } from "../../durable-file.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Limits the time of one `look`, because masking blocks the event loop. */
@@ -88,7 +89,7 @@ export function maskRequests(folder: string, secrets: Secrets): void {
 export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
   if (end?.masked) return;
-  rmSync(paths(folder).raw, { force: true });
+  removeFile(paths(folder).raw);
   forgetParts(folder);
   for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
   maskRequests(folder, secrets);

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Lab } from "../lab/lab.ts";
+import { done, mainSession, worker } from "../lab/scenarios.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+it.each([
+  { what: "a new session", tasks: [{ id: "one" }, { id: "two", dependencies: ["one"] }], first: ["one"] },
+  { what: "the next turn of a session", tasks: [{ id: "one" }, { id: "two" }], first: ["one", "two"] },
+])("a run that cannot write the files of $what pauses, says so, and continues when it can", ({ tasks, first }) => {
+  const gate = lab.gate();
+  const agent = lab.scenario([
+    ...mainSession(tasks),
+    worker("*", { write: { "{TASK_ID}.md": "a" }, waitForFile: gate.file, block: done({}) }),
+  ]);
+  const sessions = join(lab.data, "sessions");
+  const output = join(lab.folder, "output");
+  const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+  const command = [process.execPath, launcher, "--json", "--data-dir", lab.data, "run", "x", "--cwd", lab.repo];
+  // A mount that only this script and its children see. Files that were open before stay writable.
+  const script = `
+    "$@" --agent ${agent} --yes >${output} 2>&1 &
+    ${first.map((task) => `until grep -q '"type":"turn:started".*"taskId":"${task}"' ${output}; do sleep 0.1; done`).join("\n")}
+    mount --bind ${sessions} ${sessions} && mount -o remount,ro,bind ${sessions} || exit 100
+    touch ${gate.file}
+    until grep -q '"reason":"storage"' ${output}; do kill -0 $! || exit 102; sleep 0.1; done
+    umount ${sessions} || exit 101
+    wait $!`;
+  const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
+  const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", ...command], {
+    encoding: "utf8",
+    timeout: 50_000,
+  });
+  const events = lab.events();
+  expect([result.status, result.stderr], JSON.stringify(events.slice(-5))).toEqual([0, ""]);
+  const types = events.map(({ type }) => type);
+  expect(types.filter((type) => type === "orchestrator:paused")).toHaveLength(1);
+  expect(events.find(({ type }) => type === "orchestrator:paused")?.data).toMatchObject({
+    reason: "storage",
+    detail: expect.stringMatching(/cannot be written \(EROFS\)/),
+  });
+  expect(types.indexOf("orchestrator:resumed")).toBeGreaterThan(types.indexOf("orchestrator:paused"));
+  expect(types).toContain("orchestrator:completed");
+  expect(types).not.toContain("orchestrator:error");
+  expect(lab.leftovers()).toEqual([]);
+});
