@@ -2,10 +2,11 @@
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
+import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { combine } from "./merge.ts";
 import { endQuestions } from "./object-names.ts";
-import { workspacePaths, runPaths } from "./workspace-paths.ts";
+import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
 import { changedFiles, checkVersion, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
@@ -25,11 +26,20 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     await checkFolders(repository, limits);
     return repository;
   };
+  /** Also pins the settings of the run. */
+  const openFor = async (cwd: string, runId: string): Promise<{ repository: Repository; run: RunPaths }> => {
+    const run = await runPaths(folder, runId);
+    return { repository: await withPinned(await open(cwd), run), run };
+  };
   /** Serialises the operations that change one repository. Different repositories do not wait for each other. */
-  const changing = <T>(cwd: string, task: (repository: Repository) => Promise<T>): Promise<T> =>
+  const changing = <T>(
+    cwd: string,
+    runId: string,
+    task: (repository: Repository, run: RunPaths) => Promise<T>,
+  ): Promise<T> =>
     guarded(async () => {
-      const repository = await open(cwd);
-      return enqueue(repository.commonDir, () => task(repository));
+      const { repository, run } = await openFor(cwd, runId);
+      return enqueue(repository.commonDir, () => task(repository, run));
     });
   return {
     inspect: (cwd) =>
@@ -39,7 +49,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await refuseVisibleData(repository, limits);
         return inspect(repository);
       }),
-    combine: (cwd, base, commits, message) => guarded(async () => combine(await open(cwd), base, commits, message)),
+    combine: (cwd, runId, base, commits, message) =>
+      guarded(async () => combine((await openFor(cwd, runId)).repository, base, commits, message)),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
     changesSince: (cwd, before) =>
       guarded(async () => {
@@ -48,25 +59,20 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return { state, changes: before && (await compareStates(repository, before, state)) };
       }),
     prepare: (cwd, key, start) =>
-      changing(cwd, async (repository) => {
-        const run = await runPaths(folder, key.runId);
+      changing(cwd, key.runId, async (repository, run) => {
         return { path: await prepareWorktree(repository, run, workspacePaths(run, key), start) };
       }),
     move: (cwd, key, to) =>
-      changing(cwd, async (repository) => {
-        const run = await runPaths(folder, key.runId);
-        await moveWorktree(repository, run, workspacePaths(run, key), to);
-      }),
+      changing(cwd, key.runId, (repository, run) => moveWorktree(repository, run, workspacePaths(run, key), to)),
     snapshot: (cwd, key, start, message) =>
-      changing(cwd, async (repository) => {
+      changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);
-        const run = await runPaths(folder, key.runId);
         return snapshot(repository, workspacePaths(run, key), commit, message);
       }),
     saveWork: (cwd, key, start, message) =>
-      changing(cwd, async (repository) => {
+      changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);
-        return saveWork(repository, workspacePaths(await runPaths(folder, key.runId), key), commit, message);
+        return saveWork(repository, workspacePaths(run, key), commit, message);
       }),
     treeOf: (cwd, commit) =>
       guarded(async () => {
@@ -74,29 +80,21 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return treeOf(repository, await commitOf(repository, commit));
       }),
     adopt: (cwd, key, start, result, message) =>
-      changing(cwd, async (repository) => {
+      changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);
-        const run = await runPaths(folder, key.runId);
         return adopt(repository, workspacePaths(run, key), commit, result, message);
       }),
     openBranch: (cwd, runId, head, pending = []) =>
-      changing(cwd, async (repository) => {
-        return new RunBranch(repository, await runPaths(folder, runId), runId).open(head, pending);
-      }),
+      changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
     integrate: (cwd, runId, head, merge) =>
-      changing(cwd, async (repository) => {
-        return new RunBranch(repository, await runPaths(folder, runId), runId).integrate(head, merge);
-      }),
+      changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
     remove: (cwd, key) =>
-      changing(cwd, async (repository) => {
-        const run = await runPaths(folder, key.runId);
-        await removeWorkspace(repository, run, workspacePaths(run, key));
-      }),
+      changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),
     release: (cwd, runId, recorded) =>
-      changing(cwd, async (repository) => {
-        const run = await runPaths(folder, runId);
+      changing(cwd, runId, async (repository, run) => {
         await releaseRun(repository, run);
         const moved = recorded ? await new RunBranch(repository, run, runId).restore(recorded) : [];
+        unpin(repository, run);
         await endQuestions();
         return moved;
       }),

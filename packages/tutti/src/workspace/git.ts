@@ -1,10 +1,13 @@
 // Runs git; no other file does. An agent may have written the repository's configuration, and that can name programs to
-// start. Therefore every command passes the repository's folders explicitly and overrides those settings. Filters and
-// merge drivers stay active because the user's project needs them (LFS, line endings); the sandbox keeps agents from
-// planting one by making the repository's configuration read-only.
+// start. Therefore every command passes the repository's folders explicitly, overrides those settings and may not use the
+// network. Filters and merge drivers stay active because the user's project needs them (LFS, line endings);
+// guard/pinned-settings.ts keeps agents from adding one.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { TuttiError } from "../schema/error.ts";
+
+/** A setting that wins over all configuration files. */
+export type GitSetting = readonly [name: string, value: string];
 
 export interface GitOptions {
   /** Working folder of the process; must exist. */
@@ -19,6 +22,8 @@ export interface GitOptions {
   accept?: readonly number[];
   /** Default: `TIMEOUT_MS`. */
   timeoutMs?: number;
+  /** Called directly before git starts. */
+  settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
 
 /** The first version with `merge-tree --write-tree`, which merges without a checkout. */
@@ -39,6 +44,13 @@ const SETTINGS = [
   "maintenance.auto=false",
   "commit.gpgsign=false",
   "submodule.recurse=false",
+  "core.sshCommand=false",
+  "core.askPass=false",
+  "core.editor=false",
+  "core.gitProxy=",
+  "credential.helper=",
+  "gpg.program=false",
+  "log.showSignature=false",
   // Compare files by all their metadata, and keep the index in a single file so that `copyIndex` can copy it.
   "core.trustctime=true",
   "core.checkStat=default",
@@ -57,15 +69,15 @@ const TIMEOUT_MS = 15 * 60_000;
 
 /** `purpose` completes the sentence "Git could not …". */
 export async function git(purpose: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
-  const output = await start(commandLine(args, options), options);
+  const output = await start(commandLine(args, options), options, (await options.settings?.()) ?? []);
   if ("error" in output) throw await spawnFault(purpose, output.error, options);
   if (output.code === 0 || options.accept?.includes(output.code)) return output;
   throw gitFault(purpose, output.stderr);
 }
 
-/** Starts a git process that stays open for a dialogue over stdin and stdout. */
+/** Starts a git process that stays open for a dialogue over stdin and stdout. It must not read any files of a checkout. */
 export function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
-  return spawnGit(commandLine(args, options), options);
+  return spawnGit(commandLine(args, options), options, []);
 }
 
 const commandLine = (args: readonly string[], { gitDir, workTree }: GitOptions): string[] => [
@@ -85,9 +97,13 @@ export const bytes = (raw: string): Buffer => Buffer.from(raw, "latin1");
 /** Splits an output in `-z` format. */
 export const items = (raw: string): string[] => raw.split("\0").filter((item) => item !== "");
 
-function start(args: readonly string[], options: GitOptions): Promise<GitOutput | { error: Error }> {
+function start(
+  args: readonly string[],
+  options: GitOptions,
+  settings: readonly GitSetting[],
+): Promise<GitOutput | { error: Error }> {
   return new Promise((resolve) => {
-    const child = spawnGit(args, options);
+    const child = spawnGit(args, options, settings);
     const output = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const)
       child[name].setEncoding("latin1").on("data", (chunk: string) => (output[name] += chunk));
@@ -115,9 +131,13 @@ function start(args: readonly string[], options: GitOptions): Promise<GitOutput 
  * Runs git in its own session. Ctrl-C signals the terminal's whole process group and would otherwise kill git in the
  * middle of a merge, before the engine can stop it in order.
  */
-function spawnGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
+function spawnGit(
+  args: readonly string[],
+  options: GitOptions,
+  settings: readonly GitSetting[],
+): ChildProcessWithoutNullStreams {
   const { cwd } = options;
-  return spawn("git", args, { cwd, env: environment(options), windowsHide: true, detached: true });
+  return spawn("git", args, { cwd, env: environment(options, settings), windowsHide: true, detached: true });
 }
 
 /** Kills git and its children, for example a filter that hangs. */
@@ -130,7 +150,7 @@ function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
 }
 
 /** Drops every inherited GIT_ variable, which could redirect git, and fixes the locale and the author. */
-function environment(options: GitOptions): NodeJS.ProcessEnv {
+function environment(options: GitOptions, settings: readonly GitSetting[]): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
   return {
     ...Object.fromEntries(inherited),
@@ -139,6 +159,10 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
     GIT_OPTIONAL_LOCKS: "0",
     // An agent can write replacement refs, which make one commit look like another.
     GIT_NO_REPLACE_OBJECTS: "1",
+    // For a missing object git would contact a remote, with programs that the repository names.
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    ...configured(settings),
     GIT_AUTHOR_NAME: "Tutti",
     GIT_AUTHOR_EMAIL: "tutti@localhost",
     GIT_COMMITTER_NAME: "Tutti",
@@ -149,6 +173,16 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
       : { GIT_AUTHOR_DATE: `@${options.date} +0000`, GIT_COMMITTER_DATE: `@${options.date} +0000` }),
   };
 }
+
+/** Variables, because an argument `-c` cannot name a setting that contains an equals sign. */
+const configured = (settings: readonly GitSetting[]): NodeJS.ProcessEnv =>
+  Object.fromEntries([
+    ["GIT_CONFIG_COUNT", `${settings.length}`],
+    ...settings.flatMap(([name, value], i) => [
+      [`GIT_CONFIG_KEY_${i}`, name],
+      [`GIT_CONFIG_VALUE_${i}`, value],
+    ]),
+  ]);
 
 export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: GitOptions): Promise<TuttiError> {
   if ("killed" in error && error.killed === true) {
@@ -171,8 +205,11 @@ export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs
 export function gitFault(purpose: string, stderr: string): TuttiError {
   const tail = text(stderr).trim().slice(-2000);
   const isDiskFull = /No space left on device|Disk quota exceeded/i.test(tail);
+  // The objects of a partial clone.
+  const isMissing = /promisor remote|lazy fetching disabled/.test(tail);
+  const advice = isMissing ? ' Fetch the missing objects first, with "git fetch --refetch --no-filter".' : "";
   return new TuttiError(
     isDiskFull ? "disk_full" : "git_failed",
-    `Git could not ${purpose}: ${tail || "it gave no reason"}`,
+    `Git could not ${purpose}: ${tail || "it gave no reason"}${advice}`,
   );
 }

@@ -16,6 +16,8 @@ export interface Repository {
   gitDir: string;
   /** Git folder that all checkouts share: objects, refs and configuration. */
   commonDir: string;
+  /** Settings for every command on this repository. */
+  settings?: GitOptions["settings"];
 }
 
 /** Caches `locate` by folder. `signs` is the state of the disk on which the entry depends. */
@@ -142,8 +144,8 @@ export function onRepository(
   args: readonly string[],
   options: Partial<GitOptions> = {},
 ): Promise<GitOutput> {
-  const { root, commonDir } = repository;
-  return git(purpose, args, { cwd: root, gitDir: commonDir, workTree: root, ...options });
+  const { root, commonDir, settings } = repository;
+  return git(purpose, args, { cwd: root, gitDir: commonDir, workTree: root, settings, ...options });
 }
 
 /** Returns the full hash. Throws if `revision` names no commit. */

@@ -47,6 +47,7 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
     gitDir: repository.commonDir,
     workTree: folder,
     indexFile: scratchIndex,
+    settings: repository.settings,
   };
   await loadIndex(work, base, where);
   const { changed, removed } = await trackedChanges(folder, where);

@@ -82,7 +82,7 @@ export interface Workspaces {
    * Merges `commits` into `base` in this order, without a checkout. Fast-forwards if one side contains the other. The
    * same input always gives the same commit.
    */
-  combine(cwd: string, base: string, commits: readonly string[], message: string): Promise<Merge>;
+  combine(cwd: string, runId: string, base: string, commits: readonly string[], message: string): Promise<Merge>;
   /**
    * Creates the workspace at `start`, or returns the existing one untouched. `path` is the folder inside the workspace
    * that corresponds to `cwd`.

@@ -6,6 +6,7 @@ import { TuttiError } from "../schema/error.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
 import { isVisibleIn } from "./guard/folder-limits.ts";
+import { storePinned } from "./guard/pinned-settings.ts";
 import { isInside, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { keepReachable, readRef, shortHash, writeRef } from "./refs.ts";
 import { headOf, headRefOf, healRegistrations, registrations, type Registration } from "./registry.ts";
@@ -25,6 +26,8 @@ export async function prepareWorktree(
     // A crash may have left a folder, a worktree entry or a branch that would make git fail.
     await removeWorkspace(repository, run, paths);
     await healRegistrations(repository, run.folder);
+    await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
+    await storePinned(repository, run);
     try {
       await makeWorktree(repository, paths, commit);
     } catch (error) {
@@ -43,7 +46,6 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 }
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
-  await mkdir(paths.runFolder, { recursive: true, mode: 0o700 });
   const args = ["worktree", "add", "--no-track", "-b", paths.branch, paths.path, start];
   await onRepository(repository, `make the workspace ${paths.path}`, args);
   const registration = await findRegistration(repository, paths);
@@ -121,7 +123,8 @@ export async function moveWorktree(
 /** Makes the files equal to the commit. Ignored files and repositories that the agent created stay. */
 async function checkOut(repository: Repository, paths: WorkspacePaths, commit: string): Promise<void> {
   const { path, scratchIndex } = paths;
-  const where = { cwd: path, gitDir: repository.commonDir, workTree: path, indexFile: scratchIndex };
+  const { commonDir: gitDir, settings } = repository;
+  const where = { cwd: path, gitDir, workTree: path, indexFile: scratchIndex, settings };
   const purpose = `move the workspace ${path}`;
   await git(purpose, ["read-tree", "--reset", "-u", commit], where);
   await git(purpose, ["clean", "--quiet", "--force", "-d"], where);

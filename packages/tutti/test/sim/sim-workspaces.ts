@@ -31,7 +31,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
       effects.act("inspect", () => {
         return { root: ROOT, prefix: "", head: repository.head, branch: "main", dirty: false };
       }),
-    combine: (_, base, commits, message) => act("combine", () => combine(repository, base, commits, message)),
+    combine: (_, __, base, commits, message) => act("combine", () => combine(repository, base, commits, message)),
     prepare: (_, key, start) =>
       act(`prepare ${folderPath(key)}`, () => {
         const path = folderPath(key);

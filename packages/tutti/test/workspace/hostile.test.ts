@@ -25,7 +25,7 @@ async function wholeCycle(lab: Laboratory): Promise<void> {
   await workspaces.inspect(repo);
   await workspaces.prepare(repo, key("other"), head);
   const { commit } = await workspaces.snapshot(repo, key(), head, "m");
-  await workspaces.combine(repo, head, [to, commit], "m");
+  await workspaces.combine(repo, RUN, head, [to, commit], "m");
   await workspaces.openBranch(repo, RUN, head);
   await integrate(lab, commit, "m");
   await workspaces.changedFiles(repo, head, commit);
@@ -189,7 +189,7 @@ describe("an agent that tampers with refs", () => {
     const two = commitOn(lab, lab.head, { "two.txt": "2" });
     const evil = commitOn(lab, lab.head, { "evil.txt": "e" });
     git(lab.repo, "replace", two, evil);
-    const merged = await lab.workspaces.combine(lab.repo, one, [two], "m");
+    const merged = await lab.workspaces.combine(lab.repo, RUN, one, [two], "m");
     git(lab.repo, "replace", "-d", two);
     if (!merged.ok) throw new Error("conflict");
     expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);

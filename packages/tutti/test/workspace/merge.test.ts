@@ -20,21 +20,21 @@ const REF = `refs/heads/tutti/${RUN}`;
 describe("combine", () => {
   it("returns the base if there is nothing to merge", async () => {
     const { repo, workspaces, head } = laboratory();
-    expect(await workspaces.combine(repo, head, [], "m")).toEqual({ ok: true, commit: head });
-    expect(await workspaces.combine(repo, head, [head], "m")).toEqual({ ok: true, commit: head });
+    expect(await workspaces.combine(repo, RUN, head, [], "m")).toEqual({ ok: true, commit: head });
+    expect(await workspaces.combine(repo, RUN, head, [head], "m")).toEqual({ ok: true, commit: head });
   });
 
   it("fast-forwards to a commit that contains the base", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
-    expect(await lab.workspaces.combine(lab.repo, lab.head, [one], "m")).toEqual({ ok: true, commit: one });
+    expect(await lab.workspaces.combine(lab.repo, RUN, lab.head, [one], "m")).toEqual({ ok: true, commit: one });
   });
 
   it("merges several commits in order with Tutti as the author, without touching the checkout", async () => {
     const lab = laboratory();
     const commits = ["one", "two", "three"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
     const before = observe(lab.repo);
-    const merged = await lab.workspaces.combine(lab.repo, lab.head, commits, "all three");
+    const merged = await lab.workspaces.combine(lab.repo, RUN, lab.head, commits, "all three");
     if (!merged.ok) throw new Error("conflict");
     expect(paths(lab.repo, merged.commit)).toEqual(expect.arrayContaining(["one.txt", "two.txt", "three.txt"]));
     expect(git(lab.repo, "rev-parse", `${merged.commit}^2`)).toBe(commits[2]);
@@ -46,16 +46,16 @@ describe("combine", () => {
   it("returns the same hash when it is repeated later", async () => {
     const lab = laboratory();
     const commits = ["one", "two"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
-    const first = await lab.workspaces.combine(lab.repo, lab.head, commits, "m");
+    const first = await lab.workspaces.combine(lab.repo, RUN, lab.head, commits, "m");
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(await lab.workspaces.combine(lab.repo, lab.head, commits, "m")).toEqual(first);
+    expect(await lab.workspaces.combine(lab.repo, RUN, lab.head, commits, "m")).toEqual(first);
   });
 
   it("skips commits that the base contains", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
     const two = commitOn(lab, one, { "two.txt": "2" });
-    expect(await lab.workspaces.combine(lab.repo, two, [one, lab.head], "m")).toEqual({ ok: true, commit: two });
+    expect(await lab.workspaces.combine(lab.repo, RUN, two, [one, lab.head], "m")).toEqual({ ok: true, commit: two });
   });
 
   it("lists each conflicting file once, sorted, and changes nothing", async () => {
@@ -63,7 +63,7 @@ describe("combine", () => {
     const one = commitOn(lab, lab.head, { "a.txt": "1\n", "dir/b.txt": null, "ü\n": "1" });
     const two = commitOn(lab, lab.head, { "a.txt": "2\n", "dir/b.txt": "2\n", "ü\n": "2" });
     const before = { ...observe(lab.repo), refs: refs(lab.repo) };
-    const merged = await lab.workspaces.combine(lab.repo, lab.head, [one, two], "m");
+    const merged = await lab.workspaces.combine(lab.repo, RUN, lab.head, [one, two], "m");
     expect(merged).toEqual({ ok: false, files: ["a.txt", "dir/b.txt", "ü\n"] });
     expect({ ...observe(lab.repo), refs: refs(lab.repo) }).toEqual(before);
   });
@@ -72,12 +72,16 @@ describe("combine", () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "a.txt": "same\n", "one.txt": "1" });
     const two = commitOn(lab, lab.head, { "a.txt": "same\n", "two.txt": "2" });
-    expect(await lab.workspaces.combine(lab.repo, lab.head, [one, two], "m")).toMatchObject({ ok: true });
+    expect(await lab.workspaces.combine(lab.repo, RUN, lab.head, [one, two], "m")).toMatchObject({ ok: true });
   });
 
   it("rejects a name that is no commit, even if it looks like an option", async () => {
     const { repo, workspaces, head } = laboratory();
-    await expectFailure(workspaces.combine(repo, head, ["--output=x"], "m"), "git_failed", /no commit "--output=x"/);
+    await expectFailure(
+      workspaces.combine(repo, RUN, head, ["--output=x"], "m"),
+      "git_failed",
+      /no commit "--output=x"/,
+    );
   });
 });
 

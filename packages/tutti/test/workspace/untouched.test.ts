@@ -17,7 +17,7 @@ async function wholeRun(lab: Laboratory): Promise<void> {
       return (await workspaces.snapshot(repo, key(name), head, name)).commit;
     }),
   );
-  const start = await workspaces.combine(repo, head, done, "both");
+  const start = await workspaces.combine(repo, RUN, head, done, "both");
   if (!start.ok) throw new Error("conflict");
   const third = await workspaces.prepare(repo, key("three"), start.commit);
   write(third.path, { "three.txt": "3", "a.txt": "three\n" });

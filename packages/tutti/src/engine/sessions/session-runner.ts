@@ -316,7 +316,7 @@ export class SessionRunner {
       return worker?.status === "completed" ? [worker.commit!] : [];
     });
     const message = `Combine the dependencies of ${this.taskId} of ${run.id}`;
-    const merge = await this.#options.workspaces.combine(run.cwd, run.base!, needs, message);
+    const merge = await this.#options.workspaces.combine(run.cwd, run.id, run.base!, needs, message);
     if (merge.ok) return merge.commit;
     const error = `The work of its dependencies conflicts in ${merge.files.join(", ")}.`;
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });

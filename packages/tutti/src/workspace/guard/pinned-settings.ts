@@ -1,0 +1,159 @@
+// Pins the settings that name filters and merge drivers. A project may need them (LFS, line endings), and git starts them
+// during Tutti's own commands. Agents share the repository's configuration and could add one, so only the settings from
+// the start of the run count. Settings for other programs are overridden in git.ts.
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { TuttiError } from "../../schema/error.ts";
+import { items, text, type GitSetting } from "../git.ts";
+import { onRepository, type Repository } from "../repository.ts";
+import type { RunPaths } from "../workspace-paths.ts";
+
+/** Git keeps the case of the middle part, and writes the others in lower case. */
+const PROGRAM = /^(?:filter|merge)\.(?<name>.+)\.(?<part>clean|smudge|process|required|driver|recursive)$/s;
+const INCLUDE = /^include(?:if\..+)?\.path$/s;
+
+/** Merges like git does if an attribute names a driver without settings. */
+const TEXT_MERGE = "git merge-file --quiet --marker-size=%L %A %O %B";
+
+interface Listing {
+  programs: Map<string, string>;
+  includes: Set<string>;
+  /** All files that contribute settings, or would if they existed. */
+  files: string[];
+}
+
+/** The pinned settings of active runs, by repository and run. */
+const pinned = new Map<string, Promise<PinnedSettings>>();
+
+/** Returns the repository with the settings of the run, which are read at the first call and kept until `unpin`. */
+export async function withPinned(repository: Repository, run: RunPaths): Promise<Repository> {
+  const key = keyOf(repository, run);
+  let settings = pinned.get(key);
+  if (!settings) {
+    settings = PinnedSettings.open(repository, fileOf(run));
+    pinned.set(key, settings);
+    // The next call tries again.
+    settings.catch(() => pinned.delete(key));
+  }
+  const opened = await settings;
+  return { ...repository, settings: () => opened.overrides(repository) };
+}
+
+/** Stores the settings of the run, so that an engine which continues it uses the same. Call it before an agent starts. */
+export async function storePinned(repository: Repository, run: RunPaths): Promise<void> {
+  await (await pinned.get(keyOf(repository, run)))?.store(fileOf(run));
+}
+
+export function unpin(repository: Repository, run: RunPaths): void {
+  pinned.delete(keyOf(repository, run));
+}
+
+const keyOf = ({ commonDir }: Repository, { runFolder }: RunPaths): string => `${commonDir}\0${runFolder}`;
+const fileOf = ({ runFolder }: RunPaths): string => join(runFolder, "settings.json");
+
+class PinnedSettings {
+  readonly #programs: ReadonlyMap<string, string>;
+  readonly #includes: ReadonlySet<string>;
+  #isStored: boolean;
+  /** The overrides for the settings that `files` had when they looked like `signs`. */
+  #cached: { files: string[]; signs: string; overrides: GitSetting[] } | null = null;
+
+  private constructor({ programs, includes }: Pick<Listing, "programs" | "includes">, isStored: boolean) {
+    this.#programs = programs;
+    this.#includes = includes;
+    this.#isStored = isStored;
+  }
+
+  static async open(repository: Repository, file: string): Promise<PinnedSettings> {
+    const stored = await readFile(file, "utf8").catch(() => null);
+    if (stored === null) return new PinnedSettings(await list(repository), false);
+    const { programs, includes } = JSON.parse(stored) as { programs: [string, string][]; includes: string[] };
+    return new PinnedSettings({ programs: new Map(programs), includes: new Set(includes) }, true);
+  }
+
+  async store(file: string): Promise<void> {
+    if (this.#isStored) return;
+    const content = JSON.stringify({ programs: [...this.#programs], includes: [...this.#includes] });
+    await writeFile(`${file}.new`, content, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+    this.#isStored = true;
+  }
+
+  /** Git reads the configuration again for each command, so this compares it each time, usually by the files' times. */
+  async overrides(repository: Repository): Promise<readonly GitSetting[]> {
+    const cached = this.#cached;
+    if (cached && (await signsOf(cached.files)) === cached.signs) return cached.overrides;
+    const { programs, includes, files } = await list(repository);
+    const signs = await signsOf(files);
+    const added = [...programs.keys()].filter((name) => !this.#programs.has(name));
+    const overrides = [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
+    // The condition of an added `includeIf` can change without a change of any file.
+    const isStable = [...includes].every((name) => this.#includes.has(name));
+    this.#cached = isStable ? { files, signs, overrides } : null;
+    return overrides;
+  }
+
+  /** Returns settings that make an added one have no effect. Git has no way to unset one. */
+  #disable(setting: string): GitSetting[] {
+    const { name = "", part } = PROGRAM.exec(setting)?.groups ?? {};
+    switch (part) {
+      case "driver":
+        return [[setting, TEXT_MERGE]];
+      case "recursive":
+        return [[setting, name]];
+      case "required":
+        return [[setting, "false"]];
+      case "process":
+        if (this.#programs.has(`filter.${name}.clean`) || this.#programs.has(`filter.${name}.smudge`))
+          throw hidden(setting);
+        return [[setting, ""]];
+      default:
+        return [[setting, ""]];
+    }
+  }
+}
+
+/** An empty `process` would hide the `clean` and `smudge` of the same filter, which the project needs. */
+function hidden(setting: string): TuttiError {
+  const advice = `Remove it with "git config --unset-all ${setting}", then retry.`;
+  return new TuttiError("git_failed", `The setting "${setting}" was added to the repository during the run. ${advice}`);
+}
+
+async function list(repository: Repository): Promise<Listing> {
+  const plain: Repository = { ...repository, settings: undefined };
+  const { stdout } = await onRepository(plain, "read settings", ["config", "--list", "--show-origin", "-z"]);
+  const programs = new Map<string, string>();
+  const includes = new Set<string>();
+  const files = new Set(usualFiles(repository));
+  const fields = items(stdout).map(text);
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [, origin] = /^file:(.*)$/s.exec(fields[i]!) ?? [];
+    if (origin === undefined) continue;
+    const file = resolve(repository.root, origin);
+    files.add(file);
+    const [name = ""] = fields[i + 1]!.split("\n", 1);
+    // A setting without a value is true.
+    const value = name === fields[i + 1] ? "true" : fields[i + 1]!.slice(name.length + 1);
+    if (PROGRAM.test(name)) programs.set(name, value);
+    if (!INCLUDE.test(name)) continue;
+    includes.add(`${name}=${value}`);
+    files.add(resolve(dirname(file), value.replace(/^~(?=\/)/, homedir())));
+  }
+  return { programs, includes, files: [...files] };
+}
+
+function usualFiles({ commonDir }: Repository): string[] {
+  const shared = process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config");
+  const global = [join(homedir(), ".gitconfig"), join(shared, "git", "config"), "/etc/gitconfig"];
+  return [join(commonDir, "config"), join(commonDir, "config.worktree"), ...global];
+}
+
+/** Includes the time of the last change of the inode, which no program can set. */
+async function signsOf(files: readonly string[]): Promise<string> {
+  const signs = files.map(async (file) => {
+    const found = await stat(file, { bigint: true }).catch(() => null);
+    return found ? `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}` : "-";
+  });
+  return (await Promise.all(signs)).join(" ");
+}

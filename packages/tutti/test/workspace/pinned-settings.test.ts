@@ -1,0 +1,187 @@
+// Settings that name programs: those from before a run work, and those that an agent adds have no effect.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import {
+  attemptRef,
+  canary,
+  commitAll,
+  commitOn,
+  content,
+  expectFailure,
+  git,
+  integrate,
+  key,
+  laboratory,
+  RUN,
+  write,
+  type Laboratory,
+} from "./laboratory.ts";
+
+const UPPER = "tr a-z A-Z";
+
+/** A repository whose attributes name the filter and the merge driver `x`, and a program that must not run. */
+function withAttributes() {
+  const lab = laboratory();
+  write(lab.repo, { ".gitattributes": "*.txt filter=x merge=x\n" });
+  const head = commitAll(lab.repo, "attributes");
+  return { ...lab, head, ...canary(lab.top) };
+}
+
+/** Every operation that reads files or merges. `other` is the work of another task. */
+async function wholeCycle(lab: Laboratory, other: string): Promise<string> {
+  const { workspaces, repo, head } = lab;
+  await workspaces.openBranch(repo, RUN, head);
+  const { commit } = await workspaces.snapshot(repo, key(), head, "m");
+  await workspaces.prepare(repo, key("next"), commit);
+  await workspaces.combine(repo, RUN, head, [other, commit], "m");
+  await integrate(lab, other, "m", "last");
+  await integrate(lab, commit, "m", "last");
+  await workspaces.move(repo, key(), other);
+  await workspaces.release(repo, RUN);
+  return commit;
+}
+
+describe("a program that an agent adds to the configuration", () => {
+  const plants: [string, (lab: Laboratory, program: string) => void][] = [
+    [
+      "as a filter",
+      ({ repo }, program) => {
+        for (const part of ["clean", "smudge"]) git(repo, "config", `filter.x.${part}`, program);
+        git(repo, "config", "filter.x.required", "true");
+      },
+    ],
+    [
+      "as the process of a filter",
+      ({ repo }, program) => {
+        git(repo, "config", "filter.x.process", program);
+        git(repo, "config", "filter.x.required", "true");
+      },
+    ],
+    ["as a merge driver", ({ repo }, program) => void git(repo, "config", "merge.x.driver", program)],
+    [
+      "in an included file",
+      ({ repo, top }, program) => {
+        git(repo, "config", "include.path", join(top, "included"));
+        git(top, "config", "--file", "included", "filter.x.clean", program);
+      },
+    ],
+    [
+      "in the configuration of a worktree",
+      ({ repo }, program) => {
+        git(repo, "config", "extensions.worktreeConfig", "true");
+        git(repo, "config", "--worktree", "filter.x.clean", program);
+        git(repo, "config", "--worktree", "merge.x.driver", program);
+      },
+    ],
+  ];
+
+  it.each(plants)("%s is not run by Tutti", async (_, plant) => {
+    const lab = withAttributes();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const other = commitOn(lab, lab.head, { "a.txt": "one\nother\n", "b.txt": "b" });
+    plant(lab, lab.program);
+    write(path, { "a.txt": "mine\none\n", "work.txt": "w" });
+    const commit = await wholeCycle(lab, other);
+    expect(lab.wasRun()).toBe(false);
+    expect(content(lab.repo, commit, "work.txt")).toBe("w");
+  });
+
+  it("as a merge driver leaves the merge to git, with its conflicts", async () => {
+    const lab = withAttributes();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    git(lab.repo, "config", "merge.x.driver", "true");
+    write(lab.repo, { "long.txt": "1\n2\n3\n4\n5\n" });
+    const head = commitAll(lab.repo, "long");
+    const one = commitOn(lab, head, { "long.txt": "one\n2\n3\n4\n5\n" });
+    const two = commitOn(lab, head, { "long.txt": "1\n2\n3\n4\nfive\n" });
+    const clash = commitOn(lab, head, { "long.txt": "clash\n2\n3\n4\n5\n" });
+    const merged = await lab.workspaces.combine(lab.repo, RUN, head, [one, two], "m");
+    if (!merged.ok) throw new Error("conflict");
+    expect(content(lab.repo, merged.commit, "long.txt")).toBe("one\n2\n3\n4\nfive");
+    expect(await lab.workspaces.combine(lab.repo, RUN, head, [one, clash], "m")).toEqual({
+      ok: false,
+      files: ["long.txt"],
+    });
+  });
+
+  it("is not run by an engine that continues the run", async () => {
+    const lab = withAttributes();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "filter.x.clean", lab.program);
+    write(path, { "work.txt": "w" });
+    // A module without the memory of the first one, as in another process.
+    vi.resetModules();
+    const { createGitWorkspaces } = await import("../../src/workspace/git-workspaces.ts");
+    const next = createGitWorkspaces({ folder: lab.folder });
+    const { commit } = await next.snapshot(lab.repo, key(), lab.head, "m");
+    expect([lab.wasRun(), content(lab.repo, commit, "work.txt")]).toEqual([false, "w"]);
+  });
+
+  it("is rejected if it would replace a filter of the project", async () => {
+    const lab = withAttributes();
+    git(lab.repo, "config", "filter.x.clean", UPPER);
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "filter.x.process", lab.program);
+    write(path, { "work.txt": "w" });
+    const snapshot = lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    await expectFailure(snapshot, "git_failed", /"filter\.x\.process" was added .* Remove it with "git config --unset/);
+    expect(lab.wasRun()).toBe(false);
+  });
+});
+
+describe("a program of the project", () => {
+  it("works during the run, even if an agent changes or removes its settings", async () => {
+    const lab = withAttributes();
+    git(lab.repo, "config", "filter.x.clean", UPPER);
+    git(lab.repo, "config", "filter.x.smudge", "tr A-Z a-z");
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": "work" });
+    const first = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    expect(content(lab.repo, first.commit, "work.txt")).toBe("WORK");
+    git(lab.repo, "config", "filter.x.clean", lab.program);
+    git(lab.repo, "config", "--unset", "filter.x.smudge");
+    write(path, { "more.txt": "more" });
+    const { commit } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    expect(content(lab.repo, commit, "more.txt")).toBe("MORE");
+    const next = await lab.workspaces.prepare(lab.repo, key("next"), commit);
+    expect(readFileSync(join(next.path, "more.txt"), "utf8")).toBe("more");
+    expect(lab.wasRun()).toBe(false);
+  });
+
+  it("that is set up between two runs counts in the second one", async () => {
+    const lab = withAttributes();
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    await lab.workspaces.release(lab.repo, RUN);
+    git(lab.repo, "config", "filter.x.clean", UPPER);
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": "work" });
+    await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    expect(content(lab.repo, attemptRef(), "work.txt")).toBe("WORK");
+    expect(existsSync(join(lab.folder, RUN, "settings.json"))).toBe(true);
+  });
+});
+
+describe("a repository with a missing object", () => {
+  it("is not completed from a remote, whose programs the repository names", async () => {
+    const lab = laboratory();
+    const { program, wasRun } = canary(lab.top);
+    const blob = git(lab.repo, "rev-parse", "HEAD:a.txt");
+    rmSync(join(lab.repo, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    mkdirSync(join(lab.top, "remote"));
+    git(join(lab.top, "remote"), "init", "--quiet", "--bare");
+    const settings = {
+      "remote.origin.url": join(lab.top, "remote"),
+      "remote.origin.uploadpack": program,
+      "remote.origin.promisor": "true",
+      "extensions.partialClone": "origin",
+      "core.repositoryFormatVersion": "1",
+    };
+    for (const [name, value] of Object.entries(settings)) git(lab.repo, "config", name, value);
+    writeFileSync(join(lab.repo, "a.txt"), "changed");
+    await lab.workspaces.inspect(lab.repo);
+    const prepared = lab.workspaces.prepare(lab.repo, key(), lab.head);
+    await expectFailure(prepared, "git_failed", /Fetch the missing objects first, with "git fetch --refetch/);
+    expect(wasRun()).toBe(false);
+  });
+});
