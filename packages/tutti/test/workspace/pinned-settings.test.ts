@@ -118,6 +118,19 @@ describe("a program that an agent adds to the configuration", () => {
     expect([lab.wasRun(), content(lab.repo, commit, "work.txt")]).toEqual([false, "w"]);
   });
 
+  it("cannot be accepted by damaging the stored settings", async () => {
+    const lab = withAttributes();
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    writeFileSync(join(lab.folder, RUN, "settings.json"), "{}");
+    vi.resetModules();
+    const { createGitWorkspaces } = await import("../../src/workspace/git-workspaces.ts");
+    const next = createGitWorkspaces({ folder: lab.folder });
+    await expect(next.snapshot(lab.repo, key(), lab.head, "m")).rejects.toMatchObject({
+      code: "workspace_failed",
+      message: expect.stringMatching(/settings\.json" are damaged\. Check the filters/),
+    });
+  });
+
   it("is rejected if it would replace a filter of the project", async () => {
     const lab = withAttributes();
     git(lab.repo, "config", "filter.x.clean", UPPER);

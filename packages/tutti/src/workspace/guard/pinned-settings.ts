@@ -1,9 +1,11 @@
 // Pins the settings that name filters and merge drivers. A project may need them (LFS, line endings), and git starts them
 // during Tutti's own commands. Agents share the repository's configuration and could add one, so only the settings from
 // the start of the run count. Settings for other programs are overridden in git.ts.
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { syncFolder, writeDurably } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { items, text, type GitSetting } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
@@ -15,6 +17,8 @@ const INCLUDE = /^include(?:if\..+)?\.path$/s;
 
 /** Merges like git does if an attribute names a driver without settings. */
 const TEXT_MERGE = "git merge-file --quiet --marker-size=%L %A %O %B";
+
+const Stored = z.object({ programs: z.array(z.tuple([z.string(), z.string()])), includes: z.array(z.string()) });
 
 interface Listing {
   programs: Map<string, string>;
@@ -68,15 +72,19 @@ class PinnedSettings {
   static async open(repository: Repository, file: string): Promise<PinnedSettings> {
     const stored = await readFile(file, "utf8").catch(() => null);
     if (stored === null) return new PinnedSettings(await list(repository), false);
-    const { programs, includes } = JSON.parse(stored) as { programs: [string, string][]; includes: string[] };
-    return new PinnedSettings({ programs: new Map(programs), includes: new Set(includes) }, true);
+    const { success, data } = Stored.safeParse(readJson(stored));
+    if (!success) throw damaged(file);
+    return new PinnedSettings({ programs: new Map(data.programs), includes: new Set(data.includes) }, true);
   }
 
   async store(file: string): Promise<void> {
     if (this.#isStored) return;
     const content = JSON.stringify({ programs: [...this.#programs], includes: [...this.#includes] });
-    await writeFile(`${file}.new`, content, { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    const beside = `${file}.new`;
+    await rm(beside, { force: true });
+    writeDurably(beside, content, 0o600);
+    await rename(beside, file);
+    syncFolder(dirname(file));
     this.#isStored = true;
   }
 
@@ -112,6 +120,20 @@ class PinnedSettings {
         return [[setting, ""]];
     }
   }
+}
+
+function readJson(stored: string): unknown {
+  try {
+    return JSON.parse(stored);
+  } catch {
+    return null;
+  }
+}
+
+/** Reading the current settings instead would accept those that an agent has added. */
+function damaged(file: string): TuttiError {
+  const advice = 'Check the filters and merge drivers in "git config --list", then delete that file to accept them.';
+  return new TuttiError("workspace_failed", `The settings of the run in "${file}" are damaged. ${advice}`);
 }
 
 /** An empty `process` would hide the `clean` and `smudge` of the same filter, which the project needs. */
