@@ -59,7 +59,7 @@ export async function answer(
   if (value instanceof Response) return value;
   const status = route.status ?? 200;
   const shown = c.get("holder")?.role === "view" ? hide(value) : value;
-  return isGenerator(value) ? streamArray(encodeItems(value), status) : c.json(shown as object, status);
+  return isGenerator(value) ? await streamArray(encodeItems(value), status) : c.json(shown as object, status);
 }
 
 const isGenerator = (value: unknown): value is Generator =>

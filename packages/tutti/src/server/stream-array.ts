@@ -1,38 +1,45 @@
 // Streams a JSON array item by item: the client's reading sets the pace, so a client that does not read costs the memory
 // of one chunk.
+import { ReadPace } from "./read-pace.ts";
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
+/** All streamed answers of this process take turns. */
+const pace = new ReadPace();
+
 /** `items` are JSON texts. */
-export function streamArray(items: Iterable<string>, status = 200): Response {
+export function streamArray(items: Iterable<string>, status = 200): Promise<Response> {
   return streamText(joinItems(items), status, "application/json");
 }
 
-/** Joins short texts to chunks. An exception before the first chunk is thrown; a later one aborts the connection. */
-export function streamText(
+/** Joins short texts to chunks. Rejects with an exception before the first chunk; a later one aborts the connection. */
+export async function streamText(
   texts: Iterable<string>,
   status: number,
   type: string,
   headers: Record<string, string> = {},
-): Response {
+): Promise<Response> {
   const remaining = texts[Symbol.iterator]();
   const encoder = new TextEncoder();
-  const nextChunk = (): string => {
+  const nextChunk = async (): Promise<Uint8Array | null> => {
+    await pace.turn();
     let chunk = "";
     while (chunk.length < CHUNK_CHARACTERS) {
       const { value, done } = remaining.next();
       if (done) break;
       chunk += value;
     }
-    return chunk;
+    pace.count(chunk.length);
+    return chunk === "" ? null : encoder.encode(chunk);
   };
-  let chunk = nextChunk();
+  let first = await nextChunk();
   const body = new ReadableStream<Uint8Array>(
     {
-      pull(controller) {
-        if (chunk === "") return controller.close();
-        controller.enqueue(encoder.encode(chunk));
-        chunk = nextChunk();
+      async pull(controller) {
+        const chunk = first ?? (await nextChunk());
+        first = null;
+        if (chunk === null) controller.close();
+        else controller.enqueue(chunk);
       },
       cancel: () => void remaining.return?.(),
     },

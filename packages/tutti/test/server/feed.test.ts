@@ -286,10 +286,9 @@ describe("clients that read nothing", () => {
       await turn();
     }
     expect(outlet.buffered()).toBeLessThan(500_000);
-    for (let i = 0; i < 60; i++) {
+    while (seqs.length < 50) {
       for (const buffer of outlet.buffers) seqs.push(...(buffer.toString().match(/(?<=^id: )\d+/gm) ?? []));
       outlet.read();
-      await turn();
       await turn();
     }
     expect(seqs.map(Number)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));

@@ -6,7 +6,7 @@ import { getRequestListener } from "@hono/node-server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { streamArray } from "../../src/server/stream-array.ts";
 
-async function serve(answer: () => Response): Promise<number> {
+async function serve(answer: () => Promise<Response>): Promise<number> {
   const listener = getRequestListener(answer, { overrideGlobalObjects: false });
   const server = createServer((request, response) => void listener(request, response));
   server.listen(0, "127.0.0.1");

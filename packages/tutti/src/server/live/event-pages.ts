@@ -1,8 +1,8 @@
 // Pages of stored events for followers. Followers that read the same part of the log at about the same time share one
 // page and its encodings, so 200 clients that connect together cost the memory of one.
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventLog } from "./follower.ts";
 import { Batch, encodeRaw } from "./frame.ts";
+import { ReadPace } from "../read-pace.ts";
 
 export const PAGE_EVENTS = 64;
 /** A page ends with the event that reaches this size. */
@@ -15,15 +15,14 @@ const CACHED_MS = 2000;
 export class EventPages {
   readonly #log: EventLog;
   readonly #cached = new Map<string, Batch>();
-  #lastTurn: Promise<void> = Promise.resolve();
+  readonly #pace = new ReadPace();
 
   constructor(log: EventLog) {
     this.#log = log;
   }
 
-  /** Resolves in one turn of the event loop per caller, so that requests are answered between the pages of many clients. */
   turn(): Promise<void> {
-    return (this.#lastTurn = this.#lastTurn.then(() => nextTurn()));
+    return this.#pace.turn();
   }
 
   /** Returns the events after `after`, of one run or of all. Only the page at the end of the log is empty. */
@@ -33,6 +32,7 @@ export class EventPages {
     if (cached) return cached;
     const limits = { after, limit: PAGE_EVENTS, maxBytes: PAGE_BYTES };
     const page = new Batch(this.#log.rawEvents(run === null ? limits : { ...limits, run }).map(encodeRaw));
+    for (const { text } of page.frames) this.#pace.count(text.length);
     if (page.frames.length > 0) this.#keep(key, page);
     return page;
   }

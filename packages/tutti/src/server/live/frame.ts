@@ -29,15 +29,16 @@ export class Batch {
   }
 
   get webSocket(): Buffer {
-    return (this.#webSocket ??= Buffer.concat(this.frames.map(({ text }) => textMessage(text))));
+    return (this.#webSocket ??= join(this.frames.map(({ text }) => textMessage(text))));
   }
 
   get stream(): Buffer {
-    return (this.#stream ??= Buffer.concat(
-      this.frames.map(({ seq, text }) => Buffer.from(`id: ${seq}\ndata: ${text}\n\n`)),
-    ));
+    return (this.#stream ??= join(this.frames.map(({ seq, text }) => Buffer.from(`id: ${seq}\ndata: ${text}\n\n`))));
   }
 }
+
+/** A large event is alone in its page, so its bytes are not copied once more. */
+const join = (buffers: Buffer[]): Buffer => (buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers));
 
 /** Encodes an unmasked, unfragmented text frame of RFC 6455. */
 function textMessage(text: string): Buffer {

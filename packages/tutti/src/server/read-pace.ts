@@ -1,0 +1,28 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+
+/** Together they limit all readers of one `ReadPace` to about 50 MB per second. */
+const BYTES_PER_PAUSE = 2 * 1024 * 1024;
+const PAUSE_MS = 40;
+
+/** Lets many clients read large answers in turn, so that other requests are answered between two parts. */
+export class ReadPace {
+  #lastTurn: Promise<void> = Promise.resolve();
+  /** The bytes since the last pause. */
+  #bytes = 0;
+
+  /** Resolves for one caller per turn of the event loop. */
+  turn(): Promise<void> {
+    return (this.#lastTurn = this.#lastTurn.then(() => this.#pause()));
+  }
+
+  count(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** After `BYTES_PER_PAUSE` it sleeps, because reading without a pause outruns the garbage collector. */
+  async #pause(): Promise<void> {
+    if (this.#bytes < BYTES_PER_PAUSE) return nextTurn();
+    this.#bytes = 0;
+    await sleep(PAUSE_MS);
+  }
+}
