@@ -1,7 +1,7 @@
 // `npm run mutants`: breaks rows of the requirements in a copy of the repository and expects the tests that cite them
 // to fail. A mutant survives if they all pass; then the citation is wrong or the test is too weak.
 //
-//   npm run mutants                      60 rows, chosen by a seed that is printed
+//   npm run mutants                      60 rows, chosen by a seed that is printed; each commit has its own
 //   npm run mutants -- --seed 7 --rows 200
 //   npm run mutants -- --row D4-503      one row with all its mutants; repeat the option for more
 //   npm run mutants -- --all             every row
@@ -9,7 +9,7 @@
 // 1. The repository itself is never changed: each worker has a copy, whose `node_modules` links to the installed one.
 // 2. All chosen tests must pass unchanged first, so that a failure is the mutant's doing.
 // 3. Only a failed test that cites the row kills the mutant. A file that cannot be loaded is a mistake in the table.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -45,7 +45,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const seed = options.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(options.seed);
+const seed = options.seed === undefined ? seedOfCommit() : Number(options.seed);
 const citations = readCitations(join(ROOT, TESTS)).filter(({ file }) => !file.startsWith("agents/"));
 const random = randomFrom(seed);
 const trials = chooseTrials();
@@ -53,6 +53,12 @@ const scratch = mkdtempSync(join(tmpdir(), "tutti-mutants-"));
 process.once("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.exitCode = await main();
+
+/** Repeats for the same commit, so that a failure of the gate can be repeated. Random outside a clone. */
+function seedOfCommit(): number {
+  const { stdout, status } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: ROOT, encoding: "utf8" });
+  return status === 0 ? Number.parseInt(stdout.slice(0, 6), 16) : Math.floor(Math.random() * 1_000_000);
+}
 
 async function main(): Promise<number> {
   const rows = trials.flatMap((trial) => trial.rows);

@@ -126,6 +126,7 @@ describe("sub-sessions over HTTP", () => {
   });
 
   it("are counted (D4-484)", async () => {
+    await register("counted", main);
     const { json } = await lab.api("/api/subsession/stats");
     expect(Object.keys(json)).toEqual(["total", "byStatus", "parents", "pendingTaskSpawns", "isMonitoring"]);
     expect(json.total).toBe(Object.values(json.byStatus as Record<string, number>).reduce((a, b) => a + b, 0));

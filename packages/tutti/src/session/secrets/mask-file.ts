@@ -1,6 +1,6 @@
 // `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
 // of bytes, so offsets stay valid.
-import { closeSync, constants, lstatSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, lstatSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
@@ -80,6 +80,8 @@ export class FileMask {
 
 /** Masks the prompts and answers of a session that is over: until then its agent must get them in full. */
 export function maskRequests(folder: string, secrets: Secrets): void {
+  // The folder may have been removed with its run.
+  if (!existsSync(paths(folder).requests)) return;
   for (const name of listRequests(folder)) {
     new FileMask(join(paths(folder).requests, `${name}.json`), secrets).finish();
   }
