@@ -26,6 +26,11 @@ export class RepositoryWatch {
     return this.#next("last");
   }
 
+  /** Resolves when no comparison is running. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
   #next(since: "last" | null): Promise<RepositoryChanges | null> {
     const next = this.#last.then(async () => {
       const before = since === null ? null : this.#state;

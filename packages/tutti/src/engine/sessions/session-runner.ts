@@ -242,6 +242,7 @@ export class SessionRunner {
     this.#session?.leave();
     await this.#served;
     await this.#saver.settled();
+    await this.#options.watch.settled();
   }
 
   async #serve(): Promise<void> {
