@@ -14,7 +14,7 @@ export interface GlobalFlags {
   color?: boolean;
 }
 
-/** What a program that embeds the command line can replace. */
+/** Parts that a program which embeds the command line can replace. */
 export type ProgramOptions = Pick<HostOptions, "replaceHost">;
 
 const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };

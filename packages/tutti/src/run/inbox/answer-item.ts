@@ -73,15 +73,15 @@ function permissionOf(item: InboxItem, answer: PersonAnswer): string {
 }
 
 function answerLimit(run: Run, item: InboxItem, answer: PersonAnswer, by: "person" | "clock"): RunEvent[] {
-  const approved =
-    "approve" in answer
-      ? answer.approve
-      : "option" in answer
-        ? optionOf(item, answer.option) === LIMIT_OPTIONS[0]
-        : wrong(needsChoice(item));
-  if (!approved) return cancel(run);
+  if (!isApproved(item, answer, LIMIT_OPTIONS[0]!)) return cancel(run);
   const rest = stillAsks(run, new Set([item.id])) ? [] : resumed(run, by === "clock");
   return [answered(run, item, LIMIT_OPTIONS[0]!), ...rest];
+}
+
+/** Whether the user approved the item, or chose the option that means yes. */
+function isApproved(item: InboxItem, answer: PersonAnswer, yes: string): boolean {
+  if ("approve" in answer) return answer.approve;
+  return "option" in answer ? optionOf(item, answer.option) === yes : wrong(needsChoice(item));
 }
 
 const needsChoice = ({ id }: InboxItem): string =>
@@ -146,12 +146,7 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
 export const FAILURE_OPTIONS = ["try it again", "leave it"];
 
 function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEvent[] {
-  const again =
-    "approve" in answer
-      ? answer.approve
-      : "option" in answer
-        ? optionOf(item, answer.option) === FAILURE_OPTIONS[0]
-        : wrong(needsChoice(item));
+  const again = isApproved(item, answer, FAILURE_OPTIONS[0]!);
   // `retry` withdraws the item itself.
   return again ? retry(run, item.taskId!) : [answered(run, item, FAILURE_OPTIONS[1]!)];
 }

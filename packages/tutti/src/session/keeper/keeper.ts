@@ -116,7 +116,7 @@ class Keeper {
   }
 
   #readRequests(): void {
-    // What the permissions of the folder do not allow for now, the next poll tries again.
+    // A folder that cannot be read now counts as empty; the next poll reads it again.
     for (const name of whenAccessible(() => listRequests(this.#folder), [])) {
       if (this.#handled.has(name) || this.#ending === "forged") continue;
       const request = whenAccessible(() => readSigned(this.#folder, this.#launch.key, name), "missing");
