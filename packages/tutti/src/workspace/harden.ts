@@ -14,6 +14,7 @@ const AT_ONCE = 16;
  * select some), which is on disk already.
  */
 export async function hardenCommit(repository: Repository, commit: string, held: readonly string[]): Promise<void> {
+  if (held.includes(commit)) return;
   const args = ["rev-list", "--objects", "--verify-objects", "--no-object-names", commit, "--not", ...held];
   const { stdout, stderr } = await onRepository(repository, `read what is new in ${commit}`, args);
   const objects = join(repository.commonDir, "objects");

@@ -1,8 +1,9 @@
 // Reads and writes refs. Every write is a compare-and-swap and never follows a symbolic ref: an agent can turn its
 // branch into a symbolic ref to the user's branch, and a write or delete would hit that.
-import { lstat, rm, stat } from "node:fs/promises";
+import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
+import { exists } from "./folder.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit, hardenRef } from "./harden.ts";
 import { findCommit, isAncestor, onRepository, type Repository } from "./repository.ts";
@@ -18,7 +19,14 @@ export function readRef(repository: Repository, ref: string): Promise<string | n
 
 /** Also finds a ref that resolves to no commit; only a list shows those. */
 export async function hasRef(repository: Repository, ref: string): Promise<boolean> {
-  return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
+  if ((await readRef(repository, ref)) !== null) return true;
+  return (await mayExist(repository, ref)) && (await listRefs(repository, ref)).includes(ref);
+}
+
+/** Usually the files show that a ref does not exist, without a git process. */
+async function mayExist({ commonDir }: Repository, ref: string): Promise<boolean> {
+  if ((await exists(join(commonDir, ref))) || (await exists(join(commonDir, "reftable")))) return true;
+  return (await readFile(join(commonDir, "packed-refs"), "utf8").catch(() => "")).includes(ref);
 }
 
 export async function listRefs(repository: Repository, prefix: string): Promise<string[]> {

@@ -8,7 +8,7 @@ import { hardenRemoval } from "./harden.ts";
 import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
 import { checkoutsOf, deregister, headOf, registrations, type Registration } from "./registry.ts";
-import { commitTree, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
+import { commitTree, findCommit, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch } from "./working-tree.ts";
 
@@ -25,7 +25,7 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
   const half = worktrees.filter((entry) => isHalfMade(entry, paths));
   for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
     await deregister(repository, entry);
-  for (const file of [paths.index, paths.boot]) await rm(file, { force: true });
+  for (const file of [paths.index, paths.indexedCommit, paths.boot]) await rm(file, { force: true });
   await clearScratch(paths.scratchIndex);
   const hadBranch = await deleteBranch(repository, paths.branchRef);
   await verifyRemoved(repository, paths, hadBranch);
@@ -52,8 +52,10 @@ async function keepWork(
   const loose = present
     ? await commitLoose(repository, paths, worktrees, head ?? tip ?? snapshotCommit, snapshotCommit)
     : null;
+  // The usual case: the agent has made no commit of its own.
+  const start = snapshotCommit && (await findCommit(repository, `${snapshotCommit}^`));
   for (const commit of new Set([loose, head, tip])) {
-    if (commit === null) continue;
+    if (commit === null || commit === snapshotCommit || commit === start) continue;
     const free = (await readRef(repository, paths.ref)) === null;
     const ref = free ? paths.ref : `${paths.ref}-left-${shortHash(commit)}`;
     await keepReachable(repository, commit, ref, run.branchPrefix);

@@ -100,19 +100,18 @@ export async function inspect(repository: Repository): Promise<RepositoryFacts> 
   const { root, prefix, gitDir } = repository;
   const options = { cwd: root, gitDir, workTree: root };
   const head = (await findObject("HEAD^{commit}", options)) ?? (await explainHead(root, options));
-  const branch = await git("read the branch", ["symbolic-ref", "--quiet", "--short", "HEAD"], {
-    ...options,
-    accept: [1],
-  });
   // Without `--ignore-submodules` git would start itself inside submodules, with their configuration.
-  const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
-  const changes = await git("look for uncommitted changes", status, options);
+  const flags = ["--untracked-files=normal", "--ignore-submodules=dirty", "--branch", "--no-ahead-behind"];
+  const args = ["status", "--porcelain=v2", "-z", ...flags];
+  const lines = items((await git("look for uncommitted changes", args, options)).stdout);
+  const [, branch = null] =
+    /^# branch\.head (.*)$/s.exec(lines.find((line) => line.startsWith("# branch.head ")) ?? "") ?? [];
   return {
     root,
     prefix,
     head,
-    branch: branch.code === 0 ? text(branch.stdout).trim() : null,
-    dirty: changes.stdout !== "",
+    branch: branch === null || branch === "(detached)" ? null : text(branch),
+    dirty: lines.some((line) => !line.startsWith("# ")),
   };
 }
 

@@ -68,8 +68,7 @@ export function treeOfWorkspace(
   base: string | null,
 ): Promise<string> {
   const skip = worktrees.flatMap(({ path }) => (path !== null && isInside(paths.path, path) ? [path] : []));
-  const { path, index, scratchIndex } = paths;
-  return writeWorkingTree(repository, { folder: path, index, scratchIndex, skip }, base);
+  return writeWorkingTree(repository, { ...paths, folder: paths.path, skip }, base);
 }
 
 /** Returns the agent's own HEAD if it descends from `start`. */

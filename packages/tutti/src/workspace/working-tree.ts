@@ -4,19 +4,18 @@
 // 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both.
 // 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
 // 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
-import { copyFile, lstat, readdir, rm, stat, utimes } from "node:fs/promises";
+import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
+import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import { treeOf, type Repository } from "./repository.ts";
+import type { WorkspacePaths } from "./workspace-paths.ts";
 
-export interface WorkingTree {
+/** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
+export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
   folder: string;
-  /** Tutti's index with the files' times, so that only touched files are read again. May be missing. */
-  index: string | null;
-  /** The index to build. Afterwards it lists the returned tree. */
-  scratchIndex: string;
   /** Worktrees that the agent created inside its own. They have branches of their own and are left out. */
   skip: readonly string[];
 }
@@ -50,24 +49,28 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
     settings: repository.settings,
   };
   await loadIndex(work, base, where);
-  const { changed, removed } = await trackedChanges(folder, where);
-  await updateIndex(["--force-remove"], removed, where);
-  const added = await untracked(work, where);
-  await updateIndex(["--add", "--remove", "--replace"], [...changed, ...added], where);
+  const found = await differences(work, where);
+  await updateIndex(["--force-remove"], found.removed, where);
+  // Git does not list the files below a folder that replaced a file until the file is gone from the index.
+  const { added } = found.removed.length === 0 ? found : await differences(work, where);
+  const written = [...found.changed, ...added];
+  if (base !== null && found.removed.length + written.length === 0) return treeOf(repository, base);
+  await updateIndex(["--add", "--remove", "--replace"], written, where);
   return (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim();
 }
 
 /** Initialises the scratch index from `base`, with the file times of `index` if it exists. */
 async function loadIndex(work: WorkingTree, base: string | null, where: GitOptions): Promise<void> {
-  const { index, scratchIndex } = work;
+  const { index, indexedCommit, scratchIndex } = work;
   await clearScratch(scratchIndex);
   const purpose = "read a commit into an index";
   if (base === null) {
     await git(purpose, ["read-tree", "--empty"], where);
     return;
   }
-  if (index !== null && (await exists(index))) {
+  if (await exists(index)) {
     await copyIndex(index, scratchIndex);
+    if ((await readFile(indexedCommit, "utf8").catch(() => null)) === indexMark(base)) return;
     if ((await git(purpose, ["read-tree", "-i", "-m", base], { ...where, accept: [1, 128] })).code === 0) return;
     await clearScratch(scratchIndex);
   }
@@ -85,38 +88,61 @@ export async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, seconds, seconds);
 }
 
-async function trackedChanges(folder: string, where: GitOptions): Promise<{ changed: string[]; removed: string[] }> {
-  // Compare submodules by their commit only. More would start git inside them.
-  const flags = ["--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-  const { stdout, stderr } = await git("compare a workspace", ["diff-files", ...flags], where);
+/** Contains the boot id, because a power cut may truncate an index. */
+const indexMark = (commit: string): string => `${bootId()} ${commit}`;
+
+/** Makes the scratch index, which lists `commit`, the index of the workspace. */
+export async function keepIndex({ index, indexedCommit, scratchIndex }: WorkspacePaths, commit: string): Promise<void> {
+  await rm(indexedCommit, { force: true });
+  await rename(scratchIndex, index);
+  await writeFile(indexedCommit, indexMark(commit), { mode: 0o600 });
+}
+
+interface Differences {
+  changed: string[];
+  removed: string[];
+  added: string[];
+}
+
+/** Compares the files with the index, in one process: most workspaces have few changes or none. */
+async function differences(work: WorkingTree, where: GitOptions): Promise<Differences> {
+  const args = ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"];
+  const { stdout, stderr } = await git("compare a workspace", args, where);
   refuseDenied(stderr);
+  // Each item is a tag, a space and a path: `?` is untracked. A deleted path has the tags of a removal and a change.
+  const listed = items(stdout);
+  const isUntracked = (item: string): boolean => item.startsWith("?");
+  const tracked = new Set(listed.filter((item) => !isUntracked(item)).map((item) => item.slice(2)));
   const changed: string[] = [];
-  const removed: string[] = [];
-  const fields = stdout.split("\0");
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [oldMode = "", newMode, , , status] = (fields[i] ?? "").split(" ");
-    const path = fields[i + 1] ?? "";
-    // A submodule stays at the commit of `base`, because a commit made inside it exists only in this worktree.
-    if (oldMode === `:${GITLINK}` && newMode === GITLINK) continue;
-    const isRemoved = status === "D" || !(await canBeCommitted(folder, path));
-    (isRemoved ? removed : changed).push(path);
+  const missing: string[] = [];
+  const folders: string[] = [];
+  for (const path of tracked) {
+    const found = await lstat(childOf(work.folder, bytes(path))).catch(() => null);
+    // Pipes, sockets and devices cannot be committed.
+    const canBeCommitted = found !== null && (found.isFile() || found.isSymbolicLink());
+    (canBeCommitted ? changed : found?.isDirectory() ? folders : missing).push(path);
   }
-  return { changed, removed };
+  // A folder at the path of a file is a removal of the file. A submodule stays at the commit of `base`, because a commit
+  // made inside it exists only in this worktree.
+  const submodules = await submodulesAmong(folders, where);
+  const removed = [...missing, ...folders.filter((path) => !submodules.has(path))];
+  const untracked = listed.filter(isUntracked).map((item) => item.slice(2));
+  return { changed, removed, added: await withNested(work, untracked, where) };
 }
 
-/** Pipes, sockets and devices cannot be committed. A folder at the path of a file counts as a removal of the file. */
-async function canBeCommitted(folder: string, path: string): Promise<boolean> {
-  const found = await lstat(childOf(folder, bytes(path))).catch(() => null);
-  return found !== null && (found.isFile() || found.isSymbolicLink());
+async function submodulesAmong(paths: readonly string[], where: GitOptions): Promise<Set<string>> {
+  if (paths.length === 0) return new Set();
+  const args = ["ls-files", "-z", "--stage", "--", ...paths.map((path) => `:(literal)${text(path)}`)];
+  const { stdout } = await git("find the submodules of a workspace", args, where);
+  const links = items(stdout).filter((item) => item.startsWith(GITLINK));
+  return new Set(links.map((item) => item.slice(item.indexOf("	") + 1)));
 }
 
-async function untracked(work: WorkingTree, where: GitOptions): Promise<string[]> {
-  const args = ["ls-files", "-z", "--others", "--exclude-standard"];
-  const { stdout, stderr } = await git("list the new files of a workspace", args, where);
-  refuseDenied(stderr);
+/** Replaces each nested repository among the `untracked` paths by its files. */
+async function withNested(work: WorkingTree, untracked: readonly string[], where: GitOptions): Promise<string[]> {
   const skipped = work.skip.map((path) => `${Buffer.from(relative(work.folder, path)).toString("latin1")}/`);
   const wanted = (path: string): boolean => !skipped.some((prefix) => path.startsWith(prefix));
-  const found = items(stdout).filter(wanted);
+  const found = untracked.filter(wanted);
   // Git lists a nested repository by its folder. Committed as a link, its files would be lost with the worktree. They
   // are committed as ordinary files instead, without their history.
   const nested = await Promise.all(

@@ -15,6 +15,8 @@ export interface WorkspacePaths {
    * complete. It lies outside the worktree, where an agent could mark changed files as unchanged.
    */
   index: string;
+  /** Holds `indexMark` of the commit that `index` lists. Missing while that is unknown. */
+  indexedCommit: string;
   /**
    * Boot id under which the workspace was created. Its files are not synced, so a power cut may truncate them: a
    * workspace from an earlier boot counts as incomplete.
@@ -63,6 +65,7 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
     runFolder: run.runFolder,
     path,
     index: `${path}.index`,
+    indexedCommit: `${path}.indexed-commit`,
     boot: `${path}.boot`,
     scratchIndex: `${path}.scratch-index`,
     branch: branchRef.slice("refs/heads/".length),

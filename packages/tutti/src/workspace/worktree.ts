@@ -1,5 +1,5 @@
 // Creates a worktree for one attempt, or moves it to another commit.
-import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -12,7 +12,7 @@ import { keepReachable, readRef, shortHash, writeRef } from "./refs.ts";
 import { headOf, headRefOf, healRegistrations, registrations, type Registration } from "./registry.ts";
 import { commitOf, isAncestor, onRepository, type Repository } from "./repository.ts";
 import { commitLoose, removeWorkspace } from "./removal.ts";
-import { copyIndex } from "./working-tree.ts";
+import { copyIndex, keepIndex } from "./working-tree.ts";
 
 export async function prepareWorktree(
   repository: Repository,
@@ -51,7 +51,7 @@ async function makeWorktree(repository: Repository, paths: WorkspacePaths, start
   const registration = await findRegistration(repository, paths);
   await writeFile(paths.boot, bootId(), { mode: 0o600 });
   await copyIndex(join(registration.adminDir, "index"), paths.scratchIndex);
-  await rename(paths.scratchIndex, paths.index);
+  await keepIndex(paths, start);
 }
 
 async function findRegistration(repository: Repository, paths: WorkspacePaths): Promise<Registration> {
@@ -116,7 +116,7 @@ export async function moveWorktree(
   // The agent's index is replaced as a whole. A lock here belongs to a git that has died.
   await rm(join(registration.adminDir, "index.lock"), { force: true });
   await copyIndex(paths.scratchIndex, join(registration.adminDir, "index"));
-  await rename(paths.scratchIndex, paths.index);
+  await keepIndex(paths, commit);
   await workFolder(repository, paths);
 }
 

@@ -1,6 +1,7 @@
 // Compares the user's refs, HEAD and settings, which all sessions share. Tutti itself never changes them.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { exists } from "../folder.ts";
 import { items, text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RepositoryChanges, RepositoryState } from "../workspace.ts";
@@ -12,8 +13,36 @@ const MAX_REPORTED = 100;
 
 export async function readState(repository: Repository): Promise<RepositoryState> {
   const { gitDir, commonDir } = repository;
+  const isTable = await exists(join(commonDir, "reftable"));
+  const refs = isTable ? await askForRefs(repository) : await readRefs(commonDir);
+  // A table keeps HEAD itself. Then the file helps only for a detached HEAD, or a branch without a commit.
+  if (!refs.has("HEAD")) refs.set("HEAD", (await read(join(gitDir, "HEAD"))).replace(/^ref: /, "").trim());
+  return { refs, config: await read(join(commonDir, "config")) };
+}
+
+const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
+
+/** Every turn compares the refs, so this reads git's files instead of starting git. */
+async function readRefs(commonDir: string): Promise<Map<string, string>> {
+  const refs = new Map<string, string>();
+  const set = (ref: string, commit: string): void => void (OWN.test(ref) || refs.set(ref, commit));
+  const packed = await read(join(commonDir, "packed-refs"));
+  for (const [, commit, ref] of packed.matchAll(/^([0-9a-f]+) (refs\/(?:heads|tags)\/.*)$/gm)) set(ref!, commit!);
+  // A file of its own wins over the packed value.
+  for (const top of ["refs/heads", "refs/tags"]) {
+    const entries = await readdir(join(commonDir, top), { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const { parentPath, name } of entries.filter((entry) => !entry.isDirectory())) {
+      const ref = relative(commonDir, join(parentPath, name));
+      if (!ref.endsWith(".lock")) set(ref, (await read(join(commonDir, ref))).trim());
+    }
+  }
+  return refs;
+}
+
+/** Only git reads the reftable format. */
+async function askForRefs(repository: Repository): Promise<Map<string, string>> {
   const args = ["for-each-ref", "--format=%(HEAD)%(objectname) %(refname)", "refs/heads", "refs/tags"];
-  const { stdout } = await onRepository(repository, "read the user's refs", args, { gitDir });
+  const { stdout } = await onRepository(repository, "read the user's refs", args, { gitDir: repository.gitDir });
   const refs = new Map<string, string>();
   for (const line of text(stdout).split("\n")) {
     const [, head, commit, ref] = /^(.)(\S+) (.*)$/.exec(line) ?? [];
@@ -21,10 +50,7 @@ export async function readState(repository: Repository): Promise<RepositoryState
     if (head === "*") refs.set("HEAD", ref);
     if (!OWN.test(ref)) refs.set(ref, commit);
   }
-  // A detached HEAD, or one on a branch without a commit.
-  if (!refs.has("HEAD")) refs.set("HEAD", (await readFile(join(gitDir, "HEAD"), "utf8").catch(() => "")).trim());
-  const config = await readFile(join(commonDir, "config"), "utf8").catch(() => "");
-  return { refs, config };
+  return refs;
 }
 
 /** Returns null if nothing changed. */
