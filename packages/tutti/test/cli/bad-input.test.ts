@@ -160,7 +160,7 @@ describe("a data folder", () => {
     const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
     const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", disk, ...command], {
       encoding: "utf8",
-      timeout: 50_000,
+      timeout: 600_000,
     });
     const last = JSON.parse(result.stdout.trim().split("\n").at(-1)!) as { error?: { code: string } };
     expect([result.status, last.error?.code], result.stdout.slice(-2000) + result.stderr).toEqual([1, "disk_full"]);

@@ -35,7 +35,7 @@ it.each([
   const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
   const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", ...command], {
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 600_000,
   });
   const events = lab.events();
   expect([result.status, result.stderr], JSON.stringify(events.slice(-5))).toEqual([0, ""]);

@@ -23,7 +23,7 @@ const commands = {
   runCommand: (command: string, options: { cwd: string; stdin: string; timeoutMs: number }) =>
     runCommand(command, { ...options, env }),
 };
-const hook = (run: string) => ({ run, timeout: 5000, onFailure: "continue" as const });
+const hook = (run: string) => ({ run, timeout: 600_000, onFailure: "continue" as const });
 const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
 
 /** A request that names no program. */

@@ -17,7 +17,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-const hook = (run: string, more: object = {}) => ({ run, timeout: 5000, onFailure: "continue" as const, ...more });
+const hook = (run: string, more: object = {}) => ({ run, timeout: 600_000, onFailure: "continue" as const, ...more });
 const config = { autoSpawn: true };
 const env = { PATH: process.env["PATH"]! };
 const commands = {
@@ -76,11 +76,11 @@ describe("a hook", () => {
   });
 
   it.each([
-    ["throws", "function", "broken"],
-    ["takes too long", "command:sleep 60", "longer than 300 ms"],
-    ["names no program", "command:/nowhere/program", "ENOENT"],
-    ["exits with a code", "command:sh -c 'echo why; exit 3'", "exit code 3: why"],
-  ])("that %s is recorded and does not affect the run", async (_, run, detail) => {
+    ["throws", "function", {}, "broken"],
+    ["takes too long", "command:sleep 600", { timeout: 300 }, "longer than 300 ms"],
+    ["names no program", "command:/nowhere/program", {}, "ENOENT"],
+    ["exits with a code", "command:sh -c 'echo why; exit 3'", {}, "exit code 3: why"],
+  ])("that %s is recorded and does not affect the run", async (_, run, more, detail) => {
     const store = new MemoryStore();
     const functions = {
       function: () => {
@@ -88,7 +88,7 @@ describe("a hook", () => {
       },
     };
     const engine = lab.open(store, { hooks: functions, ...commands });
-    const id = await lab.begin(engine, good(), { config, hooks: { onTasksGenerated: hook(run, { timeout: 300 }) } });
+    const id = await lab.begin(engine, good(), { config, hooks: { onTasksGenerated: hook(run, more) } });
     const { outcome } = await untilOver(engine, id);
     await engine.settled(id);
     expect(outcome).toBe("success");

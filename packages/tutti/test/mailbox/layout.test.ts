@@ -145,7 +145,7 @@ it("a full disk fails with disk_full and leaves the box unchanged without partia
   const script = `mount -t tmpfs -o size=256k tmpfs "$1" && exec "$2" "$3" "$1"`;
   const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", disk, process.execPath, program], {
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 600_000,
   });
   expect(result.status, result.stderr).toBe(0);
   const found = JSON.parse(result.stdout) as Record<string, unknown>;

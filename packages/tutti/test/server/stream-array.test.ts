@@ -54,11 +54,11 @@ describe("a streamed array", () => {
           before = taken;
           return same;
         },
-        { interval: 200, timeout: 30_000 },
+        { interval: 200 },
       )
       .toBe(true);
     expect(taken * item.length).toBeLessThan(64 * 1024 * 1024);
     socket.destroy();
-    await expect.poll(() => ended, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => ended).toBe(true);
   });
 });
