@@ -6,15 +6,15 @@ import { z } from "zod";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
 import { NotificationSettings } from "../notify/notification-settings.ts";
-import { TemplateConfig } from "../schema/template.ts";
+import { AgentName, TemplateConfig } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";
 
-/** An `AgentName` cannot be confused with `kind:program` or with a built-in agent. */
-const AgentName = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,60}$/, "must be a name of letters, digits, _, . and -")
-  .refine((name) => !["local", "claude", "codex"].includes(name), "must not be the name of a built-in agent");
+/** An `AgentName` cannot be confused with `kind:program`, and an agent of the user not with a built-in one. */
+const UserAgentName = AgentName.refine(
+  (name) => !["local", "claude", "codex"].includes(name),
+  "must not be the name of a built-in agent",
+);
 const Agent = z.string().min(1);
 const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
@@ -31,7 +31,7 @@ const shared = {
 const UserConfig = z.strictObject({
   ...shared,
   /** Agents by user-defined names. `env` lists the environment variables that the agent receives. */
-  agents: z.record(AgentName, z.strictObject({ agent: Agent, env: z.array(VariableName).default([]) })).default({}),
+  agents: z.record(UserAgentName, z.strictObject({ agent: Agent, env: z.array(VariableName).default([]) })).default({}),
   /** Limits of `tutti serve`, unless a flag sets them. */
   server: z
     .strictObject({
@@ -60,7 +60,7 @@ export type UserConfig = z.infer<typeof UserConfig>;
 /** Unlike `UserConfig` without `env`: a project must not read the user's environment. */
 const ProjectConfig = z.strictObject({
   ...shared,
-  agents: z.record(AgentName, z.strictObject({ agent: Agent })).default({}),
+  agents: z.record(UserAgentName, z.strictObject({ agent: Agent })).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 

@@ -19,6 +19,7 @@ export function withAgents(
       const settings = settingsOf(spec.agent);
       return settings ? hostWith(settings.env).open({ ...spec, agent: settings.agent }) : host.open(spec);
     },
+    agentNames: () => Object.keys(agents()),
     resolveAgent: (name) => settingsOf(name)?.agent ?? name,
     check(name, cwd) {
       const settings = settingsOf(name);

@@ -53,6 +53,7 @@ function applyConfig(template: Template, projectConfig: ProjectConfig, userConfi
       phase.agent === undefined ? phase : { ...phase, agent: resolveAgent(phase.agent) },
     ]),
   ) as Template["phases"];
+  for (const listed of Object.values(phases.workerExecution.agents ?? {})) listed.agent = resolveAgent(listed.agent);
   return {
     ...template,
     phases,

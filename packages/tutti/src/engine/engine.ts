@@ -9,7 +9,7 @@ import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./run
 import type { CommandRunner } from "./hooks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type Live } from "./runs/run-registry.ts";
-import { demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
+import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
 import { readRuns } from "./runs/read-runs.ts";
 import { replay, type Replay } from "./runs/replay.ts";
@@ -23,7 +23,7 @@ import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { noSuchItem } from "../run/lookup.ts";
-import type { OrderArguments, OrderName } from "../schema/api/orders.ts";
+import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -87,7 +87,7 @@ export class Engine {
   async create(request: NewRun): Promise<Run> {
     this.#runs.assertRunning();
     const { templateId, message, customVariables = {}, idempotency } = request;
-    const { cwd, template, agent, providers } = await prepareRun(request, this.#options);
+    const { cwd, template, agent, providers, assignableAgents } = await prepareRun(request, this.#options);
     const id = `orch_${this.#options.world.id(12)}`;
     return this.#runs.begin(id, {
       type: "create",
@@ -99,6 +99,7 @@ export class Engine {
       customVariables,
       agent,
       ...(Object.keys(providers).length > 0 ? { providers } : {}),
+      ...(assignableAgents.length > 0 ? { assignableAgents } : {}),
       ...(idempotency ? { idempotency } : {}),
     });
   }
@@ -106,6 +107,7 @@ export class Engine {
   /** Carries out an order of `ORDERS`; `input` is the body of its route. */
   async order<Name extends OrderName>(id: string, name: Name, ...[input]: OrderArguments<Name>): Promise<Run> {
     const { writer } = this.#runs.live(id);
+    if (name === "confirm") checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
     if (name !== "start") return writer.submit(orderCommand(name, input as never));
     const { head, dirty } = await this.#options.workspaces.inspect(writer.run.cwd);
     const warnings = dirty

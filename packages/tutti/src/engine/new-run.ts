@@ -1,9 +1,11 @@
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
+import type { OrderInput } from "../schema/api/orders.ts";
 import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Idempotency } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
 import { trustHash } from "../template/trust.ts";
@@ -42,10 +44,15 @@ export interface CreationContext {
 
 const DEFAULT_AGENT = "local";
 
-export async function prepareRun(
-  request: NewRun,
-  around: CreationContext,
-): Promise<{ cwd: string; template: Template; agent: string; providers: Record<string, string> }> {
+export interface PreparedRun {
+  cwd: string;
+  template: Template;
+  agent: string;
+  providers: Record<string, string>;
+  assignableAgents: string[];
+}
+
+export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
   if (request.message.trim() === "")
     throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
   const { root, prefix } = await around.workspaces.inspect(request.cwd);
@@ -53,9 +60,20 @@ export async function prepareRun(
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
   const template = templateFor(request, root, around);
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
-  const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? [])];
+  const listed = Object.values(template.phases.workerExecution.agents ?? {}).map((each) => each.agent);
+  const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? []), ...listed];
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
-  return { cwd, template, agent, providers: providersOf(agents, around.sessions) };
+  const assignableAgents = around.sessions.agentNames?.() ?? [];
+  const providers = providersOf([...agents, ...assignableAgents], around.sessions);
+  return { cwd, template, agent, providers, assignableAgents };
+}
+
+/** Throws if the user assigned an agent to a task that cannot be used. */
+export function checkAssigned(run: Run, sessions: SessionHost, changes: OrderInput<"confirm"> = {}): void {
+  const { agents = {} } = run.template.phases.workerExecution;
+  const tasks = [...Object.values(changes.modifications ?? {}), ...(changes.added ?? [])];
+  const named = new Set(tasks.flatMap(({ agent }) => agent ?? []));
+  for (const agent of named) if (!Object.hasOwn(agents, agent)) sessions.check(agent, run.cwd);
 }
 
 /**

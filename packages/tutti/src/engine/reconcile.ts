@@ -9,16 +9,16 @@ import { mergeWork, pendingMerges, recordedRefs } from "./sessions/merge-work.ts
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { Subagent } from "./sub-sessions/sub-session-part.ts";
 import type { Asker, Slots } from "./slots.ts";
-import { assignedAgent } from "../run/rules/assign-agent.ts";
+import { assignedAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { exhaustedBudget } from "../run/rules/budget.ts";
-import { workerOf, workerOfSession } from "../run/lookup.ts";
+import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
-import { schedule, type Deadline } from "../run/schedule.ts";
+import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver, type Phase } from "../schema/status.ts";
+import { isRunOver } from "../schema/status.ts";
 import type { SessionHost } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
@@ -156,9 +156,11 @@ export class Reconciler {
       if (moved) await this.#writer.submit({ type: "refMoved", moved });
     }
     const { slots, world } = this.#options;
-    const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
+    const limits = { ...this.#limits(run), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());
-    const opensAt = slots.opensAt(wanted.spawnMain ? mainAgent(run) : workerAgent(run));
+    const opensAt = wanted.spawnMain
+      ? slots.opensAt(mainAgent(run))
+      : workerAgents(run).reduce<number | null>((at, agent) => earliest(at, slots.opensAt(askerOf(run, agent))), null);
     // An engine that opens such a run has to try the disk first.
     if (run.pausedFrom?.reason === "storage" && this.#disk.alarm === null)
       void this.#waitForDisk(run.pausedFrom.detail);
@@ -181,17 +183,35 @@ export class Reconciler {
    */
   callFor(next: Run): FollowUps | null {
     if (this.#life.stage !== "active" || !this.#life.isBranchOpen || isRunOver(next.status)) return null;
-    const { slots, world } = this.#options;
-    const agent = workerAgent(next);
-    const { spawn } = schedule(next, { freeSlots: slots.free(agent, next) }, world.now());
+    const { world } = this.#options;
+    const { spawn } = schedule(next, this.#limits(next, next), world.now());
     if (spawn.length === 0) return null;
-    slots.reserve(agent, spawn.length);
+    const release = this.#reserve(spawn.map((taskId) => askerOfTask(next, taskId)));
     return {
       commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
       done: (stored) => {
-        slots.release(agent, spawn.length);
+        release();
         if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
       },
+    };
+  }
+
+  /** `next` is a state about to be stored; see `ActiveAgents`. */
+  #limits(run: Run, next?: Run): Limits {
+    const { slots } = this.#options;
+    const toAsker = (agent: string): Asker => askerOf(run, agent);
+    return {
+      freeSlots: Number.POSITIVE_INFINITY,
+      hasSlot: (agent, chosen) => slots.free(toAsker(agent), next, chosen.map(toAsker)) > 0,
+    };
+  }
+
+  /** Returns a function that releases the slots. */
+  #reserve(askers: readonly Asker[]): () => void {
+    const { slots } = this.#options;
+    for (const asker of askers) slots.reserve(asker, 1);
+    return () => {
+      for (const asker of askers) slots.release(asker, 1);
     };
   }
 
@@ -210,14 +230,21 @@ export class Reconciler {
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
     const { slots } = this.#options;
+    const { run } = this.#writer;
+    const started: string[] = [];
+    const askers: Asker[] = [];
+    for (const taskId of taskIds) {
+      const asker = askerOfTask(run, taskId);
+      if (slots.free(asker, undefined, askers) === 0) continue;
+      started.push(taskId);
+      askers.push(asker);
+    }
     // Other runs call `free` before the log shows these workers.
-    const agent = workerAgent(this.#writer.run);
-    const started = taskIds.slice(0, slots.free(agent));
-    slots.reserve(agent, started.length);
+    const release = this.#reserve(askers);
     try {
       await Promise.all(started.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
     } finally {
-      slots.release(agent, started.length);
+      release();
     }
     // Other runs saw these slots as taken and get no event that they are free.
     if (started.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
@@ -463,13 +490,9 @@ export class Reconciler {
   }
 }
 
-const workerAgent = (run: Run): Asker => asker(run, "workerExecution");
-const mainAgent = (run: Run): Asker => asker(run, run.owed?.phase ?? "analysis");
-
-function asker(run: Run, phase: Phase): Asker {
-  const { agent } = assignedAgent(run, phase);
-  return { agent, provider: providerOf(agent, run.providers) };
-}
+const mainAgent = (run: Run): Asker => askerOf(run, assignedAgent(run, run.owed?.phase ?? "analysis").agent);
+const askerOfTask = (run: Run, taskId: string): Asker => askerOf(run, workerAgent(run, taskOf(run, taskId)!).agent);
+const askerOf = (run: Run, agent: string): Asker => ({ agent, provider: providerOf(agent, run.providers) });
 
 function succeeds(work: () => void): boolean {
   try {

@@ -76,15 +76,16 @@ export class Slots {
     return others.includes(provider) ? 0 : 1;
   }
 
-  /** How many workers of `agent` may start now. */
-  free({ agent, provider }: Asker, next?: Run): number {
+  /** How many workers of `agent` may start now, besides those of `chosen`. */
+  free({ agent, provider }: Asker, next?: Run, chosen: readonly Asker[] = []): number {
     const known = this.#active(next);
-    const active = [...known, ...this.#reserved];
+    const active = [...known, ...this.#reserved, ...chosen];
     const { maxWorkers, perAgent = {} } = this.#limits;
     const kind = agentKind(agent);
     const ofKind = active.filter((each) => agentKind(each.agent) === kind).length;
     const cap = Object.hasOwn(perAgent, kind) ? perAgent[kind]! : Number.POSITIVE_INFINITY;
-    const young = known.filter(({ since }) => this.#now() - since < YOUNG_MS).length + this.#reserved.length;
+    const young =
+      known.filter(({ since }) => this.#now() - since < YOUNG_MS).length + this.#reserved.length + chosen.length;
     const byProvider = this.#byProvider(provider, active);
     const byMemory = this.#byMemory(active.length, young);
     return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));

@@ -21,9 +21,12 @@ export interface PlanChanges {
 }
 
 /** A skipped task blocks its dependents unless it is `satisfied`. */
-export interface TaskChange extends Partial<Omit<Task, "id">> {
+export interface TaskChange extends Partial<Omit<Task, "id" | "agent" | "model">> {
   skip?: boolean;
   satisfied?: boolean;
+  /** Null removes the agent of the plan. Another agent removes the model of the plan. */
+  agent?: string | null;
+  model?: string | null;
 }
 
 export type Order =
@@ -37,6 +40,7 @@ export type Order =
       customVariables: Record<string, unknown>;
       agent: string;
       providers?: Record<string, string>;
+      assignableAgents?: string[];
       idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }

@@ -138,10 +138,15 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     customVariables,
     agent,
     providers,
+    assignableAgents,
     idempotency,
   } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
-  const more = { ...(providers ? { providers } : {}), ...(idempotency ? { idempotency } : {}) };
+  const more = {
+    ...(providers ? { providers } : {}),
+    ...(assignableAgents ? { assignableAgents } : {}),
+    ...(idempotency ? { idempotency } : {}),
+  };
   return [{ type: "orchestrator:created", data: { ...data, ...more } }];
 }
 

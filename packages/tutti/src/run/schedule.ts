@@ -1,10 +1,11 @@
 // `schedule` returns the desired state: live sessions, tasks to start, work to merge and deadlines. The engine compares it
 // with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
 import { minutesOverAt } from "./rules/budget.ts";
-import { assignedAgent } from "./rules/assign-agent.ts";
+import { assignedAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
 import { taskOf, workerOf } from "./lookup.ts";
 import { openWork } from "./fold/open-work.ts";
 import { outlineOf } from "./plan/outline.ts";
+import { providerOf } from "./provider/provider-name.ts";
 import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
 import { scopesOverlap } from "./plan/scopes.ts";
 import type { Run } from "../schema/run.ts";
@@ -14,6 +15,8 @@ import type { Worker } from "../schema/worker.ts";
 export interface Limits {
   /** Free slots of the engine, shared by all runs. */
   freeSlots: number;
+  /** Whether the engine has a slot for a worker of `agent` besides those of `chosen`. Without it only `freeSlots` counts. */
+  hasSlot?: (agent: string, chosen: readonly string[]) => boolean;
   /** Time of the last tick, if one was missed. Default: now. */
   since?: number;
 }
@@ -70,21 +73,46 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
-  const { agent } = assignedAgent(run, "workerExecution");
-  // After a refusal (`refusalOf`) a single session probes the provider.
-  const probing = refusalOf(run, agent) === null ? Number.POSITIVE_INFINITY : 1;
-  if (!mayAsk(run, agent, now)) return [];
-  const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced, probing));
+  const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced));
   if (slots === 0 || now < nextSpawnAt(run)) return [];
+  const usable = usableAgents(run, limits, now);
   const chosen: string[] = [];
   const taken = active.map(({ task }) => task.scope);
   someReady(run, now, (taskId) => {
-    const { scope } = taskOf(run, taskId)!;
-    if (overlappingScopes === "apart" && taken.some((other) => scopesOverlap(scope, other))) return false;
-    taken.push(scope);
+    const task = taskOf(run, taskId)!;
+    if (overlappingScopes === "apart" && taken.some((other) => scopesOverlap(task.scope, other))) return false;
+    if (!usable.take(workerAgent(run, task).agent)) return usable.isEmpty;
+    taken.push(task.scope);
     return chosen.push(taskId) >= slots;
   });
   return chosen;
+}
+
+/** Admits workers by their agents: after a refusal (`refusalOf`) a single session probes the provider. */
+function usableAgents(run: Run, limits: Limits, now: number): { take(agent: string): boolean; isEmpty: boolean } {
+  const chosen: string[] = [];
+  const refused = new Set<string>();
+  const probed = new Set<string>();
+  const isUsable = (agent: string): boolean => {
+    const provider = providerOf(agent, run.providers);
+    if (probed.has(provider) || !mayAsk(run, agent, now)) return false;
+    if (limits.hasSlot?.(agent, chosen) === false) return false;
+    if (refusalOf(run, agent) !== null) probed.add(provider);
+    chosen.push(agent);
+    return true;
+  };
+  return {
+    take(agent) {
+      if (refused.has(agent)) return false;
+      const usable = isUsable(agent);
+      if (!usable) refused.add(agent);
+      return usable;
+    },
+    /** Whether no agent of the plan is left, so that the search through a long plan can end. */
+    get isEmpty() {
+      return workerAgents(run).every((agent) => refused.has(agent));
+    },
+  };
 }
 
 const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";

@@ -57,6 +57,8 @@ export const EVENTS = {
     agent: z.string(),
     /** Maps each user-defined agent name to its provider, for example `fast` to `claude`. */
     providers: z.record(z.string(), z.string()).optional(),
+    /** Names of the user's configuration that a plan made by a model may assign to tasks. */
+    assignableAgents: z.array(z.string()).optional(),
     /** The `Idempotency-Key` of the request and the hash of its body. A repeated request creates no second run. */
     idempotency: Idempotency.optional(),
   }),
@@ -205,6 +207,8 @@ export const EVENTS = {
     attempt: z.number(),
     agent: z.string().optional(),
     role: z.string().optional(),
+    /** The agent's own default if missing. */
+    model: z.string().optional(),
   }),
   /** `key` is a hash of everything that determines the work of the attempt. */
   "worker:spawned": z.object({ ...worker, task: Task, start: z.string(), key: z.string().optional() }),

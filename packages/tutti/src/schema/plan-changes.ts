@@ -1,7 +1,7 @@
 // The user's changes to a plan at its confirmation, as a request or a file holds them.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
-import { DEFAULT_PRIORITY, Task } from "./task.ts";
+import { DEFAULT_PRIORITY, ModelName, Task } from "./task.ts";
 
 const { title, description, scope, priority, dependencies } = Task.shape;
 
@@ -14,6 +14,9 @@ const Modification = z.strictObject({
   description: description.optional(),
   scope: scope.optional(),
   dependencies: dependencies.optional(),
+  /** Null removes the agent of the plan. Another agent removes the model of the plan. */
+  agent: z.string().min(1).nullable().optional(),
+  model: ModelName.nullable().optional(),
 });
 
 const AddedTask = z.strictObject({

@@ -26,6 +26,8 @@ export interface Run {
   agent: string;
   /** Maps each user-defined agent name to its provider. */
   providers?: Readonly<Record<string, string>>;
+  /** Names of the user's configuration that a plan made by a model may assign to tasks. */
+  assignableAgents?: readonly string[];
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;

@@ -5,6 +5,9 @@ import { TaskId } from "./ids.ts";
 export const PRIORITY_WORDS = { critical: 1, high: 2, medium: 5, normal: 5, low: 8 } as const;
 export const DEFAULT_PRIORITY = 5;
 
+/** A name without characters that a command line or a configuration would read as something else. */
+export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:/@[\]-]{0,199}$/, "must be the name of a model");
+
 export const Task = z.object({
   id: TaskId,
   title: z.string().min(1),
@@ -17,5 +20,9 @@ export const Task = z.object({
   estimatedTokens: z.number().nonnegative().optional(),
   /** Duration of a task with the same title in earlier runs. */
   expectedMs: z.number().nonnegative().optional(),
+  /** Agent of the task's worker: a name in the template's `phases.workerExecution.agents`, or any agent. */
+  agent: z.string().min(1).optional(),
+  /** Model of that agent. */
+  model: ModelName.optional(),
 });
 export type Task = z.infer<typeof Task>;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { Hooks } from "./hook.ts";
 import { Permissions } from "./permissions.ts";
+import { ModelName } from "./task.ts";
 
 const strings = z.array(z.string().min(1));
 const milliseconds = (min: number, max: number) => z.number().int().min(min).max(max);
@@ -35,6 +36,20 @@ const phase = {
     .optional(),
   tools: z.strictObject({ required: strings.default([]), subagentType: z.string().min(1).optional() }).optional(),
 };
+
+export const AgentName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,60}$/, "must be a name of letters, digits, _, . and -");
+
+const ListedAgent = z.strictObject({
+  agent: z.string().min(1),
+  /** The agent's own default if missing. */
+  model: ModelName.optional(),
+  /** Shown to the planner. */
+  strengths: z.string().min(1).optional(),
+  price: z.string().min(1).optional(),
+});
+
 const timed = (timeout: number, enabled = true) => ({
   ...phase,
   enabled: z.boolean().default(enabled),
@@ -67,6 +82,8 @@ const Phases = z.strictObject({
       progressInterval: milliseconds(1000, 3_600_000).default(30_000),
       /** Last lines that replace a completion block: the first means success, the second failure. */
       completionMarkers: z.array(z.string().min(3)).max(2).default([]),
+      /** Agents that the planner may assign to tasks, by the name that a task uses. */
+      agents: z.record(AgentName, ListedAgent).optional(),
     })
     .prefault({}),
   aggregation: z

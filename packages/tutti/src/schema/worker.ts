@@ -62,6 +62,8 @@ export interface SessionState {
   sessionId: string;
   attempt: number;
   agent: string;
+  /** The agent's own default if missing. */
+  model?: string;
   role: string;
   /** `spawning` until the agent is ready, `running` until the session is no longer needed or lost. */
   state: "spawning" | "running" | "over";

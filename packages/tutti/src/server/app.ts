@@ -103,7 +103,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...tokenHandlers(parts),
     ...runHandlers(parts),
     ...logHandlers(parts),
-    ...steerHandlers(engine),
+    ...steerHandlers(parts),
     ...workerHandlers(engine),
     ...inboxHandlers(engine),
     ...subSessionHandlers(engine),

@@ -47,6 +47,8 @@ export interface DialogueContext {
   sessionId: string;
   cwd: string;
   permissions: Permissions;
+  /** Null for the agent's own default. */
+  model: string | null;
   /** The command of the first process, for `relaunch`. */
   command: readonly string[];
   /** Writes to the agent's stdin. */

@@ -18,6 +18,7 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
       const { host, agent } = findHost(spec.agent);
       return host.open({ ...spec, agent });
     },
+    agentNames: () => [...(first.agentNames?.() ?? []), ...Object.keys(agents)],
     check(name, cwd) {
       const { host, agent } = findHost(name);
       host.check(agent, cwd);

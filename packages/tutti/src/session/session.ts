@@ -16,6 +16,8 @@ export interface SessionSpec {
   attempt: number;
   /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */
   agent: string;
+  /** The agent's own default if missing. */
+  model?: string;
   cwd: string;
   permissions: Permissions;
   /** In milliseconds; only agents with a dialogue can stall. */
@@ -123,6 +125,8 @@ export interface SessionHost {
   hasRun(runId: string): boolean;
   /** The agent behind a name from the user's configuration, or the name itself. A host without it has no such names. */
   resolveAgent?(agent: string): string;
+  /** The names that `resolveAgent` knows. */
+  agentNames?(): string[];
   /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;
 }

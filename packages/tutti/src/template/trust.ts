@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
-import type { Template } from "../schema/template.ts";
+import type { Run } from "../schema/run.ts";
 
 /** Agents that any project may name: they run programs that the user has installed. */
 const AGENTS_OF_ANYBODY = ["local", "claude", "codex"];
@@ -42,8 +42,12 @@ function raisesBudget(path: string, value: unknown, { outerBudget }: Resolution)
 }
 
 /** Like `programsOf`, for a run from another machine: no part of it has been approved here. */
-export function programsOfRun({ agent, template }: { agent: string; template: Template }): string[] {
-  return linesOf([["/agent", agent], ...leavesOf(template)], AGENTS_OF_ANYBODY);
+export function programsOfRun({ agent, template, tasks }: Pick<Run, "agent" | "template" | "tasks">): string[] {
+  const listed = Object.keys(template.phases.workerExecution.agents ?? {});
+  const ofTasks = tasks.flatMap((task): [string, unknown][] =>
+    task.agent === undefined || listed.includes(task.agent) ? [] : [[`/tasks/${task.id}/agent`, task.agent]],
+  );
+  return linesOf([["/agent", agent], ...leavesOf(template), ...ofTasks], AGENTS_OF_ANYBODY);
 }
 
 function linesOf(leaves: readonly [path: string, value: unknown][], approved: readonly string[]): string[] {
@@ -81,7 +85,8 @@ function isOfProject(path: string, { chain, places, provenance }: Resolution): b
   return at >= 0 && places[at] === "project";
 }
 
-const isAgentPath = (path: string): boolean => /^(\/config|\/phases\/[^/]+)?\/agent$/.test(path);
+const isAgentPath = (path: string): boolean =>
+  /^(\/config|\/phases\/[^/]+|\/phases\/workerExecution\/agents\/[^/]+|\/tasks\/[^/]+)?\/agent$/.test(path);
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
 /** Escapes characters that could change how the text appears on a screen. */

@@ -60,6 +60,45 @@ test("three kinds of agents execute one run, each with its own phases, and all f
   expect(lab.fingerprint()).toBe(before);
 });
 
+test("claude, codex and gemini work side by side, each on the tasks that the plan gives it", async () => {
+  const tasks = [
+    { id: "alpha", agent: "deep" },
+    { id: "beta", agent: "codex", model: "gpt-5.4" },
+    { id: "gamma", agent: "gemini" },
+    { id: "delta", agent: "command:touch evil" },
+  ];
+  model = await startModel(playRun({ tasks }));
+  lab = new Lab();
+  const agents = {
+    deep: { agent: "claude", model: "claude-large-1", strengths: "hard problems", price: "high" },
+    codex: { agent: "codex", strengths: "many small edits" },
+    gemini: { agent: "acp:gemini --acp --skip-trust", price: "low" },
+  };
+  const template = { id: "team", name: "Team", extends: "implementation", phases: { workerExecution: { agents } } };
+  mkdirSync(join(lab.data, "templates"), { recursive: true });
+  writeFileSync(join(lab.data, "templates/team.json"), JSON.stringify(template));
+  const { TMPDIR: _, ...env } = Object.assign(
+    {},
+    ...(["claude", "codex", "gemini"] as const).map((name) => agentEnv(name, model, lab.folder)),
+  ) as Record<string, string>;
+  const flags = ["--template", "team", "--agent", "claude", "--cwd", lab.repo, "--yes", ...agentEnvFlags(env)];
+  const { code, last, stderr } = await lab.json(["run", "Write four pages", ...flags], env);
+  expect(model.problems).toEqual([]);
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success", census: { planned: 4, completed: 4 } });
+  const planning = model.requests.find((request) => askedFor(request).phase === "task_list")!;
+  expect(planning.prompt).toContain("- deep; model claude-large-1; hard problems; price: high");
+  const workers = model.requests.filter((request) => askedFor(request).phase === "completion");
+  const byTask = new Set(workers.map((request) => `${askedFor(request).task} ${request.vendor}`));
+  expect([...byTask].toSorted()).toEqual(["alpha anthropic", "beta openai", "delta anthropic", "gamma gemini"]);
+  const modelsOf = (task: string) =>
+    new Set(workers.filter((each) => askedFor(each).task === task).map((each) => each.model));
+  expect([modelsOf("alpha"), modelsOf("beta")]).toEqual([new Set(["claude-large-1"]), new Set(["gpt-5.4"])]);
+  const pages = lab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+  expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/delta.md", "docs/gamma.md"]);
+  expect(lab.leftovers()).toEqual([]);
+});
+
 test("a new engine adopts the real workers of a killed one, and no task runs twice", async () => {
   const killed = Promise.withResolvers<void>();
   const ids = ["alpha", "beta", "gamma"];

@@ -49,6 +49,18 @@ describe("a prompt", () => {
     expect(text).toContain("Report progress about every 10 seconds.");
   });
 
+  it("lists the template's agents with strengths and prices to the planner, and to nobody else", () => {
+    const agents = {
+      deep: { agent: "claude", model: "opus", strengths: "hard problems", price: "$15 per million tokens" },
+      wide: { agent: "codex" },
+    };
+    const text = promptOf({ workerExecution: { agents } }, "taskPlanning");
+    expect(text).toContain('A task may have an "agent" from this list.');
+    expect(text).toContain("- deep; model opus; hard problems; price: $15 per million tokens\n- wide");
+    expect(promptOf({}, "taskPlanning")).not.toContain("from this list");
+    expect(promptOf({ workerExecution: { agents } }, "workerExecution")).not.toContain("from this list");
+  });
+
   it("contains the template's conflict resolution (D4-309, D4-316, E61)", () => {
     const settings = (conflictResolution: string) => promptOf({ aggregation: { conflictResolution } }, "aggregation");
     expect(settings("ask")).toContain("Do not resolve conflicts yourself.");

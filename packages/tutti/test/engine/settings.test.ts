@@ -55,6 +55,61 @@ describe("the agent of a run", () => {
   });
 });
 
+describe("the agent of a task", () => {
+  const writer = (name: string) =>
+    lab.scenario(
+      [{ match: { role: "worker" }, turns: [{ write: { "{TASK_ID}.md": name }, block: done({}) }] }],
+      `${name}.json`,
+    );
+
+  it("is chosen by the planner from the template's list, or by the user, and all of them work in one run", async () => {
+    const engine = lab.open();
+    const templateId = template("team", {
+      phases: {
+        workerExecution: {
+          agents: { first: { agent: writer("first") }, second: { agent: writer("second"), model: "m2" } },
+        },
+      },
+    });
+    const plan = [
+      { id: "a", agent: "first" },
+      { id: "b", agent: "second" },
+      { id: "c", agent: "command:evil" },
+    ];
+    const id = await lab.begin(engine, lab.scenario([...mainSession(plan), goodWorker]), { templateId });
+    const waiting = await engine.until(id, ({ status }) => status === "confirming");
+    expect(waiting.planWarnings.join()).toContain('names the agent "command:evil", which is not configured');
+    await expect(engine.order(id, "confirm", { modifications: { c: { agent: "nobody" } } })).rejects.toMatchObject({
+      code: "agent_unknown",
+    });
+    const third = writer("third");
+    await engine.order(id, "confirm", { modifications: { c: { agent: third, model: "m3" } } });
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect(["a", "b", "c"].map((task) => lab.git("show", `tutti/${id}:${task}.md`))).toEqual([
+      "first",
+      "second",
+      "third",
+    ]);
+    expect(run.workers["b"]!.session).toMatchObject({ model: "m2" });
+    expect(run.workers["c"]!.session).toMatchObject({ agent: third, model: "m3" });
+    // Another machine has to agree to the program that the user assigned here.
+    const text = engine.export(id);
+    await engine.cleanup(id);
+    const refused: unknown = await lab
+      .open(new MemoryStore())
+      .import(text)
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "needs_trust" });
+    expect(JSON.stringify(refused)).toContain("tasks.c.agent");
+  });
+
+  it("cannot be one that the machine does not have, in the template's list", async () => {
+    const templateId = template("wrong", { phases: { workerExecution: { agents: { x: { agent: "nobody" } } } } });
+    await expect(lab.begin(lab.open(), good(), { templateId })).rejects.toMatchObject({ code: "agent_unknown" });
+  });
+});
+
 describe("an idle worker", () => {
   it("is ended after `idleTimeout`, unless it sends heartbeats (D4-590)", async () => {
     const world = new SteeredWorld();

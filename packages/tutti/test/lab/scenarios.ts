@@ -4,6 +4,8 @@ export interface ScriptedTask {
   id: string;
   dependencies?: string[];
   priority?: number;
+  agent?: string;
+  model?: string;
 }
 
 export const done = (data: object) => ({

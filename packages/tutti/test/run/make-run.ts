@@ -26,6 +26,8 @@ export interface PlannedTask {
   id: string;
   dependencies?: string[];
   priority?: number;
+  agent?: unknown;
+  model?: unknown;
 }
 
 /** One run with its log and its own clock, driven by commands. */
@@ -34,7 +36,10 @@ export class Story {
   readonly log: LoggedEvent[] = [];
   now = 1000;
 
-  constructor(template = makeTemplate(), more: { providers?: Record<string, string> } = {}) {
+  constructor(
+    template = makeTemplate(),
+    more: { providers?: Record<string, string>; assignableAgents?: string[] } = {},
+  ) {
     const created = decide(
       null,
       {
@@ -128,12 +133,13 @@ export class Story {
 }
 
 export function taskList(tasks: PlannedTask[]): Answer {
-  const full = tasks.map(({ id, dependencies = [], priority }) => ({
+  const full = tasks.map(({ id, dependencies = [], priority, ...more }) => ({
     id,
     title: `Title of ${id}`,
     description: "what",
     dependencies,
     ...(priority === undefined ? {} : { priority }),
+    ...more,
   }));
   return { phase: "task_list", data: { tasks: full } };
 }

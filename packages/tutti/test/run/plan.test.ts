@@ -185,6 +185,78 @@ describe("Changes to a plan", () => {
   });
 });
 
+describe("The agent of a task", () => {
+  const agents = {
+    deep: { agent: "claude", model: "opus", strengths: "hard problems", price: "high" },
+    wide: { agent: "codex" },
+  };
+  const template = makeTemplate({ phases: { workerExecution: { agents } } });
+  const sessionOf = (story: Story, id: string) => {
+    story.spawn(id);
+    const { agent, model } = story.run.workers[id]!.session;
+    return [agent, model];
+  };
+
+  it("and its model come from the template's list, from a configured name, or from the task itself", () => {
+    const story = new Story(template, { assignableAgents: ["mine"] }).execute([
+      { id: "a", agent: "deep" },
+      { id: "b", agent: "wide", model: "gpt-5.5" },
+      { id: "c", agent: "mine" },
+      { id: "d", model: "small" },
+      { id: "e", agent: "deep", model: "haiku" },
+    ]);
+    expect(story.run.planWarnings.filter((text) => text.includes("agent"))).toEqual([]);
+    expect(["a", "b", "c", "d", "e"].map((id) => sessionOf(story, id))).toEqual([
+      ["claude", "opus"],
+      ["codex", "gpt-5.5"],
+      ["mine", undefined],
+      ["command:x", "small"],
+      ["claude", "haiku"],
+    ]);
+  });
+
+  it("is dropped with a warning if a model names any other, and so is a model that is not a name", () => {
+    const named = ["command:touch /tmp/x", "claude", "constructor", { agent: "deep" }, 7];
+    const tasks = named.map((agent, i) => ({ id: `t${i}`, agent, model: "opus" }));
+    const story = new Story(template).plan([...tasks, { id: "m", agent: "deep", model: "--dangerous" }]);
+    expect(story.run.tasks.map(({ agent, model }) => [agent, model])).toEqual([
+      ...named.map(() => [undefined, undefined]),
+      ["deep", undefined],
+    ]);
+    const warnings = story.run.planWarnings.filter((text) => /names the (agent|model)/.test(text));
+    expect(warnings).toHaveLength(named.length + 1);
+    expect(warnings[0]).toContain('task t0 names the agent "command:touch /tmp/x", which is not configured');
+    expect(story.run.planErrors).toEqual([]);
+  });
+
+  it("is set, changed and removed by the user when the plan is confirmed", () => {
+    const plan = [
+      { id: "a", agent: "deep", model: "haiku" },
+      { id: "b", agent: "deep", model: "haiku" },
+      { id: "c", agent: "deep" },
+      { id: "d" },
+    ];
+    const story = new Story(template).plan(plan);
+    const changes = {
+      tasks: {
+        a: { agent: "command:mine" },
+        b: { model: "opus-5" },
+        c: { agent: null, model: "x" },
+        d: { agent: "wide", model: "y" },
+      },
+      added: [task("e", { agent: "local" })],
+    };
+    story.do({ type: "confirm", changes });
+    expect(["a", "b", "c", "d", "e"].map((id) => sessionOf(story, id))).toEqual([
+      ["command:mine", undefined],
+      ["claude", "opus-5"],
+      ["command:x", "x"],
+      ["codex", "y"],
+      ["local", undefined],
+    ]);
+  });
+});
+
 describe("`readPlan`", () => {
   const plan = (tasks: object[], template = makeTemplate()) => readPlan({ tasks } as never, template);
 

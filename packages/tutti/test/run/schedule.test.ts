@@ -100,6 +100,33 @@ describe("The number of starts", () => {
   });
 });
 
+describe("Tasks with agents of their own", () => {
+  const agents = { claude: { agent: "claude" }, codex: { agent: "codex" } };
+  const rows = ["claude", "claude", "codex", "claude", "codex"].map((agent, i) => ({ id: `t${i}`, agent }));
+  const mixed = () => new Story(makeTemplate({ phases: { workerExecution: { agents } } })).execute(rows);
+
+  it("start while the engine has a slot for their agent, past tasks whose agent has none", () => {
+    const hasSlot = (agent: string, chosen: readonly string[]) =>
+      chosen.length < 4 && (agent === "codex" || chosen.filter((each) => each === "claude").length < 1);
+    const { spawn } = schedule(mixed().run, { freeSlots: 9, hasSlot }, 2000);
+    expect(spawn).toEqual(["t0", "t2", "t4"]);
+    expect(schedule(mixed().run, { freeSlots: 9, hasSlot: () => false }, 2000).spawn).toEqual([]);
+  });
+
+  it("do not wait for the provider of another task, which is asked by one of its own tasks", () => {
+    const story = mixed();
+    story.spawn("t0");
+    const refused = { kind: "error" as const, detail: "overloaded", cause: "overloaded" as const };
+    story.answerWorker("t0", null, { ending: refused });
+    expect(story.run.refusals["claude"]).toBeDefined();
+    expect(wanted(story).spawn).toEqual(["t2", "t4"]);
+    expect(story.do({ type: "spawn", taskId: "t1" })).toEqual([]);
+    expect(story.do({ type: "spawn", taskId: "t2" })).toMatchObject([
+      { type: "worker:spawning", data: { agent: "codex" } },
+    ]);
+  });
+});
+
 describe("Tasks that name the same files", () => {
   it("do not run at the same time, and other tasks start first (E16)", () => {
     const rows = [

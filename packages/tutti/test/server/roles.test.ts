@@ -161,6 +161,22 @@ describe("a role", () => {
     const narrow = { permissions: { mode: "ask", refuse: ["Bash"] } };
     expect(await create("operate", { agent: "local", config: narrow })).toEqual([201, undefined]);
     expect(await create("admin", { agent: program })).toEqual([201, undefined]);
+    const id = await lab.create("local");
+    const confirm = async (role: TokenRole, agent: string) => {
+      const body = { modifications: { a: { agent } } };
+      const { json } = await lab.ask(`/api/orchestrator/${id}/confirm-tasks`, {
+        method: "POST",
+        headers: bearers[role],
+        body,
+      });
+      return json.error.code;
+    };
+    // The run has no plan yet, so an allowed agent is rejected by the state of the run.
+    expect([await confirm("operate", program), await confirm("operate", "local")]).toEqual([
+      "forbidden",
+      "wrong_state",
+    ]);
+    expect(await confirm("admin", program)).toBe("wrong_state");
   });
 });
 

@@ -117,6 +117,18 @@ describe("a plan", () => {
     expect([over.blocked, over.outcome]).toEqual([{ b: ["a"] }, "degraded"]);
   });
 
+  it("assigns agents and models to tasks; an agent that does not exist is rejected", async () => {
+    const id = await waitingPlan([{ id: "a" }, { id: "b" }], [goodWorker]);
+    const unknown = await order(id, "confirm-tasks", { modifications: { a: { agent: "nobody" } } });
+    expect([unknown.status, unknown.json.error.code, run(id).status]).toEqual([422, "agent_unknown", "confirming"]);
+    const agent = lab.lab.scenario([goodWorker], "assigned.json");
+    expect((await order(id, "confirm-tasks", { modifications: { a: { agent, model: "small" } } })).status).toBe(200);
+    const over = await lab.until(id, ({ released }) => released);
+    expect(over.workers["a"]!.session).toMatchObject({ agent, model: "small" });
+    const { json } = await lab.api(`/api/orchestrator/${id}`);
+    expect(json.workerStates.a.task).toMatchObject({ agent, model: "small" });
+  });
+
   it("rejects invalid changes and stays unchanged", async () => {
     const id = await waitingPlan([{ id: "a" }, { id: "b", dependencies: ["a"] }], [goodWorker]);
     const refused: [number, object][] = [
@@ -125,6 +137,7 @@ describe("a plan", () => {
       [400, { modifications: { a: { done: true } } }],
       [400, { added: [{ id: "c" }] }],
       [400, { removed: "a" }],
+      [400, { modifications: { a: { model: "--unsafe" } } }],
       [400, { budget: { usd: -1 } }],
       [400, { changes: {} }],
       [422, { modifications: { z: { skip: true } } }],

@@ -9,6 +9,42 @@ const begun = async (permissions: Partial<Permissions> = {}, capabilities: objec
   return lab;
 };
 
+describe("The ACP dialogue with a model", () => {
+  const opened = async (session: object): Promise<AcpLab> => {
+    const lab = new AcpLab({}, undefined, "small");
+    lab.dialogue.open();
+    await lab.reply(() => ({ result: { protocolVersion: 1, agentCapabilities: {} } }));
+    await lab.reply(() => ({ result: { sessionId: "c1", ...session } }));
+    return lab;
+  };
+
+  test.each([
+    [
+      { configOptions: [{ id: "llm", category: "model", type: "select" }], models: {} },
+      { method: "session/set_config_option", params: { sessionId: "c1", configId: "llm", value: "small" } },
+    ],
+    [
+      { models: { availableModels: [] } },
+      { method: "session/set_model", params: { sessionId: "c1", modelId: "small" } },
+    ],
+  ])("sets it before the first prompt: %j", async (session, expected) => {
+    const lab = await opened(session);
+    expect(await lab.reply(() => ({ result: {} }))).toMatchObject(expected);
+    await lab.settled(() => lab.isReady);
+    expect(lab.failures).toEqual([]);
+  });
+
+  test("fails if the agent has no choice of models, or rejects this one", async () => {
+    const without = await opened({});
+    await without.settled(() => without.failures.length > 0);
+    expect(without.failures).toEqual(["it has no choice of models. Put the model small into its command"]);
+    const other = await opened({ models: {} });
+    await other.reply(() => ({ error: { code: -32602, message: "unknown model" } }));
+    await other.settled(() => other.failures.length > 0);
+    expect(other.failures[0]).toContain("unknown model");
+  });
+});
+
 describe("The ACP dialogue at the end of a turn", () => {
   const ended = async (answer: object, before: (lab: AcpLab) => void = () => {}) => {
     const lab = await begun();

@@ -20,11 +20,12 @@ export class AcpLab {
   readonly dialogue: Dialogue;
   isReady = false;
 
-  constructor(permissions: Partial<Permissions> = {}, cwd = "/home/dev/project") {
+  constructor(permissions: Partial<Permissions> = {}, cwd = "/home/dev/project", model: string | null = null) {
     this.dialogue = openAcpDialogue({
       sessionId: "session",
       cwd,
       permissions: Permissions.parse(permissions),
+      model,
       command: ["agent", "--acp"],
       write: (text) => void this.wrote.push(JSON.parse(text) as Message),
       tell: (line) => void this.told.push(line),

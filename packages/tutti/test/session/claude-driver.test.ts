@@ -56,6 +56,12 @@ test("The claude driver rejects an agent whose program is not on the PATH", () =
   expect(() => driver.check(rest, folder)).not.toThrow();
 });
 
+test("The claude driver starts the program with the model of the task", () => {
+  const { command } = driver.launch(rest, { ...spec("s"), model: "opus" }, join(folder, "s"), process.env);
+  expect(command.join(" ")).toContain(" --model opus ");
+  expect(launch().command).not.toContain("--model");
+});
+
 test("The claude driver starts one process without a shell, with a conversation id derived from the session", () => {
   const { mode, command } = launch();
   expect([mode, claudeDriver.dialogue, command[0]]).toEqual(["stream", "claude", "claude"]);

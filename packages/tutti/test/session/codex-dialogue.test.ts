@@ -70,6 +70,11 @@ describe("The start of Codex", () => {
   );
 });
 
+test("Codex starts and resumes its thread with the model of the task", () => {
+  const lab = begun({ model: "gpt-5.4" });
+  expect(lab.request("thread/start")["params"]).toMatchObject({ model: "gpt-5.4" });
+});
+
 test("Codex may write to /tmp, unless the programs of its sandbox are there", () => {
   const closed = (home: string): unknown => {
     const lab = new CodexLab().begin(undefined, home);

@@ -8,6 +8,7 @@ import { LineTail } from "../../src/session/line-tail.ts";
 
 export interface DialogueLabOptions {
   permissions?: Partial<Permissions>;
+  model?: string;
   cwd?: string;
   sessionId?: string;
   command?: string[];
@@ -29,6 +30,7 @@ export class DialogueLab {
       command: options.command ?? ["agent"],
       cwd: options.cwd ?? "/home/dev/project",
       permissions: { ...DEFAULT_PERMISSIONS, ...options.permissions },
+      model: options.model ?? null,
       write: (text) => {
         for (const line of text.split("\n"))
           if (line !== "") this.said.push(JSON.parse(line) as Record<string, unknown>);

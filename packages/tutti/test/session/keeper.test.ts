@@ -237,12 +237,13 @@ describe("A session under its keeper", () => {
     process.env["TUTTI_TEST_SECRET"] = "not for agents";
     const host = lab.newHost({ agentEnv: { CHOSEN: "by the person" } });
     const agent = lab.program("text", "console.log(JSON.stringify(process.env))");
-    const signals = await oneTurn(host.open(lab.spec(agent, { taskId: "task_007", attempt: 3 })));
+    const signals = await oneTurn(host.open(lab.spec(agent, { taskId: "task_007", attempt: 3, model: "small" })));
     const env = JSON.parse(texts(signals)) as Record<string, string>;
     delete process.env["TUTTI_TEST_SECRET"];
     expect(env).toMatchObject({
       TUTTI_TASK_ID: "task_007",
       TUTTI_ATTEMPT: "3",
+      TUTTI_MODEL: "small",
       TUTTI_ROLE: "worker",
       CHOSEN: "by the person",
       PATH: process.env["PATH"],
@@ -255,6 +256,7 @@ describe("A session under its keeper", () => {
       "TUTTI_ROLE",
       "TUTTI_SESSION_KEY",
       "TUTTI_ATTEMPT",
+      "TUTTI_MODEL",
       "CHOSEN",
       "PATH",
       "HOME",

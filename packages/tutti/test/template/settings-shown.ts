@@ -17,6 +17,7 @@ const TOOLS = "names the template's tools and sub-agent type";
 const PHASE_TIME = "that times out in a phase is replaced once, then the run fails";
 
 export const SHOWN: Record<string, Shown> = {
+  "phases.workerExecution.agents": prompt("lists the template's agents with strengths and prices to the planner"),
   "config.agent": ["engine/settings.test.ts", "is the template's unless the request names one"],
   "config.maxWorkers": order("is bounded by the template's maxWorkers"),
   "config.workerTimeout": ["engine/engine.test.ts", LATE],

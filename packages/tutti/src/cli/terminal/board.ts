@@ -114,11 +114,16 @@ function standingOf(run: Run, taskId: string, worker: Worker | undefined): Stand
 }
 
 function detailOf(run: Run, { task, alsoAfter }: Branch, standing: Standing, now: number): string {
-  const { id: taskId } = task;
+  const { id: taskId, agent, model } = task;
   const worker = run.workers[taskId];
   if (standing === "blocked") return `needs ${run.blocked[taskId]!.join(", ")}`;
   if (standing === "skipped") return "skipped";
-  if (!worker || standing === "waiting") return alsoAfter.length === 0 ? "" : `also after ${alsoAfter.join(", ")}`;
+  const by = [agent, model].filter((name) => name !== undefined).join(" ");
+  if (!worker || standing === "waiting")
+    return [
+      ...(by === "" ? [] : [`by ${by}`]),
+      ...(alsoAfter.length === 0 ? [] : [`also after ${alsoAfter.join(", ")}`]),
+    ].join("  ");
   const elapsed = worker.startedAt === null ? [] : [clock((worker.completedAt ?? now) - worker.startedAt)];
   const cost = worker.usage.usd > 0 ? [`$${worker.usage.usd.toFixed(2)}`] : [];
   if (standing === "failed") return [worker.error ?? worker.status, ...elapsed].join("  ");

@@ -40,8 +40,8 @@ export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   // `nameless` replaces ids by constants, so that the prompt is equal in every run.
   const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
-  const { agent, role } = session;
-  return workKey({ prompt, task, terms: termsOf(run.template), agent, role, tree }, hash);
+  const { agent, model, role } = session;
+  return workKey({ prompt, task, terms: termsOf(run.template), agent, model, role, tree }, hash);
 }
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -82,7 +82,18 @@ function instructions(run: Run, phase: Phase): string {
     lines.push(progressReporting ? `Report progress about every ${seconds} seconds.` : "Do not report progress.");
   }
   if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
+  if (phase === "taskPlanning") lines.push(choiceOfAgents(run));
   return lines.join(" ");
+}
+
+/** Empty if the template lists no agents. */
+function choiceOfAgents(run: Run): string {
+  const listed = Object.entries(run.template.phases.workerExecution.agents ?? {});
+  if (listed.length === 0) return "";
+  const entries = listed.map(([name, { model, strengths, price }]) =>
+    [`- ${name}`, model && `model ${model}`, strengths, price && `price: ${price}`].filter(Boolean).join("; "),
+  );
+  return `A task may have an "agent" from this list. Choose the cheapest one whose strengths fit the task. A task without an "agent" uses the usual one. A task may also have a "model" of its agent.\n${entries.join("\n")}`;
 }
 
 const STRATEGIES = {

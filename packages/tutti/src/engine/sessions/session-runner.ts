@@ -255,14 +255,16 @@ export class SessionRunner {
       if (!this.#isOpen) return;
       const { sessions } = this.#options;
       const { taskId, sessionId } = this;
-      const { agent, role } = this.#state!;
+      const { agent, model, role } = this.#state!;
+      const { openSecrets } = this.#options;
       this.#session = sessions.open({
         sessionId,
         runId: this.#run.id,
         role,
         taskId,
         attempt: this.#key.attempt,
-        agent,
+        agent: openSecrets(agent),
+        ...(model === undefined ? {} : { model }),
         cwd: this.#cwd,
         permissions: this.#run.template.config.permissions,
         stallTimeout: this.#run.template.config.stallTimeout,

@@ -164,10 +164,11 @@ interface Spawned {
   attempt: number;
   agent?: string | undefined;
   role?: string | undefined;
+  model?: string | undefined;
 }
 
 function newSession(run: Run, spawned: Spawned, usualRole: string, start: string | null): SessionState {
-  const { sessionId, attempt, agent = run.agent, role = usualRole } = spawned;
+  const { sessionId, attempt, agent = run.agent, role = usualRole, model } = spawned;
   const fresh = {
     state: "spawning" as const,
     turns: 0,
@@ -177,7 +178,7 @@ function newSession(run: Run, spawned: Spawned, usualRole: string, start: string
     refusedSince: null,
     asks: {},
   };
-  return { sessionId, attempt, agent, role, start, ...fresh };
+  return { sessionId, attempt, agent, role, ...(model === undefined ? {} : { model }), start, ...fresh };
 }
 
 /** Resumes a paused session. The pause is added to `waitedMs`, which extends the deadline. */

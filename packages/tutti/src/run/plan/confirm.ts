@@ -1,4 +1,4 @@
-import type { PlanChanges } from "../command.ts";
+import type { PlanChanges, TaskChange } from "../command.ts";
 import { parallelGroups } from "./graph.ts";
 import { answered } from "../inbox/inbox.ts";
 import { checkPlan } from "./plan.ts";
@@ -45,12 +45,19 @@ function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: 
     .map((task) => {
       const { skip, satisfied = false, ...edits } = Object.hasOwn(byId, task.id) ? byId[task.id]! : {};
       if (skip) skipped[task.id] = { satisfied };
-      const parsed = Task.safeParse({ ...task, ...edits, id: task.id });
+      const parsed = Task.safeParse(withChanges(task, edits));
       if (parsed.success) return parsed.data;
       const problems = parsed.error.issues.map(({ path, message }) => `task ${task.id}, ${path.join(".")}: ${message}`);
       throw invalidPlan(run, problems);
     });
   return { tasks, skipped };
+}
+
+function withChanges(task: Task, edits: Omit<TaskChange, "skip" | "satisfied">): object {
+  const changed = { ...task, ...edits, id: task.id };
+  // The model of the plan belongs to the agent of the plan.
+  const model = edits.agent === undefined ? changed.model : edits.model;
+  return Object.fromEntries(Object.entries({ ...changed, model }).filter(([, value]) => value !== null));
 }
 
 function invalidPlan(run: Run, errors: string[]): TuttiError {

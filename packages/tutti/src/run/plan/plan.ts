@@ -1,7 +1,7 @@
 import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../../schema/answer.ts";
 import { RESERVED_TASK_IDS, TaskId } from "../../schema/ids.ts";
-import { DEFAULT_PRIORITY, PRIORITY_WORDS, type Task } from "../../schema/task.ts";
+import { DEFAULT_PRIORITY, ModelName, PRIORITY_WORDS, type Task } from "../../schema/task.ts";
 import type { Template } from "../../schema/template.ts";
 
 export interface Plan {
@@ -12,8 +12,17 @@ export interface Plan {
   executionOrder: string[] | null;
 }
 
-/** Converts the main session's answer to tasks. `errors` make the plan invalid, `warnings` do not. */
-export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: Record<string, number> = {}): Plan {
+/**
+ * Converts the main session's answer to tasks. `errors` make the plan invalid, `warnings` do not. A task keeps its agent
+ * only if `assignable` has it, because a model must not choose a program to run.
+ */
+export function readPlan(
+  answer: TaskListAnswer,
+  template: Template,
+  msByTitle: Record<string, number> = {},
+  assignable: ReadonlySet<string> = new Set(),
+): Plan {
+  const dropped: string[] = [];
   const highestFirst = template.config.priorityOrder === "highest-first";
   const tasks = answer.tasks.map((task): Task => {
     const expectedMs = Object.hasOwn(msByTitle, task.title) ? msByTitle[task.title] : undefined;
@@ -26,10 +35,33 @@ export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: 
       dependencies: [...new Set(task.dependencies ?? [])],
       ...(task.estimated_tokens === undefined ? {} : { estimatedTokens: Math.max(0, task.estimated_tokens) }),
       ...(expectedMs === undefined ? {} : { expectedMs }),
+      ...readAgent(task, assignable, dropped),
     };
   });
-  return { tasks, executionOrder: soundOrder(tasks, answer.execution_order), ...checkPlan(tasks, template) };
+  const { errors, warnings } = checkPlan(tasks, template);
+  const executionOrder = soundOrder(tasks, answer.execution_order);
+  return { tasks, executionOrder, errors, warnings: [...warnings, ...dropped] };
 }
+
+/** A model belongs to its agent: it is dropped with it. */
+function readAgent(
+  { id, agent, model }: TaskListAnswer["tasks"][number],
+  assignable: ReadonlySet<string>,
+  dropped: string[],
+): Pick<Task, "agent" | "model"> {
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+  const isAssignable = typeof agent === "string" && assignable.has(agent);
+  if (isGiven(agent) && !isAssignable) {
+    dropped.push(`task ${id} names the agent ${shown(agent)}, which is not configured, so it uses the usual agent`);
+    return {};
+  }
+  const known = ModelName.safeParse(model);
+  if (isGiven(model) && !known.success)
+    dropped.push(`task ${id} names the model ${shown(model)}, which is not a name, so it uses the usual model`);
+  return { ...(isAssignable ? { agent } : {}), ...(isGiven(model) && known.success ? { model: known.data } : {}) };
+}
+
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 120);
 
 /** Checks plans of agents and plans that the user changed. */
 export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {

@@ -1,13 +1,41 @@
-// `assignedAgent` returns the agent and role of a phase: those of the template, or the defaults of the run.
+// `assignedAgent` returns agent, model and role of a session: those of its task, of the template, or of the run.
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
+import type { Task } from "../../schema/task.ts";
 
 export interface AssignedAgent {
   agent: string;
   role: string;
+  model?: string;
 }
 
 export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
   const { agent, role } = run.template.phases[phase];
   return { agent: agent ?? run.agent, role: role ?? (phase === "workerExecution" ? "worker" : "main") };
+}
+
+/** `task.agent` may be a name in the template's list, which also gives a model. */
+export function workerAgent(run: Run, task: Task): AssignedAgent {
+  const { agents = {} } = run.template.phases.workerExecution;
+  const listed = task.agent !== undefined && Object.hasOwn(agents, task.agent) ? agents[task.agent]! : null;
+  const usual = assignedAgent(run, "workerExecution");
+  const model = task.model ?? listed?.model;
+  return { ...usual, agent: listed?.agent ?? task.agent ?? usual.agent, ...(model === undefined ? {} : { model }) };
+}
+
+const agentsOfPlans = new WeakMap<readonly Task[], readonly string[]>();
+
+/** The agents of all tasks of the plan. Computed once per plan, because `run.tasks` is replaced as a whole. */
+export function workerAgents(run: Run): readonly string[] {
+  const known = agentsOfPlans.get(run.tasks);
+  if (known) return known;
+  const agents = [...new Set(run.tasks.map((task) => workerAgent(run, task).agent))];
+  agentsOfPlans.set(run.tasks, agents);
+  return agents;
+}
+
+/** The names that a plan made by a model may assign to its tasks. */
+export function assignableAgents(run: Run): ReadonlySet<string> {
+  const listed = Object.keys(run.template.phases.workerExecution.agents ?? {});
+  return new Set([...listed, ...(run.assignableAgents ?? []), assignedAgent(run, "workerExecution").agent]);
 }

@@ -1,4 +1,5 @@
 // `decideMainAnswer`: an answer of the main session advances the run or is requested again.
+import { assignableAgents } from "./assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
 import { askPerson } from "../inbox/ask-user.ts";
 import type { History, TurnOver } from "../command.ts";
@@ -155,7 +156,7 @@ function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
 
 /** An invalid plan is an unusable answer. After `MAX_TRIES` the user gets it with its errors. */
 function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
-  const plan = readPlan(answer, run.template, history?.msByTitle);
+  const plan = readPlan(answer, run.template, history?.msByTitle, assignableAgents(run));
   if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
   return [...ended([]), ...planReady(run, plan, history, at)];
 }

@@ -3,12 +3,12 @@ import { NO_ANSWER } from "../inbox/ask-user.ts";
 import type { Report } from "../command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
-import { assignedAgent } from "./assign-agent.ts";
+import { assignedAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { fail, mishap } from "../consequences.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause, resumed } from "../lifecycle.ts";
-import { workerOf, workerOfSession } from "../lookup.ts";
+import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { overtaken } from "./message.ts";
 import { noAmong } from "./permission.ts";
@@ -104,7 +104,8 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   // Another worker may have started since the engine read the schedule.
   if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
-  if (!mayAsk(run, assignedAgent(run, "workerExecution").agent, at)) return [];
+  const assigned = workerAgent(run, taskOf(run, taskId)!);
+  if (!mayAsk(run, assigned.agent, at)) return [];
   const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
@@ -112,7 +113,7 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   return [
     {
       type: "worker:spawning",
-      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assignedAgent(run, "workerExecution") },
+      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned },
     },
   ];
 }

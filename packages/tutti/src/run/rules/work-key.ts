@@ -10,14 +10,15 @@ export interface WorkInputs {
   /** Template settings that decide how an answer is read and accepted. */
   terms: object;
   agent: string;
+  model?: string | undefined;
   role: string;
   tree: string;
 }
 
 /** `hash` may be another implementation of SHA-256 in hexadecimal, for example a native one. */
-export function workKey({ prompt, task, terms, agent, role, tree }: WorkInputs, hash = sha256): string {
+export function workKey({ prompt, task, terms, agent, model, role, tree }: WorkInputs, hash = sha256): string {
   const { title, description, scope } = task;
-  return hash(canonical({ prompt, task: { title, description, scope }, terms, agent, role, tree }));
+  return hash(canonical({ prompt, task: { title, description, scope }, terms, agent, model, role, tree }));
 }
 
 /** JSON with sorted members. */

@@ -61,7 +61,15 @@ export const ORDERS = {
     // An empty body confirms the plan without changes.
     body: ChangedPlan.prefault({}),
     response: Confirmed,
-    errors: ["run_not_found", "wrong_state", "invalid_plan"],
+    errors: [
+      "run_not_found",
+      "wrong_state",
+      "invalid_plan",
+      "agent_unknown",
+      "agent_not_startable",
+      "invalid_scenario",
+      "forbidden",
+    ],
   },
   requestChanges: {
     path: "request-changes",

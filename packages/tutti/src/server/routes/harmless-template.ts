@@ -18,7 +18,8 @@ export function mustBeHarmless<T>(template: T): T {
 
 function namesProgram(template: unknown): boolean {
   const { config, phases, hooks } = members(template);
-  const agents = [config, ...Object.values(members(phases))].map((part) => members(part)["agent"]);
+  const listed = Object.values(members(members(members(phases)["workerExecution"])["agents"]));
+  const agents = [config, ...Object.values(members(phases)), ...listed].map((part) => members(part)["agent"]);
   const runs = Object.values(members(hooks)).map((hook) => (typeof hook === "string" ? hook : members(hook)["run"]));
   return [...agents, ...runs].some((name) => typeof name === "string" && name.includes(":"));
 }

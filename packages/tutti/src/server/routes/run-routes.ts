@@ -1,5 +1,6 @@
 // Handlers of the routes that create and read runs.
 import type { AllowedFolders } from "../access/allowed-folders.ts";
+import type { Holder } from "../access/holder.ts";
 import { itemsAfter } from "../decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
 import { encodeTimeline } from "./encode-timeline.ts";
@@ -37,9 +38,8 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   return {
     "POST /api/orchestrator": async ({ body, context }) => {
       const request = await body();
-      if (onlyNamedAgents) mustNameNoPrograms(request, "on a server that listens beyond loopback");
-      else if (context.get("holder")!.role !== "admin")
-        mustNameNoPrograms(request, "with a token that lacks the role admin");
+      const restricted = restrictionOf(onlyNamedAgents, context.get("holder")!);
+      if (restricted !== null) mustNameNoPrograms(request, restricted);
       folders.check(request.cwd);
       const key = context.req.header("idempotency-key");
       const { isNew, answer } = await repeatable.create(request, key, (root) => folders.check(root));
@@ -82,12 +82,21 @@ export function* encodeAll<T, R>(items: Iterable<T>, encode: (item: T) => R): Ge
   for (const item of items) yield encode(item);
 }
 
+/** Under which restriction a request may name no program; null if it may. */
+export function restrictionOf(onlyNamedAgents: boolean, holder: Holder): string | null {
+  if (onlyNamedAgents) return "on a server that listens beyond loopback";
+  return holder.role === "admin" ? null : "with a token that lacks the role admin";
+}
+
+export function mustBeNamedAgents(agents: readonly (string | null | undefined)[], when: string): void {
+  if (agents.some((name) => name?.includes(":")))
+    throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
+}
+
 /** Only an admin on loopback may name programs or widen the permissions of agents. Other clients choose among the agents configured on this machine. */
 function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
   const { agent, config, trust } = request;
-  if ([agent, config?.agent].some((name) => name?.includes(":"))) {
-    throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
-  }
+  mustBeNamedAgents([agent, config?.agent], when);
   if (widensPermissions(config?.permissions)) {
     throw new TuttiError(
       "forbidden",

@@ -1,19 +1,28 @@
 // Handlers of the routes that give orders to a run, and of the one that removes it.
 import type { AnyHandler, Handlers } from "../handler.ts";
-import { findRun } from "./run-routes.ts";
+import { findRun, mustBeNamedAgents, restrictionOf, type RunRouteOptions } from "./run-routes.ts";
 import { countConfirmed } from "../../engine/sub-sessions/count-confirmed.ts";
-import type { Engine } from "../../engine/engine.ts";
 import { orderKey, ORDERS, type OrderKey, type OrderName } from "../../schema/api/orders.ts";
+import type { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { STEER_ROUTES } from "../../schema/api/steer-routes.ts";
 
 export const DONE = { success: true } as const;
 
-export function steerHandlers(engine: Engine): Handlers<keyof typeof STEER_ROUTES> {
+export function steerHandlers({
+  engine,
+  onlyNamedAgents,
+}: Pick<RunRouteOptions, "engine" | "onlyNamedAgents">): Handlers<keyof typeof STEER_ROUTES> {
   const order =
     (name: OrderName): AnyHandler =>
-    async ({ params, body }) => {
+    async ({ params, body, context }) => {
       const { id } = findRun(engine, params["id"]!);
       const input = "body" in ORDERS[name] ? await body() : undefined;
+      if (name === "confirm") {
+        const { modifications, added } = input as ChangedPlan;
+        const agents = [...Object.values(modifications), ...added].map(({ agent }) => agent);
+        const restricted = restrictionOf(onlyNamedAgents, context.get("holder")!);
+        if (restricted !== null) mustBeNamedAgents(agents, restricted);
+      }
       const run = await engine.order(id, name, input as never);
       return name === "confirm" ? countConfirmed(run) : DONE;
     };

@@ -9,12 +9,12 @@ export const claudeDriver: DialogueDriver = {
   dialogue: "claude",
   check: (_rest, cwd) => void findProgram(CLAUDE, cwd),
   ownEnv: Object.keys(CLAUDE_ENV),
-  launch: (_rest, { sessionId, cwd }, folder, env) => {
+  launch: (_rest, { sessionId, cwd, model }, folder, env) => {
     const config = join(folder, "claude");
     makeConfigFolder(config, env);
     return {
       mode: "stream",
-      command: claudeCommand(uuidOf(sessionId), cwd),
+      command: claudeCommand(uuidOf(sessionId), cwd, model),
       env: { ...CLAUDE_ENV, ...configEnv(config, env) },
       defaults: CLAUDE_DEFAULTS,
       passEnv: [...CLAUDE_PASSED_ENV],

@@ -30,10 +30,10 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
   const open = await loadDialogue(name);
   return new DialogueRunner(options, (runner) => {
     const { spec, write, fail } = options;
-    const { sessionId, cwd, permissions, command } = spec;
+    const { sessionId, cwd, permissions, command, model = null } = spec;
     const tell = (line: AgentLine) => runner.tell(line);
     const ready = () => runner.becomeReady();
-    return open({ sessionId, cwd, permissions, command, write, tell, ready, fail });
+    return open({ sessionId, cwd, permissions, model, command, write, tell, ready, fail });
   });
 }
 

@@ -36,7 +36,7 @@ export interface KeeperHostOptions {
 /** Variables of the engine's environment that every agent receives. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 /** Variables that describe the session to its agent. The user cannot set them. */
-const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT"];
+const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT", "TUTTI_MODEL"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
 /** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
@@ -65,7 +65,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   }
 
   function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
-    const { sessionId, runId, role, taskId, attempt } = spec;
+    const { sessionId, runId, role, taskId, attempt, model } = spec;
     const passed = [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)];
     return {
       key: sessionKey(sessionId),
@@ -79,12 +79,13 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         TUTTI_ROLE: role,
         TUTTI_SESSION_KEY: sessionId,
         TUTTI_ATTEMPT: String(attempt),
+        ...(model === undefined ? {} : { TUTTI_MODEL: model }),
       },
     };
   }
 
   function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
-    const { sessionId, runId, agent, cwd, permissions } = spec;
+    const { sessionId, runId, agent, cwd, permissions, model = null } = spec;
     return {
       sessionId,
       runId,
@@ -94,6 +95,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       command: launch.command,
       dialogue: "dialogue" in driver ? driver.dialogue : null,
       permissions,
+      model,
       interrupt: "coding" in driver ? driver.coding.encodeInterrupt() : null,
       engineFile: options.engineFile,
       orphanAfterMs: options.orphanAfterMs ?? ORPHAN_AFTER_MS,

@@ -49,6 +49,8 @@ export interface KeeperSpec {
   /** The dialogue for an agent with its own protocol; only in `stream` mode. */
   dialogue: DialogueName | null;
   permissions: Permissions;
+  /** Null for the agent's own default. Missing in folders of older versions. */
+  model?: string | null;
   /** The stdin line that interrupts a turn; null if the agent has none. */
   interrupt: string | null;
   /** Names the engine that works on the data folder. */

@@ -12,6 +12,8 @@ export interface PlayedTask {
   dependencies?: string[];
   scope?: string[];
   priority?: number;
+  agent?: string;
+  model?: string;
   /** The worker's script. Default: `goodWork`. */
   work?: Script;
 }
@@ -74,7 +76,9 @@ function usualData(phase: BlockPhase, tasks: PlayedTask[]): object {
   }
 }
 
-const planned = ({ id, dependencies = [], scope = [`docs/${id}.md`], priority = 1 }: PlayedTask) => ({
+const planned = ({ id, dependencies = [], scope = [`docs/${id}.md`], priority = 1, agent, model }: PlayedTask) => ({
+  ...(agent === undefined ? {} : { agent }),
+  ...(model === undefined ? {} : { model }),
   id,
   title: `Title of ${id}`,
   description: `Write the page of ${id}.`,

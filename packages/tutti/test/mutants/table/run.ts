@@ -981,8 +981,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-497"],
     file: "tutti/src/run/rules/decide-report.ts",
-    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assignedAgent",
-    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...assignedAgent",
+    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned }",
+    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...assigned }",
   },
   {
     rows: ["D4-498"],

@@ -26,6 +26,11 @@ export function PlanTask({ task, tasks, edits, onEdit }: Properties) {
           <AgentText text={task.description} max={400} />
         </p>
       </div>
+      {(task.agent ?? task.model) !== undefined && (
+        <span className="muted">
+          by <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
+        </span>
+      )}
       <div className="plan-task-needs">
         {task.dependencies.length === 0 ? (
           <span className="muted">starts at once</span>

@@ -135,12 +135,24 @@ class AcpDialogue implements Dialogue {
     const canResume = isRecord(recordOf(sessionCapabilities)["resume"]);
     const resumeMethod = canResume ? "session/resume" : loadSession === true ? "session/load" : null;
     this.#conversation = { id, resumeMethod, hadTurns: false };
+    await this.#chooseModel(link, id, recordOf(answer));
+  }
+
+  async #chooseModel(link: AgentLink, sessionId: string, session: Fields): Promise<void> {
+    const { model } = this.#context;
+    if (model === null) return;
+    const choice = choiceOfModel(session, sessionId, model);
+    if (choice === null) throw new Error(`it has no choice of models. Put the model ${model} into its command`);
+    await link.agent.request(choice.method, choice.params);
   }
 
   /** Returns the problem if the conversation cannot be resumed, else null. */
   async #resume(link: AgentLink, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
-      await link.agent.request(resumeMethod!, { sessionId: id, cwd: this.#context.cwd, mcpServers: [] });
+      const params = { sessionId: id, cwd: this.#context.cwd, mcpServers: [] };
+      const session = recordOf(await link.agent.request(resumeMethod!, params));
+      // An agent that lists no models here keeps the one that was set at the start.
+      if (choiceOfModel(session, id, "") !== null) await this.#chooseModel(link, id, session);
       do await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
       while (performance.now() - this.#updatedAt < QUIET_MS);
       return null;
@@ -248,6 +260,18 @@ class AcpDialogue implements Dialogue {
 }
 
 export const openAcpDialogue: OpenDialogue = (context) => new AcpDialogue(context);
+
+/** An agent lists its models as a configuration option of the session or, in older versions, as `models`. */
+function choiceOfModel(
+  { configOptions, models }: Fields,
+  sessionId: string,
+  model: string,
+): { method: string; params: object } | null {
+  const option = listOf(configOptions).find(({ category }) => category === "model");
+  const configId = textOrNull(option?.["id"]);
+  if (configId !== null) return { method: "session/set_config_option", params: { sessionId, configId, value: model } };
+  return isRecord(models) ? { method: "session/set_model", params: { sessionId, modelId: model } } : null;
+}
 
 const isAuthRequired = (error: unknown): boolean => error instanceof RequestError && error.code === AUTH_REQUIRED;
 

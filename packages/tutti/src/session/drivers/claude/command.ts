@@ -13,7 +13,7 @@ const WITHHELD = "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,CronCrea
 const BEGIN = "--session-id";
 
 /** Tutti chooses the id of the conversation, so it can resume one whose process died before any output. */
-export function claudeCommand(conversation: string, cwd: string): string[] {
+export function claudeCommand(conversation: string, cwd: string, model?: string): string[] {
   const lines = "--verbose --input-format stream-json --output-format stream-json";
   const messages = "--include-partial-messages --replay-user-messages";
   const permissions = "--permission-prompt-tool stdio --permission-mode default";
@@ -23,6 +23,7 @@ export function claudeCommand(conversation: string, cwd: string): string[] {
   return [
     CLAUDE,
     ...`-p ${lines} ${messages} ${permissions} --disallowedTools ${WITHHELD} ${settings}`.split(" "),
+    ...(model === undefined ? [] : ["--model", model]),
     "--add-dir",
     cwd,
     BEGIN,

@@ -8,7 +8,7 @@ import { readTuttiVersion } from "../../tutti-version.ts";
 
 export interface OpenThreadOptions {
   peer: Peer;
-  context: Pick<DialogueContext, "cwd" | "permissions" | "fail">;
+  context: Pick<DialogueContext, "cwd" | "permissions" | "model" | "fail">;
   /** The thread to resume; null for a new one. */
   threadId: string | null;
   /** Called if the thread cannot be resumed. A new thread follows. */
@@ -34,7 +34,8 @@ const CAPABILITIES = {
 
 /** Returns a function that cancels the timeout, for a process that has exited. */
 export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThreadOptions): () => void {
-  const settings = { cwd: context.cwd, ...threadSettings(context.permissions) };
+  const model = context.model === null ? {} : { model: context.model };
+  const settings = { cwd: context.cwd, ...model, ...threadSettings(context.permissions) };
   const late = setTimeout(() => fail(`Codex did not answer within ${START_MS / 1000} s`), START_MS).unref();
   const fail = (error: string): void => {
     clearTimeout(late);
