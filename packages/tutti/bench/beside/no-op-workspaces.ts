@@ -7,6 +7,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   prepare: async (cwd) => ({ path: cwd }),
   move: async () => {},
   snapshot: async (_, { name, attempt }) => ({ commit: `${name}-${attempt}`, files: [] }),
+  findUnproven: async () => ({ missing: [], unchanged: [] }),
   saveWork: async () => null,
   treeOf: async (_, commit) => `tree-${commit}`,
   adopt: async () => null,

@@ -4,7 +4,7 @@ import type { Run } from "../schema/run.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
-export interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web"> {
+export interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web" | "failed"> {
   totalTools: number;
   other: number;
 }
@@ -117,5 +117,6 @@ export function countsOf(toolStats: Readonly<Record<string, unknown>>): ToolStat
     task: of("task"),
     glob: of("glob"),
     grep: of("grep"),
+    failed: of("failed"),
   };
 }

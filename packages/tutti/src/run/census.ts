@@ -1,5 +1,6 @@
 // The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
 import { repositoryWarnings } from "./repository-warnings.ts";
+import { workWarnings } from "./work-warnings.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -121,7 +122,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
-    warnings: repositoryWarnings(run),
+    warnings: [...workWarnings(run), ...repositoryWarnings(run)],
     conflicts: run.conflicts,
     verification: run.verification,
     usage: run.usage,

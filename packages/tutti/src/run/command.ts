@@ -6,7 +6,7 @@ import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Conflict, MovedRef, Usage } from "../schema/outcome.ts";
+import type { Conflict, MovedRef, Usage, UnprovenFiles } from "../schema/outcome.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
@@ -148,7 +148,7 @@ export interface TurnOver {
   toolStats: ToolStats;
   usage: Usage;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
-  work: { commit: string; files: string[]; head: string | null } | null;
+  work: { commit: string; files: string[]; head: string | null; unproven?: UnprovenFiles } | null;
   history?: History;
 }
 

@@ -120,9 +120,9 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
         ? null
         : ofSession("running", data.taskId, `${data.progress} %`, data.currentAction);
     case "worker:completed": {
-      const { taskId, outputFiles, partial, reused } = data;
+      const { taskId, outputFiles, partial, reused, warnings = [] } = data;
       const source = reused ? `, reused from ${reused.taskId} of ${reused.run}` : "";
-      const files = `${plural(outputFiles.length, "file")} changed${source}`;
+      const files = [`${plural(outputFiles.length, "file")} changed${source}`, ...warnings].join("; ");
       return partial
         ? ofSession("warning", taskId, "completed partially", files)
         : ofSession("good", taskId, "completed", files);

@@ -220,6 +220,8 @@ export const EVENTS = {
     report: CompletionAnswer,
     commit: z.string(),
     partial: z.boolean(),
+    /** Sentences about claims of `report` that the work does not show. */
+    warnings: z.array(z.string()).optional(),
     /** Set if no session did the work: the result comes from this earlier attempt, which had the same work key. */
     reused: Origin.extend({ key: z.string() }).optional(),
   }),

@@ -23,6 +23,12 @@ export const MovedRef = z.object({
 });
 export type MovedRef = z.infer<typeof MovedRef>;
 
+/** Files that an agent claims as its output and that its work lacks, or contains without a change. */
+export interface UnprovenFiles {
+  missing: string[];
+  unchanged: string[];
+}
+
 export const Usage = z.object({
   inputTokens: z.number().nonnegative(),
   outputTokens: z.number().nonnegative(),
@@ -56,7 +62,7 @@ export interface Outcome {
   branch: string | null;
   commit: string | null;
   outputFiles: string[];
-  /** Sentences about changes in the repository that no task made. */
+  /** Sentences about claims that the work of a task does not show, and changes in the repository that no task made. */
   warnings: string[];
   conflicts: Conflict[];
   verification: Record<string, unknown> | null;

@@ -10,9 +10,12 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   /** Name, version and capabilities that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
   | { type: "text"; text: string }
-  | { type: "tool"; name: string; input: unknown }
-  /** A subagent of this agent started or ended. */
-  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
+  /** `parent` is the `id` of the call whose subagent makes this call. */
+  | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
+  /** The call `id` failed, was denied, or its tool does not exist. */
+  | { type: "toolFailed"; id: string; error: string }
+  /** A subagent of this agent started or ended. `toolId` is the `id` of the call that started it. */
+  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null; toolId?: string }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
   /** The agent withdrew its question. */

@@ -16,6 +16,8 @@ export const ToolStats = z.object({
   /** `search` includes `glob` and `grep`. */
   glob: z.number().default(0),
   grep: z.number().default(0),
+  /** Calls that did nothing; `total` and the kinds include them. */
+  failed: z.number().default(0),
 });
 export type ToolStats = z.infer<typeof ToolStats>;
 export const NO_TOOLS: ToolStats = {
@@ -29,7 +31,11 @@ export const NO_TOOLS: ToolStats = {
   task: 0,
   glob: 0,
   grep: 0,
+  failed: 0,
 };
+
+/** Calls that are evidence of work. */
+export const succeededTools = ({ total, failed }: ToolStats): number => total - (failed ?? 0);
 
 /** The attempt that produced a result, which may belong to another run. */
 export const Origin = z.object({ run: z.string(), taskId: z.string(), sessionId: z.string() });
@@ -104,6 +110,8 @@ export interface Worker {
   errorCode: string | null;
   /** True if the worker reported the status `partial`. */
   partial: boolean;
+  /** Sentences about claims of the worker's report that its work does not show. */
+  warnings?: string[];
   retryCount: number;
   notBefore: number | null;
   pausedBy: "person" | "run" | null;

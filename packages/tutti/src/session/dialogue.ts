@@ -23,8 +23,12 @@ export interface Capabilities {
 export type AgentLine =
   | { type: "ready"; agent: string; version: string; conversation: string | null; capabilities: Capabilities }
   | { type: "assistant"; text: string; partial?: boolean }
-  | { type: "tool"; name: string; input: unknown }
-  | { type: "subagent"; id: string; phase: "started" | "done"; text?: string }
+  /** `parent` is the id of the call that started the subagent which makes this call. */
+  | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
+  /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
+  | { type: "tool_failed"; id: string; error: string }
+  /** `toolId` is the id of the call that started the subagent. */
+  | { type: "subagent"; id: string; phase: "started" | "done"; text?: string; toolId?: string }
   /** Counts since the previous `usage` line. */
   | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
   /** `permission` names the tool if the agent asks for permission to use it. */

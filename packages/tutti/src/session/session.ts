@@ -41,9 +41,12 @@ export type AgentSignal =
   | { type: "text"; text: string; complete: boolean }
   /** A piece of a message whose whole `text` follows; for display only. */
   | { type: "partial"; text: string }
-  | { type: "tool"; name: string; input: unknown }
-  /** Start or end of an agent that this agent started. */
-  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
+  /** `parent` is the id of the call that started the subagent which makes this call. */
+  | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
+  /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
+  | { type: "toolFailed"; id: string; error: string }
+  /** Start or end of an agent that this agent started. `toolId` is the id of the call that started it. */
+  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null; toolId?: string }
   | { type: "usage"; usage: Usage }
   /** `permission` names the tool if the agent asks for permission to use it. */
   | {

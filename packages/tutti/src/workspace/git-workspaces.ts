@@ -4,6 +4,7 @@ import { adopt } from "./adopt.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
+import { findUnproven } from "./find-unproven.ts";
 import { combine } from "./merge.ts";
 import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
@@ -68,6 +69,11 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);
         return snapshot(repository, workspacePaths(run, key), commit, message);
+      }),
+    findUnproven: (cwd, key, taken, claimed) =>
+      guarded(async () => {
+        const { repository, run } = await openFor(cwd, key.runId);
+        return findUnproven(repository, workspacePaths(run, key).path, taken, claimed);
       }),
     saveWork: (cwd, key, start, message) =>
       changing(cwd, key.runId, async (repository, run) => {

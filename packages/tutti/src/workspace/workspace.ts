@@ -6,7 +6,7 @@
 // 2. Nothing is deleted that is not reachable elsewhere: work is committed to refs/tutti/RUN/NAME/ATTEMPT before its
 //    folder is deleted.
 // 3. Two workspaces share nothing that one could change for the other, except git's object store.
-import type { MovedRef } from "../schema/outcome.ts";
+import type { MovedRef, UnprovenFiles } from "../schema/outcome.ts";
 
 export interface RepositoryFacts {
   /** Top folder of the checkout, with symbolic links resolved. */
@@ -95,6 +95,16 @@ export interface Workspaces {
    * `start` if nothing changed, and the last snapshot if the workspace has been removed.
    */
   snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<WorkspaceSnapshot>;
+  /**
+   * Checks the files that an agent claims as its output. A name is relative to the repository's root or to the agent's
+   * folder, or an absolute path in the workspace. A folder counts as changed if a file in it is.
+   */
+  findUnproven(
+    cwd: string,
+    key: WorkspaceKey,
+    snapshot: WorkspaceSnapshot,
+    claimed: readonly string[],
+  ): Promise<UnprovenFiles>;
   /**
    * Commits the current files to the attempt's ref with the suffix `-saved`, until the snapshot is taken. Returns null
    * if they equal those of `start`.

@@ -264,6 +264,29 @@ describe("an agent", () => {
     expect(last).toMatchObject({ outcome: "success", outputFiles: ["a.md"] });
   });
 
+  it("whose tool calls all failed has done no work", async () => {
+    const file = lab.write(
+      "failing.mjs",
+      `import { createInterface } from "node:readline";
+       const task_id = process.env.TUTTI_TASK_ID;
+       const data = { analysis: { summary: "s", recommended_splits: 1 }, taskPlanning: { tasks: [{ id: "one", title: "t", description: "d" }] }, workerExecution: { task_id, status: "success" } };
+       const names = { analysis: "analysis", taskPlanning: "task_list", workerExecution: "completion" };
+       const send = (line) => console.log(JSON.stringify(line));
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { phase } = JSON.parse(line);
+         send({ type: "tool", id: "a", name: "Read", input: {} });
+         for (const id of ["a", "a", "b"]) send({ type: "tool_failed", id, error: "no such file" });
+         const block = JSON.stringify({ phase: names[phase], data: data[phase] });
+         send({ type: "assistant", text: "<<<ORCHESTRATOR_RESPONSE>>>" + block + "<<<END_ORCHESTRATOR_RESPONSE>>>" });
+         send({ type: "turn_end" });
+       }`,
+    );
+    const { last } = await run(`command:${process.execPath} ${file}`, "--yes");
+    expect(last.causes).toMatchObject([
+      { reason: "reported success, but had no tool call that succeeded (1 failed) and changed nothing" },
+    ]);
+  });
+
   it("that reports success without a tool call or a change has failed", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
@@ -273,6 +296,22 @@ describe("an agent", () => {
     expect(last.causes).toEqual([
       { taskId: "one", status: "failed", reason: "reported success, but called no tool and changed nothing" },
     ]);
+  });
+
+  it("whose reported files do not exist or did not change is shown with a warning", async () => {
+    const files = ["a.md", "docs/none.md", "README.md"];
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { write: { "a.md": "a" }, block: done({ output_files: files }) }),
+    ];
+    const { last } = await run(lab.scenario(sessions), "--yes");
+    const warnings = [
+      'one: it reported files that do not exist: "docs/none.md".',
+      'one: it reported files that it did not change: "README.md".',
+    ];
+    expect(last).toMatchObject({ outcome: "success", warnings });
+    const { stdout } = await lab.tutti(["status", String(last["id"])]);
+    for (const warning of warnings) expect(stdout).toContain(`warning: ${warning}`);
   });
 
   it("without a block is asked again with the reason, and accepted when the block comes", async () => {

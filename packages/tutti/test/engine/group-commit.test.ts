@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { RunWriter } from "../../src/engine/run-writer.ts";
 import { makeTemplate } from "../run/make-run.ts";
+import { NO_TOOLS } from "../../src/schema/worker.ts";
 import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { realWorld } from "../../src/world.ts";
@@ -20,10 +21,9 @@ const count = (tool: number) => ({
   type: "record" as const,
   event: {
     type: "orchestrator:progress" as const,
-    data: { id: ID, stats: NO_STATS, currentAction: `step ${tool}` },
+    data: { id: ID, stats: NO_TOOLS, currentAction: `step ${tool}` },
   },
 });
-const NO_STATS = { total: 0, reads: 0, writes: 0, edits: 0, bash: 0, search: 0, web: 0, task: 0, glob: 0, grep: 0 };
 
 it("`RunWriter` stores concurrent changes in one write and resolves each after it is on disk (D4-283/E78, D4-594/E78)", async () => {
   const file = join(folder, "tutti.db");

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, turnOver } from "./make-run.ts";
 import { census, outcome } from "../../src/run/census.ts";
 import { schedule } from "../../src/run/schedule.ts";
+import { NO_TOOLS } from "../../src/schema/worker.ts";
 
 const verifying = makeTemplate({ phases: { verification: { enabled: true } } });
 const PASSED = { phase: "verification", data: { status: "passed" } } as const;
@@ -223,7 +224,21 @@ describe("Data that no session gave", () => {
 });
 
 describe("A worker's report", () => {
-  it("of success without a tool call or a change is a failure, unless the template accepts it", () => {
+  it("of files that its work does not show is a warning in the outcome, which stays a success", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    const missing = Array.from({ length: 7 }, (_, i) => `lost-${i}.md`);
+    const work = { commit: "work", files: ["a.md"], head: null, unproven: { missing, unchanged: ["b.md"] } };
+    story.answerWorker("a", { phase: "completion", data: { task_id: "a", status: "success" } }, { work });
+    expect(story.run.workers["a"]!.status).toBe("completed");
+    const named = missing.slice(0, 5).map((name) => `"${name}"`);
+    expect(outcome(story.run, [], 0).warnings).toEqual([
+      `a: it reported files that do not exist: ${named.join(", ")}, 2 more.`,
+      'a: it reported files that it did not change: "b.md".',
+    ]);
+  });
+
+  it("of success without a tool call that succeeded or a change is a failure, unless the template accepts it", () => {
     const claim = { phase: "completion", data: { task_id: "a", status: "success" } } as const;
     const nothing = { commit: "base", files: [], head: null };
     const strict = new Story().execute([{ id: "a" }]);
@@ -234,6 +249,14 @@ describe("A worker's report", () => {
       error: "reported success, but called no tool and changed nothing",
     });
     expect(strict.run.status).toBe("error");
+    const failing = new Story().execute([{ id: "a" }]);
+    failing.spawn("a");
+    failing.answerWorker("a", claim, { work: nothing, toolStats: { ...NO_TOOLS, total: 2, bash: 2, failed: 2 } });
+    expect(failing.run.workers["a"]).toMatchObject({
+      status: "failed",
+      errorCode: "no_work",
+      error: "reported success, but had no tool call that succeeded (2 failed) and changed nothing",
+    });
     const lenient = new Story(makeTemplate({ config: { acceptWithoutWork: true } })).execute([{ id: "a" }]);
     lenient.spawn("a");
     lenient.answerWorker("a", claim, { work: nothing });

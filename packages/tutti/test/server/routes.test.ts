@@ -189,7 +189,7 @@ describe("workers", () => {
       lastPollAt: iso,
       pausedAt: null,
     });
-    const kinds = ["total", "reads", "writes", "edits", "bash", "search", "web", "task", "glob", "grep"];
+    const kinds = ["total", "reads", "writes", "edits", "bash", "search", "web", "task", "glob", "grep", "failed"];
     expect(Object.keys(json[1].toolStats)).toEqual(kinds);
     expect(json[1].toolStats).toMatchObject({ total: 2, reads: 1, writes: 1 });
     expect(json[1]).toHaveProperty("currentAction");
@@ -222,7 +222,19 @@ describe("workers", () => {
       cancelled: 0,
       timeout: 0,
       totalProgress: 200,
-      toolStats: { total: 4, reads: 2, writes: 2, edits: 0, bash: 0, search: 0, web: 0, task: 0, glob: 0, grep: 0 },
+      toolStats: {
+        total: 4,
+        reads: 2,
+        writes: 2,
+        edits: 0,
+        bash: 0,
+        search: 0,
+        web: 0,
+        task: 0,
+        glob: 0,
+        grep: 0,
+        failed: 0,
+      },
       averageProgress: 100,
       totalRetries: 0,
       quiet: [],

@@ -171,21 +171,25 @@ test("An answer is complete even if the process exits right after it", async () 
   expect(whole(lab.told)).toHaveLength(2);
 });
 
-test("A message ends at the next message and at a tool call", async () => {
+test("A message ends at the next message and at a tool call, whose failure is reported once", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   lab.say("one ", { messageId: "a" });
   lab.say("message", { messageId: "a" });
   lab.say("another", { messageId: "b" });
   lab.update({ sessionUpdate: "tool_call", toolCallId: "t", title: "List", kind: "search", status: "in_progress" });
-  lab.update({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" });
+  const text = { type: "text", text: "no such folder" };
+  const failed = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" };
+  lab.update({ ...failed, content: [{ type: "content", content: text }] });
+  lab.update(failed);
   lab.say("the last");
   lab.say(" of a subagent", { _meta: { claudeCode: { parentToolUseId: "t" } } });
   lab.hear({ id, result: { stopReason: "end_turn" } });
   expect(whole(lab.told)).toEqual([
     { type: "assistant", text: "one message" },
     { type: "assistant", text: "another" },
-    { type: "tool", name: "Search", input: { title: "List" } },
+    { type: "tool", id: "t", name: "Search", input: { title: "List" } },
+    { type: "tool_failed", id: "t", error: "no such folder" },
     { type: "assistant", text: "the last" },
     { type: "turn_end" },
   ]);

@@ -330,8 +330,23 @@ describe("Tools and subagents of Claude Code", () => {
     lab.hear(STATE("running"), toolUse("a", "Read"), toolResult("a"), toolUse("b", "Bash"));
     lab.hear({ type: "system", subtype: "permission_denied", tool_use_id: "b", tool_name: "Bash" });
     lab.hear(result({ permission_denials: [{ tool_use_id: "b", tool_name: "Bash" }] }), STATE("idle"));
-    expect(lab.of("tool")).toEqual([{ type: "tool", name: "Read", input: {} }]);
+    expect(lab.of("tool")).toEqual([{ type: "tool", id: "a", name: "Read", input: {} }]);
     expect(lab.of("turn_end")).toEqual([WELL]);
+  });
+
+  test("that failed are reported as such, and are no reason to accept a turn with refused ones", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    const error = "No such tool available: Frobnicate";
+    lab.hear(STATE("running"), toolUse("a", "Frobnicate"), toolResult("a", { is_error: true, content: error }));
+    lab.hear(toolUse("b", "Bash"));
+    lab.hear({ type: "system", subtype: "permission_denied", tool_use_id: "b", tool_name: "Bash" });
+    lab.hear(toolResult("b", { is_error: true, content: "denied" }));
+    lab.hear(result({ permission_denials: [{ tool_use_id: "b", tool_name: "Bash" }] }), STATE("idle"));
+    expect(lab.of("tool").map(({ name }) => name)).toEqual(["Frobnicate"]);
+    expect(lab.of("tool_failed")).toEqual([{ type: "tool_failed", id: "a", error }]);
+    expect(lab.of("turn_end")).toMatchObject([{ cause: "denied" }]);
   });
 });
 
@@ -424,9 +439,9 @@ const toolUse = (id: string, name: string) => ({
   parent_tool_use_id: null,
   message: { content: [{ type: "tool_use", id, name, input: {} }] },
 });
-const toolResult = (id: string) => ({
+const toolResult = (id: string, more: object = {}) => ({
   type: "user",
-  message: { content: [{ type: "tool_result", tool_use_id: id, content: "ok" }] },
+  message: { content: [{ type: "tool_result", tool_use_id: id, content: "ok", ...more }] },
 });
 const trouble = (cause: string, detail: string, retryAfterMs: number): AgentLine =>
   ({ type: "provider_trouble", cause, detail, retryAfterMs }) as AgentLine;

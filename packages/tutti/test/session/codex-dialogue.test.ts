@@ -190,16 +190,36 @@ describe("The tools of Codex", () => {
     const lab = begun().turn();
     const id = lab.item({ ...item, status: "inProgress", processId: null });
     lab.complete(id, { ...item, status: "completed" });
-    expect(lab.news()).toEqual(expected.map((each) => ({ type: "tool", ...each })));
+    const idOf = (i: number): string => (i === 0 ? id : `${id}/${i}`);
+    expect(lab.news()).toEqual(expected.map((each, i) => ({ type: "tool", id: idOf(i), ...each })));
   });
 
   test("include a running command while it runs, and not again at its end", () => {
     const lab = begun().turn();
     const item = { type: "commandExecution", command: "/bin/bash -lc 'sleep 9'" };
     const id = lab.item({ ...item, status: "inProgress", processId: "123" });
-    expect(lab.news()).toEqual([{ type: "tool", name: "Bash", input: { command: "sleep 9" } }]);
-    lab.complete(id, { ...item, status: "failed", exitCode: 1 });
+    expect(lab.news()).toEqual([{ type: "tool", id, name: "Bash", input: { command: "sleep 9" } }]);
+    lab.complete(id, { ...item, status: "completed", exitCode: 0 });
     expect(lab.news()).toEqual([]);
+  });
+
+  test("that failed are reported as such, with the reason", () => {
+    const lab = begun().turn();
+    const failing = (item: object, ending: object) => {
+      const id = lab.item({ ...item, status: "inProgress", processId: null });
+      lab.complete(id, { ...item, status: "failed", ...ending });
+      const failed = lab.of("tool_failed");
+      lab.news();
+      return failed;
+    };
+    const command = { type: "commandExecution", command: "/bin/bash -lc 'cat a.md'" };
+    expect(failing(command, { exitCode: 1, aggregatedOutput: "cat: a.md: No such file\n" })).toMatchObject([
+      { error: "exit code 1: cat: a.md: No such file" },
+    ]);
+    const changes = ["a.md", "b.md"].map((path) => ({ path, kind: { type: "add" }, diff: "" }));
+    expect(failing({ type: "fileChange", changes }, {})).toMatchObject([{ id: "item-2" }, { id: "item-2/1" }]);
+    const call = { type: "mcpToolCall", server: "board", tool: "report", arguments: {} };
+    expect(failing(call, { error: { message: "no such board" } })).toMatchObject([{ error: "no such board" }]);
   });
 });
 
@@ -235,7 +255,7 @@ describe("The approvals of Codex", () => {
     expect(lab.decisions()).toEqual([]);
     lab.dialogue.answer("approval-1", "allow");
     expect(lab.decisions()).toEqual([{ decision: "accept" }]);
-    expect(lab.news()).toEqual([{ type: "tool", name: "Bash", input: { command: "curl example.com" } }]);
+    expect(lab.news()).toEqual([{ type: "tool", id: "item-1", name: "Bash", input: { command: "curl example.com" } }]);
     wantCommand(lab, "/bin/bash -lc 'curl other.com'");
     lab.dialogue.answer("approval-2", "rather not");
     expect(lab.decisions()[1]).toEqual({ decision: "decline" });

@@ -118,15 +118,19 @@ describe("A polled session", () => {
     },
   );
 
-  it("reports the tools of the transcript, and takes no text for one (E29)", async () => {
+  it("reports the tools of the transcript and their failures, and takes no text for one (E29)", async () => {
     const controller = new FakeController((session) => {
-      const call = { type: "tool_use", name: "Write", input: { path: "a.md" } };
+      const call = { type: "tool_use", id: "call-1", name: "Write", input: { path: "a.md" } };
       controller.say(session, "assistant", [{ type: "text", text: "I use Bash, then Read, and write." }, call]);
+      const failure = { type: "tool_result", tool_use_id: "call-1", is_error: true, content: "no such folder" };
+      controller.say(session, "user", [failure]);
       return done;
     });
     const signals = await oneTurn(hostOf(controller));
     const tools = signals.filter(({ type }) => type === "tool");
-    expect(tools).toEqual([{ type: "tool", name: "Write", input: { path: "a.md" } }]);
+    expect(tools).toEqual([{ type: "tool", id: "call-1", name: "Write", input: { path: "a.md" } }]);
+    const failed = signals.filter(({ type }) => type === "toolFailed");
+    expect(failed).toEqual([{ type: "toolFailed", id: "call-1", error: "no such folder" }]);
   });
 
   it("waits for the rest of an incomplete message", async () => {

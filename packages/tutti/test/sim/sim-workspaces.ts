@@ -50,6 +50,15 @@ export function simWorkspaces(parts: Parts): Workspaces {
       }),
     snapshot: (_, key, start, message) =>
       act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
+    findUnproven: (_, key, { commit, files }, claimed) =>
+      effects.act(`check the files of ${folderPath(key)}`, () => {
+        const { tree } = repository.get(commit);
+        const doubtful = claimed.filter((name) => !files.includes(name));
+        return {
+          missing: doubtful.filter((name) => !Object.hasOwn(tree, name)),
+          unchanged: doubtful.filter((name) => Object.hasOwn(tree, name)),
+        };
+      }),
     saveWork: (_, key, start, message) => act(`save ${folderPath(key)}`, () => saveWork(parts, key, start, message)),
     treeOf: (_, commit) => act("tree", () => treeOf(repository, commit)),
     adopt: (_, key, start, result, message) =>

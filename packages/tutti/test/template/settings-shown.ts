@@ -65,7 +65,7 @@ export const SHOWN: Record<string, Shown> = {
   "config.pollInterval": ["module/controller-run.test.ts", "has its workers polled at the interval of the template"],
   "config.acceptWithoutWork": [
     "run/lifecycle.test.ts",
-    "of success without a tool call or a change is a failure, unless the te",
+    "of success without a tool call that succeeded or a change is a failur",
   ],
   "config.budget.usd": steering("that is exhausted during a turn pauses the run at once"),
   "config.budget.tokens": budget("in %s pauses the run, asks for more and loses no work"),

@@ -51,6 +51,28 @@ describe("snapshot", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
   });
 
+  it("is compared with the files that an agent claims", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "dir/new.txt": "n\n", "[x].txt": "x\n", "trace.log": "ignored" });
+    rmSync(join(path, "a.txt"));
+    const claimed = [
+      ["dir/new.txt", "./dir/new.txt", join(path, "dir/new.txt"), "dir", "dir/", "a.txt", "[x].txt"],
+      ["dir/b.txt", join(path, ".gitignore")],
+      ["none.txt", "trace.log", "*.txt", "../a.txt", "/etc/passwd", ""],
+    ];
+    const unproven = await lab.workspaces.findUnproven(lab.repo, key(), await take(lab), claimed.flat());
+    expect(unproven).toEqual({ unchanged: claimed[1], missing: claimed[2] });
+    // A run in a subfolder: its agent works there.
+    const inside = await lab.workspaces.findUnproven(join(lab.repo, "dir"), key(), await take(lab), [
+      "new.txt",
+      "dir/new.txt",
+      "b.txt",
+      "c.txt",
+    ]);
+    expect(inside).toEqual({ unchanged: ["b.txt"], missing: ["c.txt"] });
+  });
+
   it("reads no history before the start, even if the user has deleted the run's refs", async () => {
     const lab = laboratory();
     write(lab.repo, { "a.txt": "two\n" });

@@ -133,6 +133,8 @@ function describeEntry(entry: TranscriptEntry): string | null {
       return entry.text;
     case "tool":
       return `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
+    case "toolFailed":
+      return `failed: ${entry.error}`;
     case "subagent":
       return `[subagent ${entry.id} ${entry.phase}]${entry.text === null ? "" : ` ${entry.text}`}`;
     case "ask":

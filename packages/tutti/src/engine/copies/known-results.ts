@@ -104,14 +104,15 @@ function index(reading: Reading, event: StoredEvent): void {
       if (event.data.key !== undefined) reading.keys.set(event.data.sessionId, event.data.key);
       return;
     case "worker:completed": {
-      const { sessionId, taskId, orchestratorId, output, report, commit, reused } = event.data;
+      const { sessionId, taskId, orchestratorId, output, report, commit, warnings, reused } = event.data;
       const key = reused?.key ?? reading.keys.get(sessionId);
       if (key === undefined || !isWhole(event.data)) return;
       // A reused result keeps its original author.
       const author = reused ?? { run: orchestratorId, taskId, sessionId };
       const origin = { run: author.run, taskId: author.taskId, sessionId: author.sessionId };
       const results = reading.results.get(key) ?? [];
-      reading.results.set(key, [...results, { origin, output, report, commit, runSeq: event.runSeq }]);
+      const result = { origin, output, report, commit, ...(warnings ? { warnings } : {}), runSeq: event.runSeq };
+      reading.results.set(key, [...results, result]);
       return;
     }
     default:

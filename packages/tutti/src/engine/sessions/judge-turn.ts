@@ -153,8 +153,11 @@ const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
 async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, answer: Answer): Promise<TakenWork> {
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
-    const { commit, files } = await workspaces.snapshot(run.cwd, key, state.start!, message);
-    return { work: { commit, files, head: null }, moved: null };
+    const taken = await workspaces.snapshot(run.cwd, key, state.start!, message);
+    const claimed = answer.phase === "completion" ? (answer.data.output_files ?? []) : [];
+    const unproven =
+      claimed.length === 0 ? {} : { unproven: await workspaces.findUnproven(run.cwd, key, taken, claimed) };
+    return { work: { ...taken, head: null, ...unproven }, moved: null };
   }
   const succeeded =
     answer.phase === "aggregation"

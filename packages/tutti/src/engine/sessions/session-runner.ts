@@ -357,8 +357,11 @@ export class SessionRunner {
       case "subagent":
         return this.#options.onSubagent(signal);
       case "tool":
-        this.#record.tool(signal.name);
+        this.#record.tool(signal.name, signal.id);
         this.#saver.worked();
+        return this.#progressReporter.changed(false);
+      case "toolFailed":
+        this.#record.toolFailed(signal.id);
         return this.#progressReporter.changed(false);
       case "usage":
         this.#record.spend(signal.usage);

@@ -1,6 +1,6 @@
 import type { ToolStats } from "../../schema/worker.ts";
 
-type Kind = Exclude<keyof ToolStats, "total" | "glob" | "grep">;
+type Kind = Exclude<keyof ToolStats, "total" | "failed" | "glob" | "grep">;
 
 /** Names of document 004 and of Claude Code, Codex and Gemini. `letters` ignores case and other characters. */
 const NAMES: Record<Kind, string> = {

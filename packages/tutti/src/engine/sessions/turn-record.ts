@@ -17,6 +17,8 @@ export class TurnRecord {
   usage: Usage = NO_USAGE;
   #said = "";
   subagents = 0;
+  /** Ids of calls that have not failed. */
+  readonly #calls = new Set<string>();
   readonly #scanner: ResponseScanner;
 
   constructor(delimiters: Delimiters) {
@@ -45,9 +47,16 @@ export class TurnRecord {
     return this.said.slice(-PREVIEW_CHARACTERS);
   }
 
-  tool(name: string): void {
+  tool(name: string, id?: string): void {
     this.toolStats = countTool(this.toolStats, name);
+    if (id !== undefined) this.#calls.add(id);
     if (STARTS_AN_AGENT.has(name)) this.subagents += 1;
+  }
+
+  /** Ignores unknown ids: a call of an earlier turn cannot fail in this one. */
+  toolFailed(id: string): void {
+    if (!this.#calls.delete(id)) return;
+    this.toolStats = { ...this.toolStats, failed: this.toolStats.failed + 1 };
   }
 
   spend(usage: Usage): void {

@@ -55,6 +55,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
         outputFiles: event.data.outputFiles,
         commit: event.data.commit,
         partial: event.data.partial,
+        ...(event.data.warnings ? { warnings: event.data.warnings } : {}),
         error: event.data.partial ? (event.data.report.error ?? null) : null,
       });
     }
@@ -296,6 +297,7 @@ export function addTools(a: ToolStats, b: ToolStats): ToolStats {
     task: a.task + b.task,
     glob: (a.glob ?? 0) + (b.glob ?? 0),
     grep: (a.grep ?? 0) + (b.grep ?? 0),
+    failed: (a.failed ?? 0) + (b.failed ?? 0),
   };
 }
 

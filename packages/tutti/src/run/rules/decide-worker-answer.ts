@@ -3,12 +3,14 @@ import type { TurnOver } from "../command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
+import { describeUnproven } from "../work-warnings.ts";
+import { addTools } from "../fold/apply-session.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import type { Worker } from "../../schema/worker.ts";
+import { succeededTools, type Worker } from "../../schema/worker.ts";
 
 /** A worker's `report` is only a claim: success needs an explicit completion block and evidence of work. */
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
@@ -56,9 +58,11 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
   }
   if (report.status === "failed")
     return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
-  const worked = over.toolStats.total > 0 || worker.endedTools.total > 0 || (over.work?.files.length ?? 0) > 0;
+  const tools = addTools(worker.endedTools, over.toolStats);
+  const worked = succeededTools(tools) > 0 || (over.work?.files.length ?? 0) > 0;
   if (!worked && !run.template.config.acceptWithoutWork) {
-    return failed("reported success, but called no tool and changed nothing", "no_work");
+    const calls = tools.total === 0 ? "called no tool" : `had no tool call that succeeded (${tools.total} failed)`;
+    return failed(`reported success, but ${calls} and changed nothing`, "no_work");
   }
   if (over.work === null) return failed("the workspace could not be read", "no_workspace");
   return [
@@ -96,5 +100,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
 
 function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {
   const output = report.output ?? report.summary ?? null;
-  return { output, outputFiles: work.files, report, commit: work.commit, partial };
+  const warnings = work.unproven ? describeUnproven(work.unproven) : [];
+  const warned = warnings.length > 0 ? { warnings } : {};
+  return { output, outputFiles: work.files, report, commit: work.commit, partial, ...warned };
 }

@@ -16,6 +16,7 @@ export interface KnownResult {
   output: unknown;
   report: CompletionAnswer;
   commit: string;
+  warnings?: string[];
 }
 
 export const isWhole = ({ partial, report }: EventData<"worker:completed">): boolean =>
@@ -32,7 +33,7 @@ export function takeOver(run: Run, worker: Worker, known: Extract<Report, { type
   const { key, result, work } = known;
   if (!mayStandFor(run, worker, result)) return [];
   const { sessionId, taskId } = worker;
-  const { output, origin } = result;
+  const { output, origin, warnings } = result;
   const data = {
     sessionId,
     orchestratorId: run.id,
@@ -42,6 +43,7 @@ export function takeOver(run: Run, worker: Worker, known: Extract<Report, { type
     report: { ...result.report, task_id: taskId },
     commit: work.commit,
     partial: false,
+    ...(warnings ? { warnings } : {}),
     reused: { ...origin, key },
   };
   return [{ type: "worker:completed", data }];

@@ -137,7 +137,11 @@ export const Outcome = z.object({
   branch: z.string().nullable(),
   commit: z.string().nullable(),
   outputFiles: z.array(z.string()),
-  warnings: z.array(z.string()).describe("Sentences about changes in the repository that no task made."),
+  warnings: z
+    .array(z.string())
+    .describe(
+      "Sentences about claims that the work of a task does not show, and about changes in the repository that no task made.",
+    ),
   conflicts: z.array(Conflict),
   verification: z.record(z.string(), z.unknown()).nullable(),
   usage: Usage,

@@ -4,6 +4,9 @@ import type { AgentLine, DialogueFailure, ProcessExit } from "../dialogue.ts";
 /** A program may wait this long before a retry. The run schedules longer waits. */
 export const LONGEST_RETRY_MS = 30_000;
 
+/** In characters, for the reason why a tool call failed. */
+export const MAX_ERROR = 2000;
+
 /** The prompt of a turn that is sent again to a resumed conversation. */
 export const repeatedPrompt = (prompt: string): string =>
   "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +

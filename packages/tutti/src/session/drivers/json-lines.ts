@@ -108,11 +108,14 @@ function decodeMessage(message: Message): Decoded | null {
       if (typeof text !== "string") return null;
       return message["partial"] === true ? { type: "partial", text } : { type: "text", text, complete: true };
     case "tool":
-      return typeof name === "string" ? { type: "tool", name, input: message["input"] ?? null } : null;
+      if (typeof name !== "string") return null;
+      return { type: "tool", name, input: message["input"] ?? null, ...texts(message, "id", "parent") };
+    case "tool_failed":
+      return typeof id === "string" ? { type: "toolFailed", id, error: "", ...texts(message, "error") } : null;
     case "subagent": {
       const { phase } = message;
       if (typeof id !== "string" || (phase !== "started" && phase !== "done")) return null;
-      return { type: "subagent", id, phase, text: typeof text === "string" ? text : null };
+      return { type: "subagent", id, phase, text: null, ...texts(message, "text", "toolId") };
     }
     case "usage": {
       const usage = {
@@ -138,6 +141,12 @@ function decodeMessage(message: Message): Decoded | null {
       return null;
   }
 }
+
+/** The named members that are texts. */
+const texts = <Name extends string>(message: Message, ...names: Name[]): { [N in Name]?: string } =>
+  Object.fromEntries(names.flatMap((name) => (typeof message[name] === "string" ? [[name, message[name]]] : []))) as {
+    [N in Name]?: string;
+  };
 
 function decodeReady({ agent, version, conversation, capabilities }: Message): Decoded | null {
   if (typeof agent !== "string" || typeof version !== "string") return null;
@@ -165,13 +174,13 @@ function readCapabilities(value: unknown): Capabilities | null {
 
 function decodeAsk({ id, question, options, permission }: Message): Decoded | null {
   if (typeof id !== "string" || typeof question !== "string") return null;
-  const texts = Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
+  const choices = Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
   const { tool, subject } = (typeof permission === "object" && permission !== null ? permission : {}) as Message;
   return {
     type: "ask",
     askId: id,
     question,
-    ...(texts.length > 0 ? { options: texts } : {}),
+    ...(choices.length > 0 ? { options: choices } : {}),
     ...(typeof tool === "string" ? { permission: { tool, subject: typeof subject === "string" ? subject : "" } } : {}),
   };
 }

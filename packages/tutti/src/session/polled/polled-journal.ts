@@ -34,7 +34,8 @@ export type PolledRecord =
   | { type: "opened"; backendId: string; at: number }
   | { type: "sent"; turn: number }
   | { type: "text"; text: string; place: JournalPosition }
-  | { type: "tool"; name: string; input: unknown }
+  | { type: "tool"; name: string; input: unknown; id?: string }
+  | { type: "toolFailed"; id: string; error: string }
   | { type: "interrupted"; turn: number }
   | { type: "turnOver"; turn: number; ending: Ending; place: JournalPosition }
   /** `archived` if the controller has archived the session. */
@@ -54,6 +55,7 @@ function masked(record: PolledRecord, secrets: Secrets): PolledRecord {
   if (record.type === "text") return { ...record, text: maskText(secrets, record.text) };
   if (record.type === "end") return { ...record, reason: maskText(secrets, record.reason) };
   if (record.type === "tool") return { ...record, ...maskValue(secrets, { name: record.name, input: record.input }) };
+  if (record.type === "toolFailed") return { ...record, error: maskText(secrets, record.error) };
   return record;
 }
 
@@ -148,7 +150,8 @@ export function signalOf(record: PolledRecord): SessionSignal | null {
     case "text":
       return { type: "text", text: record.text, complete: true };
     case "tool":
-      return { type: "tool", name: record.name, input: record.input };
+    case "toolFailed":
+      return record;
     case "turnOver":
       return { type: "turnOver", turn: record.turn, ending: record.ending };
     case "end":

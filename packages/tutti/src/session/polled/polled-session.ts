@@ -256,21 +256,30 @@ export class PolledSession implements Session {
     const isQuiet = this.#isQuiet(messages);
     let answered = this.#texts(turn).some((text) => holdsAnswer(text, turn));
     let settled = false;
+    // Recorded with the next message of the agent: until then every poll reads them again.
+    const failures: ControllerMessage["failures"] = [];
     for (const { message, count, isLast } of unread(messages, journal.place)) {
+      failures.push(...message.failures);
       if (message.role !== "assistant") continue;
       answered ||= holdsAnswer(message.text, turn);
       settled = isLast && !answered && isQuiet && !readBusy(await controller.getSession(backendId));
       // The last message may be incomplete.
       if (isLast && !answered && !settled) return;
+      this.#recordFailures(failures.splice(0));
       for (const tool of message.tools) this.#record({ type: "tool", ...tool });
       this.#record({ type: "text", text: message.text, place: { count, key: message.key } });
     }
     if (!answered && !settled) return;
+    this.#recordFailures(failures);
     const ending = journal.has("interrupted", turn.turn)
       ? { kind: "interrupted" as const, detail: "the turn was interrupted" }
       : { kind: "ended" as const, detail: "the turn ended" };
     const place = { count: messages.length, key: messages.at(-1)?.key ?? null };
     this.#record({ type: "turnOver", turn: turn.turn, ending, place });
+  }
+
+  #recordFailures(failures: ControllerMessage["failures"]): void {
+    for (const failure of failures) this.#record({ type: "toolFailed", ...failure });
   }
 
   #texts({ turn }: { turn: number }): string[] {

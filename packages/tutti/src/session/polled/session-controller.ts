@@ -58,12 +58,17 @@ export function withTimeout(controller: SessionController, world: World): Sessio
   };
 }
 
+/** In characters, for the reason why a tool call failed. */
+const MAX_ERROR = 2000;
+
 export interface ControllerMessage {
   /** The controller's id of the message, if it has one. */
   key: string | null;
   role: string;
   text: string;
-  tools: { name: string; input: unknown }[];
+  tools: { name: string; input: unknown; id?: string }[];
+  /** Results of calls that failed. */
+  failures: { id: string; error: string }[];
 }
 
 export function readMessages(transcript: unknown): ControllerMessage[] {
@@ -82,8 +87,15 @@ function readMessage(message: Record<string, unknown>): ControllerMessage {
     key: typeof key === "string" || typeof key === "number" ? String(key) : null,
     role: textOf(role),
     text: parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n"),
-    tools: parts.flatMap(({ type, name, input }) =>
-      type === "tool_use" && typeof name === "string" ? [{ name, input }] : [],
+    tools: parts.flatMap(({ type, name, input, id }) =>
+      type === "tool_use" && typeof name === "string"
+        ? [{ name, input, ...(typeof id === "string" ? { id } : {}) }]
+        : [],
+    ),
+    failures: parts.flatMap(({ type, tool_use_id: id, is_error: isError, content: said }) =>
+      type === "tool_result" && isError === true && typeof id === "string"
+        ? [{ id, error: textOf(said).slice(0, MAX_ERROR) }]
+        : [],
     ),
   };
 }

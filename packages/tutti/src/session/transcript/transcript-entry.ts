@@ -17,7 +17,11 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
     case "text":
       return signal.text === "" ? null : { type: "text", ...cut(signal.text) };
     case "tool":
-      return { type: "tool", name: cut(signal.name).text, ...cutInput(signal.input) };
+      return { ...signal, name: cut(signal.name).text, ...cutInput(signal.input) };
+    case "toolFailed": {
+      const { text: error, ...more } = cut(signal.error);
+      return { ...signal, error, ...more };
+    }
     case "ask": {
       const { type, askId, question, options, permission } = signal;
       const { text, ...more } = cut(question);

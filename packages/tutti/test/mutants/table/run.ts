@@ -751,7 +751,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-100"],
     file: "tutti/src/engine/sessions/session-runner.ts",
-    find: `        this.#record.tool(signal.name);
+    find: `        this.#record.tool(signal.name, signal.id);
 `,
     replace: "",
   },

@@ -11,9 +11,15 @@ export interface ToolCall {
   input: unknown;
   /** From the call's locations and diffs. */
   paths: readonly string[];
+  /** The call that started the subagent which makes this call. */
+  parent: string | null;
 }
 
-export const NEW_CALL: ToolCall = { name: null, kind: "other", title: "", input: null, paths: [] };
+/** The call that started the subagent of this update; null for the main agent. */
+export const parentOf = (update: Fields): string | null =>
+  textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);
+
+export const NEW_CALL: ToolCall = { name: null, kind: "other", title: "", input: null, paths: [], parent: null };
 
 /** Members that the update lacks keep their value. */
 export function withUpdate(call: ToolCall, update: Fields): ToolCall {
@@ -31,6 +37,7 @@ export function withUpdate(call: ToolCall, update: Fields): ToolCall {
     title: textOrNull(update["title"]) ?? call.title,
     input: input ?? call.input,
     paths: paths.length > 0 ? [...new Set(paths)] : call.paths,
+    parent: parentOf(update) ?? call.parent,
   };
 }
 

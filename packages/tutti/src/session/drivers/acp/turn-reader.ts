@@ -1,8 +1,9 @@
 // Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have
 // begun, and the cost.
-import { countOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
-import { inputOf, nameOf, NEW_CALL, withUpdate, type ToolCall } from "./tool-call.ts";
+import { countOf, listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { inputOf, nameOf, NEW_CALL, parentOf, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
+import { MAX_ERROR } from "../dialogue-parts.ts";
 
 /** In characters. A longer message is split, so that no agent can exhaust the memory. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
@@ -19,6 +20,8 @@ export class AcpTurnReader {
   readonly #announced = new Map<string, ToolCall>();
   /** Calls that have begun or were refused. */
   readonly #settled = new Set<string>();
+  /** Calls that have begun and did not fail. */
+  readonly #begun = new Set<string>();
   /** The agent's text after it reported an internal failure; null without one. */
   trouble: string | null = null;
   /** The agent's own count for the whole conversation, in USD. */
@@ -69,20 +72,32 @@ export class AcpTurnReader {
   readCall(update: Fields): ToolCall {
     const id = textOf(update["toolCallId"]);
     const call = withUpdate(this.#announced.get(id) ?? NEW_CALL, update);
-    if (this.#settled.has(id)) return call;
-    this.endMessage();
-    const parent = parentOf(update);
-    if (parent !== null) this.beginCall(parent);
-    this.#announced.set(id, call);
     const status = textOrNull(update["status"]);
-    if ((status !== null && status !== "pending") || this.#announced.size > MAX_ANNOUNCED) this.beginCall(id);
+    if (!this.#settled.has(id)) {
+      this.endMessage();
+      const parent = parentOf(update);
+      if (parent !== null) this.beginCall(parent);
+      this.#announced.set(id, call);
+      if ((status !== null && status !== "pending") || this.#announced.size > MAX_ANNOUNCED) this.beginCall(id);
+    }
+    if (status === "failed") this.#failCall(id, update);
     return call;
+  }
+
+  #failCall(id: string, { content, rawOutput }: Fields): void {
+    if (!this.#begun.delete(id)) return;
+    const texts = listOf(content).map((part) => textOf(recordOf(part["content"])["text"]));
+    const error = texts.join("\n") || textOf(rawOutput) || "it gave no reason";
+    this.#tell({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
   }
 
   beginCall(id: string): void {
     const call = this.#announced.get(id);
     this.refuseCall(id);
-    if (call) this.#tell({ type: "tool", name: nameOf(call), input: inputOf(call) });
+    if (!call) return;
+    this.#begun.add(id);
+    const parent = call.parent === null ? {} : { parent: call.parent };
+    this.#tell({ type: "tool", id, name: nameOf(call), input: inputOf(call), ...parent });
   }
 
   /** A refused call never becomes a `tool` line. */
@@ -113,7 +128,3 @@ export class AcpTurnReader {
     this.#beginAnnounced();
   }
 }
-
-/** The call that started the subagent of this update; null for the main agent. */
-const parentOf = (update: Fields): string | null =>
-  textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);

@@ -61,6 +61,7 @@ export class TurnWatch {
       // The last message may be incomplete.
       if (isLast && !over) break;
       if (message.role === "assistant") this.#pass(message);
+      for (const failure of message.failures) this.#tell({ type: "tool_failed", ...failure });
       this.#place = { count, key: message.key };
     }
     if (over && !this.#started) throw new TurnFault("the session is idle and has not answered the message");
@@ -88,8 +89,8 @@ export class TurnWatch {
   }
 
   #pass({ text, tools }: ControllerMessage): void {
-    for (const { name, input } of tools)
-      this.#tell({ type: "tool", name: shortName(name), input: boundedInput(input) });
+    for (const tool of tools)
+      this.#tell({ type: "tool", ...tool, name: shortName(tool.name), input: boundedInput(tool.input) });
     if (text !== "") this.#tell({ type: "assistant", text: boundedText(text) });
   }
 }

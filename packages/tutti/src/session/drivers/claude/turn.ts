@@ -1,11 +1,12 @@
 import { readLimitEvent, type Troubles } from "./failure.ts";
 import { listOf, recordOf, textOf, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
-import { denialOf } from "../dialogue-parts.ts";
+import { denialOf, MAX_ERROR } from "../dialogue-parts.ts";
 
 interface Call {
   name: string;
   input: unknown;
+  parent?: string;
 }
 
 /** The `model` of messages that the program generates itself. */
@@ -31,7 +32,8 @@ export class ClaudeTurn {
   readonly #calls = new Map<string, Call>();
   readonly #refused = new Map<string, string>();
   readonly #tell: (line: AgentLine) => void;
-  #ran = 0;
+  /** Calls that ran and did not fail. */
+  readonly #ran = new Set<string>();
 
   constructor(number: number, uuid: string, tell: (line: AgentLine) => void) {
     this.number = number;
@@ -75,7 +77,9 @@ export class ClaudeTurn {
       const byProvider = block["type"] === "server_tool_use";
       if (block["type"] !== "tool_use" && !byProvider) continue;
       const id = textOf(block["id"]);
-      this.#calls.set(id, { name: textOf(block["name"]), input: block["input"] ?? null });
+      const parent = textOf(message["parent_tool_use_id"]);
+      const call = { name: textOf(block["name"]), input: block["input"] ?? null };
+      this.#calls.set(id, parent === "" ? call : { ...call, parent });
       // Tools that the provider runs need no permission.
       if (byProvider) this.run(id);
     }
@@ -94,8 +98,16 @@ export class ClaudeTurn {
     const call = this.#calls.get(id);
     if (!call) return;
     this.#calls.delete(id);
-    this.#ran += 1;
-    this.#tell({ type: "tool", ...call });
+    this.#ran.add(id);
+    this.#tell({ type: "tool", id, ...call });
+  }
+
+  #fail(id: string, content: unknown): void {
+    this.run(id);
+    if (!this.#ran.delete(id)) return;
+    const parts = listOf(content).map((part) => textOf(part["text"]));
+    const error = typeof content === "string" ? content : parts.join("\n");
+    this.#tell({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
   }
 
   refuse(id: string, name?: string): void {
@@ -115,11 +127,12 @@ export class ClaudeTurn {
       if (block["type"] !== "tool_result") continue;
       const id = textOf(block["tool_use_id"]);
       if (rejected.has(id)) this.refuse(id);
+      else if (block["is_error"] === true) this.#fail(id, block["content"]);
       else this.run(id);
     }
   }
 
   denial(): DialogueFailure | null {
-    return this.#ran > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused.values());
+    return this.#ran.size > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused.values());
   }
 }

@@ -1,26 +1,40 @@
 // Translates items of a Codex conversation to tool lines, with the tool names of Claude Code, and to requests for permission.
 import { basename, isAbsolute, relative, resolve } from "node:path";
-import { listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { listOf, numberOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine } from "../../dialogue.ts";
+import { MAX_ERROR } from "../dialogue-parts.ts";
 import { realPath, type ToolRequest } from "../../permission.ts";
 import { splitCommand } from "../../split-command.ts";
 
 type ToolLine = Extract<AgentLine, { type: "tool" }>;
 
-/** Empty for items that are not tool calls. */
-export function toolsOf(item: Fields): ToolLine[] {
-  const tool = (name: string, input: unknown): ToolLine[] => [{ type: "tool", name, input }];
+/** The call's line, one per file for a change of files. Empty for items that are not tool calls. */
+export function toolsOf(item: Fields): (ToolLine & { id: string })[] {
+  const id = textOf(item["id"]);
+  return callsOf(item).map((call, i) => ({ type: "tool", id: i === 0 ? id : `${id}/${i}`, ...call }));
+}
+
+/** Why the call of a completed item did nothing; null if it succeeded. */
+export function whyFailed(item: Fields): string | null {
+  const failed = item["status"] === "failed" || item["success"] === false || (numberOf(item["exitCode"]) ?? 0) !== 0;
+  if (!failed) return null;
+  const code = numberOf(item["exitCode"]);
+  const said = textOrNull(recordOf(item["error"])["message"]) ?? textOrNull(item["aggregatedOutput"])?.trimEnd();
+  const reason = said ?? "it gave no reason";
+  return (code === null ? reason : `exit code ${code}: ${reason}`).slice(0, MAX_ERROR);
+}
+
+type Call = Pick<ToolLine, "name" | "input">;
+
+function callsOf(item: Fields): Call[] {
+  const tool = (name: string, input: unknown): Call[] => [{ name, input }];
   switch (item["type"]) {
     case "commandExecution":
       // Interaction with a running command is not a new command.
       if (item["source"] === "unifiedExecInteraction") return [];
       return tool("Bash", { command: scriptOf(textOf(item["command"])) });
     case "fileChange":
-      return changesOf(item).map(({ name, path, kind }) => ({
-        type: "tool",
-        name,
-        input: { file_path: path, change: kind },
-      }));
+      return changesOf(item).map(({ name, path, kind }) => ({ name, input: { file_path: path, change: kind } }));
     case "mcpToolCall": {
       const [server, name] = [textOrNull(item["server"]) ?? "unknown", textOrNull(item["tool"]) ?? "unknown"];
       return tool(`mcp__${server}__${name}`, item["arguments"] ?? null);

@@ -1,5 +1,5 @@
 // Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
-import { toolsOf } from "./item.ts";
+import { toolsOf, whyFailed } from "./item.ts";
 import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
 import { denialOf } from "../dialogue-parts.ts";
@@ -13,6 +13,8 @@ export class CodexTurnReader {
   readonly #items = new Map<string, Fields>();
   /** Ids of items whose tools were emitted. */
   readonly #emitted = new Set<string>();
+  /** Those of them that failed. */
+  readonly #failed = new Set<string>();
   /** Names of refused tools. */
   readonly #refused = new Set<string>();
   /** Pieces of an unfinished message. */
@@ -45,7 +47,7 @@ export class CodexTurnReader {
       case "item/completed":
         this.#items.delete(id);
         if (item["type"] === "agentMessage") this.#finishMessage(textOrNull(item["text"]));
-        else if (item["status"] !== "declined") this.#emitTools(id, item);
+        else if (item["status"] !== "declined") this.#complete(id, item);
     }
   }
 
@@ -58,6 +60,14 @@ export class CodexTurnReader {
     const lines = this.#emitted.has(id) ? [] : toolsOf(item);
     if (lines.length > 0) this.#emitted.add(id);
     for (const line of lines) this.#tell(line);
+  }
+
+  #complete(id: string, item: Fields): void {
+    this.#emitTools(id, item);
+    const error = whyFailed(item);
+    if (error === null) return;
+    this.#failed.add(id);
+    for (const line of toolsOf(item)) this.#tell({ type: "tool_failed", id: line.id, error });
   }
 
   #addText(text: string | null): void {
@@ -74,7 +84,7 @@ export class CodexTurnReader {
   }
 
   denial(): DialogueFailure | null {
-    return this.#emitted.size > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused);
+    return this.#emitted.size > this.#failed.size || this.#refused.size === 0 ? null : denialOf(this.#refused);
   }
 
   /** Emits the unfinished message. */

@@ -1,0 +1,26 @@
+// Sentences about claims of a worker's report that its work does not show.
+import type { UnprovenFiles } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+
+/** Number of names that one sentence lists. */
+const MAX_NAMES = 5;
+
+/** Sentences without a period. */
+export function describeUnproven({ missing, unchanged }: UnprovenFiles): string[] {
+  return [
+    ...list("it reported files that do not exist", missing),
+    ...list("it reported files that it did not change", unchanged),
+  ];
+}
+
+function list(claim: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(name.slice(0, 200)));
+  const rest = names.length - shown.length;
+  return [`${claim}: ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}`];
+}
+
+export const workWarnings = (run: Run): string[] =>
+  Object.values(run.workers).flatMap(({ taskId, status, warnings = [] }) =>
+    status === "completed" ? warnings.map((warning) => `${taskId}: ${warning}.`) : [],
+  );
