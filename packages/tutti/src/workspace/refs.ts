@@ -19,22 +19,22 @@ export function readRef(repository: Repository, ref: string): Promise<string | n
 
 /** Also finds a ref that resolves to no commit; only a list shows those. */
 export async function hasRef(repository: Repository, ref: string): Promise<boolean> {
-  if ((await readRef(repository, ref)) !== null) return true;
-  return (await mayExist(repository, ref)) && (await listRefs(repository, ref)).includes(ref);
-}
-
-/** Usually the files show that a ref does not exist, without a git process. */
-async function mayExist({ commonDir }: Repository, ref: string): Promise<boolean> {
-  if ((await exists(join(commonDir, ref))) || (await exists(join(commonDir, "reftable")))) return true;
-  return (await readFile(join(commonDir, "packed-refs"), "utf8").catch(() => "")).includes(ref);
+  return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
 }
 
 export async function listRefs(repository: Repository, prefix: string): Promise<string[]> {
+  if (!(await mayHave(repository, prefix))) return [];
   const args = ["for-each-ref", "--format=%(refname)%00", prefix];
   const { stdout } = await onRepository(repository, "list refs", args);
   return items(stdout)
     .map((ref) => text(ref).trim())
     .filter((ref) => ref !== "");
+}
+
+/** Usually the files show that no ref begins with `prefix`, without a git process. */
+async function mayHave({ commonDir }: Repository, prefix: string): Promise<boolean> {
+  if ((await exists(join(commonDir, prefix))) || (await exists(join(commonDir, "reftable")))) return true;
+  return (await readFile(join(commonDir, "packed-refs"), "utf8").catch(() => "")).includes(prefix);
 }
 
 /** Reads the commits of all refs that match one of the `patterns`, in one call. */

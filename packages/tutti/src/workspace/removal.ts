@@ -48,31 +48,29 @@ async function keepWork(
   const head = registration ? await headOf(repository, registration) : null;
   const tip = await readRef(repository, paths.branchRef);
   const snapshotCommit = await readRef(repository, paths.ref);
-  const present = await isFolder(paths.path);
-  const loose = present
-    ? await commitLoose(repository, paths, worktrees, head ?? tip ?? snapshotCommit, snapshotCommit)
-    : null;
-  // The usual case: the agent has made no commit of its own.
   const start = snapshotCommit && (await findCommit(repository, `${snapshotCommit}^`));
+  const isHeld = (commit: string | null): boolean => commit === null || commit === snapshotCommit || commit === start;
+  // Usually the snapshot has all files, and the agent has made no commit after it.
+  const isNested = dirname(paths.path) !== paths.runFolder;
+  const base = (isNested || !isHeld(head) ? null : snapshotCommit) ?? head ?? tip;
+  const present = await isFolder(paths.path);
+  const loose = present ? await commitLoose(repository, paths, worktrees, base) : null;
   for (const commit of new Set([loose, head, tip])) {
-    if (commit === null || commit === snapshotCommit || commit === start) continue;
+    if (commit === null || isHeld(commit)) continue;
     const free = (await readRef(repository, paths.ref)) === null;
     const ref = free ? paths.ref : `${paths.ref}-left-${shortHash(commit)}`;
     await keepReachable(repository, commit, ref, run.branchPrefix);
   }
 }
 
-/** Commits the files that differ from `base`. Returns null if nothing differs or `snapshotCommit` has the same tree. */
+/** Commits the files that differ from `base`. Returns null if nothing differs. */
 export async function commitLoose(
   repository: Repository,
   paths: WorkspacePaths,
   worktrees: readonly Registration[],
   base: string | null,
-  snapshotCommit: string | null = null,
 ): Promise<string | null> {
   const tree = await treeOfWorkspace(repository, paths, worktrees, base);
-  // The usual case: the attempt's `snapshotCommit` already holds these files.
-  if (snapshotCommit !== null && tree === (await treeOf(repository, snapshotCommit))) return null;
   const baseTree = base ?? (await emptyTree(repository));
   if (tree === (base === null ? baseTree : await treeOf(repository, base))) return null;
   // In a workspace that was never completed, missing files come from an interrupted checkout.

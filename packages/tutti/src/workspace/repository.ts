@@ -189,6 +189,7 @@ export async function newestDate(repository: Repository, commits: readonly strin
 }
 
 export async function changedFiles(repository: Repository, from: string, to: string): Promise<string[]> {
+  if (from === to) return [];
   const flags = ["-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"];
   const { stdout } = await onRepository(repository, "compare two commits", [
     "diff-tree",

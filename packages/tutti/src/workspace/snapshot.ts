@@ -5,7 +5,7 @@ import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
 import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
 import { headOf, headRefOf, registrations, type Registration } from "./registry.ts";
 import { changedFiles, commitTree, isAncestor, parentsOf, treeOf, type Repository } from "./repository.ts";
-import { clearScratch, writeWorkingTree } from "./working-tree.ts";
+import { clearScratch, keepIndex, writeWorkingTree } from "./working-tree.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function snapshot(
@@ -32,8 +32,9 @@ async function takeSnapshot(
   const registration = worktrees.find(({ path }) => path === paths.path);
   const parent = (registration && (await agentHead(repository, paths, registration, start))) ?? start;
   const tree = await treeOfWorkspace(repository, paths, worktrees, parent);
-  await clearScratch(paths.scratchIndex);
   const commit = await commitFor(repository, paths, { tree, parent, start, message });
+  // The removal of the workspace then finds no difference, without reading the files again.
+  await keepIndex(paths, commit);
   await replaceRef(repository, paths.ref, commit, start);
   // The snapshot contains everything that `saveWork` has saved.
   if ((await readRef(repository, savedRef(paths))) !== null) await deleteRef(repository, savedRef(paths));

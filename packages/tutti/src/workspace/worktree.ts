@@ -106,7 +106,9 @@ export async function moveWorktree(
     if (held === null || (await isAncestor(repository, held, commit))) continue;
     await keepReachable(repository, held, backupRef, run.branchPrefix);
   }
-  await checkOut(repository, paths, commit);
+  // Between two turns of the main session, the run's branch often stays where it was.
+  const isThere = loose === null && head === commit && (await exists(paths.index));
+  if (!isThere) await checkOut(repository, paths, commit);
   // Workspaces move only to heads of the run, which are on disk already.
   await writeRef(repository, paths.branchRef, commit, tip, [commit]);
   if ((await headRefOf(repository, registration)) !== paths.branchRef) {

@@ -25,6 +25,7 @@ interface Listing {
   includes: Set<string>;
   /** All files that contribute settings, or would if they existed. */
   files: string[];
+  signs: string;
 }
 
 /** The pinned settings of active runs, by repository and run. */
@@ -71,7 +72,12 @@ class PinnedSettings {
 
   static async open(repository: Repository, file: string): Promise<PinnedSettings> {
     const stored = await readFile(file, "utf8").catch(() => null);
-    if (stored === null) return new PinnedSettings(await list(repository), false);
+    if (stored === null) {
+      const listing = await list(repository);
+      const settings = new PinnedSettings(listing, false);
+      settings.#cached = { ...listing, overrides: [...listing.programs] };
+      return settings;
+    }
     const { success, data } = Stored.safeParse(readJson(stored));
     if (!success) throw damaged(file);
     return new PinnedSettings({ programs: new Map(data.programs), includes: new Set(data.includes) }, true);
@@ -92,8 +98,7 @@ class PinnedSettings {
   async overrides(repository: Repository): Promise<readonly GitSetting[]> {
     const cached = this.#cached;
     if (cached && (await signsOf(cached.files)) === cached.signs) return cached.overrides;
-    const { programs, includes, files } = await list(repository);
-    const signs = await signsOf(files);
+    const { programs, includes, files, signs } = await list(repository);
     const added = [...programs.keys()].filter((name) => !this.#programs.has(name));
     const overrides = [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
     // The condition of an added `includeIf` can change without a change of any file.
@@ -162,7 +167,7 @@ async function list(repository: Repository): Promise<Listing> {
     includes.add(`${name}=${value}`);
     files.add(resolve(dirname(file), value.replace(/^~(?=\/)/, homedir())));
   }
-  return { programs, includes, files: [...files] };
+  return { programs, includes, files: [...files], signs: await signsOf([...files]) };
 }
 
 function usualFiles({ commonDir }: Repository): string[] {
