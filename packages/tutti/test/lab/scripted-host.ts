@@ -7,6 +7,7 @@ import type { Ending } from "../../src/schema/ending.ts";
 import type { TranscriptEntry } from "../../src/schema/transcript.ts";
 import { blockText, fill } from "../../src/session/drivers/script/fill-turn.ts";
 import { matchSession } from "../../src/session/drivers/script/match-session.ts";
+import { readFailure } from "../../src/session/drivers/script/read-failure.ts";
 import { Scenario, type ScenarioTurn } from "../../src/session/drivers/script/scenario.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 
@@ -162,6 +163,8 @@ class ScriptedAgent {
     if (then === "hang") await wait(NO_END_MS);
     if (then.startsWith("ask:")) await this.#ask(then.slice(4), signal);
     if (then === "crash") return exited("was ended by SIGKILL");
+    const failure = readFailure(then, Date.now());
+    if (failure) return { kind: "error", ...failure };
     if (then.startsWith("exit:")) return exited(`exited with ${then.slice(5)}`);
     return ENDED;
   }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../line-splitter.ts";
 import { blockText, fill } from "./fill-turn.ts";
 import { matchSession } from "./match-session.ts";
+import { readFailure } from "./read-failure.ts";
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
 /** The longest delay of a timer. */
@@ -63,7 +64,9 @@ async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
   } catch (error) {
     if (!interrupt.aborted) throw error;
   }
-  send({ type: "turn_end" });
+  const failure = interrupt.aborted ? null : readFailure(next.turn.then ?? "end", Date.now());
+  const { detail: error, ...cause } = failure ?? {};
+  send({ type: "turn_end", ...(error === undefined ? {} : { error, ...cause }) });
 }
 
 /** Rejects on an interrupt, without the remaining steps. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PHASE_NAMES } from "./match-session.ts";
+import { FAILURE_CAUSES } from "../../../schema/ending.ts";
 
 const SCENARIO_PHASES = [
   "analysis",
@@ -10,7 +11,8 @@ const SCENARIO_PHASES = [
   ...Object.keys(PHASE_NAMES),
 ];
 
-const THEN = /^(?:end|crash|hang|exit:\d{1,3}|ask:.+)$/s;
+const FAIL = `fail:(?:${FAILURE_CAUSES.join("|")})(?::\\d{1,9})?`;
+const THEN = new RegExp(`^(?:end|crash|hang|exit:\\d{1,3}|${FAIL}|ask:.+)$`, "s");
 
 export const ScenarioTurn = z.strictObject({
   /** The delay before the turn. */
@@ -28,7 +30,7 @@ export const ScenarioTurn = z.strictObject({
   usage: z
     .object({ inputTokens: z.number().optional(), outputTokens: z.number().optional(), usd: z.number().optional() })
     .optional(),
-  then: z.string().regex(THEN, "Use one of end, crash, hang, exit:CODE, ask:QUESTION.").optional(),
+  then: z.string().regex(THEN, "Use one of end, crash, hang, exit:CODE, fail:CAUSE, ask:QUESTION.").optional(),
 });
 export type ScenarioTurn = z.infer<typeof ScenarioTurn>;
 
