@@ -92,7 +92,7 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
     case "orchestrator:changesRequested":
       return ofRun("neutral", "a new plan was requested", data.text);
     case "orchestrator:paused":
-      return PAUSES_WITH_ITEM.has(data.reason)
+      return PAUSES_WITH_ITEM.has(data.reason) || Object.values(run?.inbox ?? {}).some(isAdviceItem)
         ? null
         : ofRun("warning", `the run is paused ${PAUSE_WORDS[data.reason]}`, data.detail);
     case "orchestrator:resumed":
@@ -166,7 +166,12 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
   }
 }
 
-export function describeItem({ kind, taskId, question }: InboxItem): EventDescription {
+/** Whether the item is about a refused login or payment. */
+const isAdviceItem = ({ kind, evidence }: Pick<InboxItem, "kind" | "evidence">): boolean =>
+  kind === "limit" && (evidence as { advice?: string } | undefined)?.advice !== undefined;
+
+export function describeItem(item: InboxItem): EventDescription {
+  const { kind, taskId, question } = item;
   switch (kind) {
     case "plan":
       return ofRun("you", "a plan waits to be confirmed", question);
@@ -181,7 +186,11 @@ export function describeItem({ kind, taskId, question }: InboxItem): EventDescri
     case "budget":
       return ofRun("you", `the run is paused ${PAUSE_WORDS.budget}`, question);
     case "limit":
-      return ofRun("you", `the run is paused ${PAUSE_WORDS.usage_limit}`, question);
+      return ofRun(
+        "you",
+        `the run is paused ${PAUSE_WORDS[isAdviceItem(item) ? "provider" : "usage_limit"]}`,
+        question,
+      );
     case "failure":
       return ofSession("bad", taskId, "failed", question);
   }

@@ -1,4 +1,3 @@
-import { exhaustedBudget } from "./rules/budget.ts";
 import { refused } from "./plan/confirm.ts";
 import { withdraw, withdrawQuestions } from "./inbox/inbox.ts";
 import { activeWorkers, workerOfSession } from "./lookup.ts";
@@ -14,22 +13,6 @@ export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[]
   if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}, not in progress`);
   const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, reason, detail };
   return [{ type: "orchestrator:paused", data }];
-}
-
-/** Resumes a run for the user, unless it waits for decisions or its budget is exhausted. */
-export function resume(run: Run, at: number): RunEvent[] {
-  const { pausedFrom } = run;
-  if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
-  if (Object.values(run.inbox).some(({ kind }) => kind === "decision")) {
-    throw refused(run, "resumed", "it waits for decisions. Answer them in its inbox first");
-  }
-  const asking = valuesOf(run.inbox).find((item) => item.kind === "budget");
-  if (asking && exhaustedBudget(run, at, { turn: true, session: true }) !== null) {
-    const message = `Run "${run.id}" cannot be resumed: its budget is used up. Answer inbox item "${asking.id}" first.`;
-    throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
-  }
-  // If a budget is used up without an open item, `follow` asks for more at once.
-  return [...withdraw(run, ({ kind }) => kind === "budget" || kind === "limit"), ...resumed(run)];
 }
 
 /** Whether items other than the `answered` ones keep the run paused. */

@@ -18,8 +18,8 @@ export const InboxItem = z.object({
   id: z.string(),
   /**
    * `plan`: confirm a plan. `question`, `permission`: an agent asks, or wants to use a tool. `data`: supply the data of a
-   * phase. `decision`: merging needs a decision. `budget`, `limit`: a budget or a provider's usage limit is reached.
-   * `failure`: a task failed.
+   * phase. `decision`: merging needs a decision. `budget`: a budget is reached. `limit`: a provider refuses requests
+   * because of a usage limit, a login or a payment. `failure`: a task failed.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),

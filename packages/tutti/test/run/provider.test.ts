@@ -370,18 +370,79 @@ describe("A rejected login or an account without balance", () => {
     expect(worker(story, "a").error).toMatch(/^command:x: the .*\(the provider said/);
     expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "provider" } });
     expect(wanted(story).spawn).toEqual([]);
-    story.do({ type: "resume" });
-    expect(wanted(story).spawn).toEqual(["c"]);
   });
 
-  it("ends a run whose main session encounters it", () => {
+  /** A run that is paused after a refused login of task a, and the item of that failure. */
+  function refused(config: object = {}) {
+    const story = working(config);
+    story.answerWorker("a", null, failing("auth"));
+    story.answerWorker("b", null, failing("auth"));
+    return { story, itemId: Object.keys(story.run.inbox)[0]! };
+  }
+  const RESUMED = { status: "running", pausedFrom: null, inbox: {} };
+
+  it.each([
+    ["a resume", () => ({ type: "resume" }) as const],
+    ["its retry", () => ({ type: "retry", taskId: "a" }) as const],
+    ["the answer to retry it", (itemId: string) => ({ type: "answer", itemId, answer: { option: 0 } }) as const],
+    [
+      "the words of that answer",
+      (itemId: string) => ({ type: "answer", itemId, answer: { text: "Try it again" } }) as const,
+    ],
+  ])("is over for the user with %s, which retries the task and resumes the run", (_, order) => {
+    const { story, itemId } = refused();
+    story.do(order(itemId));
+    expect(story.run).toMatchObject(RESUMED);
+    expect(worker(story, "b").session.turn).toMatchObject({ number: 2, try: 1 });
+    expect(wanted(story).spawn).toEqual(["a", "c"]);
+  });
+
+  it("uses up no retry and needs no permission of the template", () => {
+    const { story } = refused({ retryOnError: false, maxRetries: 0 });
+    for (const order of [{ type: "resume" }, { type: "retry", taskId: "a" }] as const) {
+      story.do(order);
+      story.spawn("a");
+      story.answerWorker("a", null, failing("auth"));
+      expect(worker(story, "a")).toMatchObject({ status: "failed", retryCount: 0 });
+    }
+  });
+
+  it("keeps a task failed that the user left as it is, unless the user retries it", () => {
+    for (const order of [{ type: "resume" }, { type: "retry", taskId: "a" }] as const) {
+      const { story, itemId } = refused();
+      story.do({ type: "answer", itemId, answer: { text: "leave it" } });
+      expect(story.run.status).toBe("paused");
+      story.do(order);
+      expect(story.run).toMatchObject(RESUMED);
+      expect(wanted(story).spawn).toEqual(order.type === "resume" ? ["c"] : ["a", "c"]);
+    }
+  });
+
+  it("is the only pause that a retry ends", () => {
+    const story = working();
+    story.answerWorker("a", { phase: "completion", data: { task_id: "a", status: "failed", error: "no" } });
+    story.do({ type: "pause" });
+    story.do({ type: "retry", taskId: "a" });
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "person" } });
+    expect(worker(story, "a")).toMatchObject({ status: "pending", retryCount: 1 });
+  });
+
+  it.each([
+    ["a resume", () => ({ type: "resume" }) as const],
+    ["the answer to its item", (itemId: string) => ({ type: "answer", itemId, answer: { text: "go on" } }) as const],
+  ])("pauses a run whose main session encounters it, and %s repeats the turn", (_, order) => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
     story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
     story.answerMain(null, failing("auth"));
-    expect(story.run).toMatchObject({ status: "error", errors: [{ code: "auth" }] });
-    expect(story.run.errors[0]!.error).toContain("tutti doctor");
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "provider" }, errors: [] });
+    const [item] = Object.values(story.run.inbox);
+    expect(item).toMatchObject({ kind: "limit", options: ["go on", "cancel the run"] });
+    expect(item!.question).toContain("tutti doctor");
+    story.do(order(item!.id));
+    expect(story.run).toMatchObject({ status: "analyzing", pausedFrom: null, inbox: {} });
+    expect(story.run.main!.turn).toMatchObject({ number: 2, try: 1, phase: "analysis" });
   });
 });
 
@@ -434,6 +495,14 @@ describe("A usage limit", () => {
     expect(Object.values(story.run.inbox).map(({ kind }) => kind)).toEqual(["limit"]);
     story.do({ type: "resume" });
     expect(story.run).toMatchObject({ status: "running", inbox: {} });
+  });
+
+  it("ends for the user with the retry of a task that waits for it, which keeps its session", () => {
+    const story = working();
+    story.answerWorker("a", null, failing("usage_limit"));
+    story.do({ type: "retry", taskId: "a" });
+    expect(story.run).toMatchObject({ status: "running", inbox: {} });
+    expect(worker(story, "a")).toMatchObject({ attempt: 1, retryCount: 0, session: { turn: { number: 2 } } });
   });
 
   it("is not extended by a sleep of the machine", () => {

@@ -165,9 +165,20 @@ export function park(run: Run, agent: string, ending: Ending, itemId: string, at
 }
 
 const ADVICE: Partial<Record<FailureCause, string>> = {
-  auth: "the provider rejects the login. Log in again or set its key (`tutti doctor` shows the current state), then retry the task",
-  billing: "the account cannot pay for this request. Check its plan or balance, then retry the task",
+  auth: "the provider rejects the login. Log in again or set its key (`tutti doctor` shows the current state), then resume the run",
+  billing: "the account cannot pay for this request. Check its plan or balance, then resume the run",
 };
+
+/** Whether the provider refuses every request with this error `code` until the user acts on the `ADVICE`. */
+export const needsUser = (code: string | null): boolean => code !== null && Object.hasOwn(ADVICE, code);
+
+/** Pauses the run until the user has acted on `advice`. Without a failed task, an item asks whether to continue. */
+export function holdForUser(run: Run, agent: string, advice: string, itemId: string, at: number): RunEvent[] {
+  const evidence = { provider: providerOf(agent, run.providers), advice };
+  const question = `${advice}. Continue now?`;
+  const item = addItem(run, { id: itemId, kind: "limit", question, options: LIMIT_OPTIONS, evidence }, at);
+  return [item, ...pause(run, "provider", advice)];
+}
 
 /** Returns what the user has to do before any session of this provider can continue, or null for causes without `ADVICE`. */
 export function adviceOn(run: Run, agent: string, { cause, detail }: Ending): string | null {

@@ -10,7 +10,7 @@ import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
-import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
+import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -82,8 +82,9 @@ function breakOff(
     const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
     return [...ended([], true), { type: "main:lost", data }];
   }
-  const error = adviceOn(run, agent, ending) ?? ending.detail;
-  return [...ended([]), fail(run, main.turn!.phase, error, ending.cause ?? "turn_failed", at)];
+  const advice = adviceOn(run, agent, ending);
+  if (advice !== null) return [...ended([], true), ...holdForUser(run, agent, advice, itemId, at)];
+  return [...ended([]), fail(run, main.turn!.phase, ending.detail, ending.cause ?? "turn_failed", at)];
 }
 
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {

@@ -1,6 +1,9 @@
 import { taskStanding } from "../census.ts";
 import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
 import { withdraw } from "../inbox/inbox.ts";
+import { resumed, stillAsks } from "../lifecycle.ts";
+import { needsUser } from "../provider/provider.ts";
+import { valuesOf } from "../fold/shared-record.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -43,6 +46,9 @@ export function retry(run: Run, taskId: string): RunEvent[] {
   const waiting = taskStanding(run, taskId) === "neverStarted";
   const planned = taskOf(run, taskId);
   if (!planned) throw noSuchTask(run, taskId);
+  // The session of the task is kept. It gets the same prompt again when the run is resumed.
+  if (worker?.pausedBy === "run" && waitsForAccess(run))
+    return [...withdraw(run, ({ kind }) => kind === "limit"), ...resumed(run)];
   if (!worker && !(over && waiting)) {
     const needs = run.blocked[taskId] ?? [];
     const advice =
@@ -55,8 +61,30 @@ export function retry(run: Run, taskId: string): RunEvent[] {
     throw new TuttiError("wrong_state", refusal, { details });
   }
   if (!worker) return reopened;
-  return [...reopened, ...withdraw(run, failureItem(taskId)), retrying(run, worker, false, null)];
+  const again = retryByUser(run, worker);
+  return waitsForAccess(run) && wasRefused(worker) ? [...again, ...resumed(run)] : [...reopened, ...again];
 }
+
+/** Whether the run is paused for its provider alone, so that a retry also resumes it. */
+const waitsForAccess = (run: Run): boolean =>
+  (run.pausedFrom?.reason === "provider" || run.pausedFrom?.reason === "usage_limit") && !stillAsks(run, new Set());
+
+/** Whether the task failed only because its provider refused the request. */
+const wasRefused = ({ status, errorCode }: Worker): boolean => status === "failed" && needsUser(errorCode);
+
+/** Retries the tasks that a provider refused, except those that the user left as they are. */
+export function retriesOfRefused(run: Run): RunEvent[] {
+  return valuesOf(run.inbox).flatMap(({ kind, taskId }) => {
+    const worker = kind === "failure" ? workerOf(run, taskId!) : undefined;
+    if (!worker || !wasRefused(worker)) return [];
+    return retryByUser(run, worker);
+  });
+}
+
+const retryByUser = (run: Run, worker: Worker): RunEvent[] => [
+  ...withdraw(run, failureItem(worker.taskId)),
+  retrying(run, worker, false, null),
+];
 
 /** Whether the user may retry a task that had an attempt. */
 export function canRetry(run: Run, taskId: string): boolean {
@@ -69,8 +97,11 @@ function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
   // A lost session leaves its task `pending`. In an ended run only a retry can start it.
   const ended = isRunOver(run.status) ? [...ENDED, "pending"] : ENDED;
   if (worker && !ended.includes(worker.status)) return `Cannot retry worker in status: ${worker.status}`;
-  if (!config.retryOnError) return "The template does not allow retries. Set retryOnError to true in a new run.";
-  if (worker && worker.retryCount >= config.maxRetries) return `Worker exceeded retry limit (${config.maxRetries})`;
+  const isLimited = !worker || !wasRefused(worker);
+  if (isLimited && !config.retryOnError)
+    return "The template does not allow retries. Set retryOnError to true in a new run.";
+  if (worker && isLimited && worker.retryCount >= config.maxRetries)
+    return `Worker exceeded retry limit (${config.maxRetries})`;
   const doing = run.pausedFrom?.status ?? run.status;
   return ["spawning", "running", "completed", "error"].includes(doing)
     ? null
@@ -86,9 +117,11 @@ export function automaticRetry(run: Run, worker: Worker, code: string, at: numbe
 }
 
 function retrying(run: Run, worker: Worker, automatic: boolean, notBefore: number | null): RunEvent {
-  const { sessionId, taskId, retryCount } = worker;
+  const { sessionId, taskId } = worker;
+  // A refused attempt has done nothing, so it does not count towards `maxRetries`.
+  const retryCount = worker.retryCount + (wasRefused(worker) ? 0 : 1);
   return {
     type: "worker:retrying",
-    data: { sessionId, orchestratorId: run.id, taskId, retryCount: retryCount + 1, automatic, notBefore },
+    data: { sessionId, orchestratorId: run.id, taskId, retryCount, automatic, notBefore },
   };
 }

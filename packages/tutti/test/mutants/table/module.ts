@@ -180,8 +180,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-112", "D4-276", "D4-358"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "retryCount: retryCount + 1, automatic",
-    replace: "retryCount, automatic",
+    find: "wasRefused(worker) ? 0 : 1",
+    replace: "0",
   },
   {
     rows: ["D4-277"],
@@ -397,14 +397,14 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-110", "D4-254"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "if (worker && worker.retryCount >= config.maxRetries)",
+    find: "if (worker && isLimited && worker.retryCount >= config.maxRetries)",
     replace: "if (worker && worker.retryCount > config.maxRetries)",
   },
   {
     rows: ["D4-111", "D4-251"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "if (!config.retryOnError) return",
-    replace: "if (!config.retryOnError && !worker) return",
+    find: "if (isLimited && !config.retryOnError)",
+    replace: "if (!config.retryOnError && !worker)",
   },
   {
     rows: ["D4-252"],

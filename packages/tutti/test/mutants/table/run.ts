@@ -392,8 +392,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-112", "D4-358", "D4-507"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "retryCount: retryCount + 1, automatic",
-    replace: "retryCount, automatic",
+    find: "wasRefused(worker) ? 0 : 1",
+    replace: "0",
   },
   {
     rows: ["D4-507"],
@@ -423,8 +423,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-113", "D4-256"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "retrying(run, worker, false, null)];",
-    replace: `retrying(run, worker, false, null), { type: "worker:spawning", data: { sessionId: \`\${worker.sessionId}_r\`, orchestratorId: run.id, taskId, attempt: worker.attempt + 1, agent: run.agent, role: "worker" } }];`,
+    find: "retrying(run, worker, false, null),",
+    replace: `retrying(run, worker, false, null), { type: "worker:spawning", data: { sessionId: \`\${worker.sessionId}_r\`, orchestratorId: run.id, taskId: worker.taskId, attempt: worker.attempt + 1, agent: run.agent, role: "worker" } },`,
   },
   {
     rows: ["D4-256", "D4-586"],
@@ -465,8 +465,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-111", "D4-251"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "if (!config.retryOnError) return",
-    replace: "if (!config.retryOnError && isRunOver(run.status)) return",
+    find: "if (isLimited && !config.retryOnError)",
+    replace: "if (!config.retryOnError && isRunOver(run.status))",
   },
   {
     rows: ["D4-253"],

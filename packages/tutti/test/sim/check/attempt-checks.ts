@@ -198,6 +198,8 @@ const NOT_BY_ITSELF = new Set([
   "denied",
 ]);
 
+const REFUSALS = new Set(["auth", "billing"]);
+
 function checkRetry(
   { stage }: Checked,
   ledger: Ledger,
@@ -206,11 +208,14 @@ function checkRetry(
 ): void {
   const { taskId, automatic, notBefore } = event.data;
   const { maxRetries, retryOnError, autoRetry, retryDelay } = before.template.config;
-  const retries = (ledger.retries.get(taskId) ?? 0) + 1;
+  // A retry after a refused login or payment does not count.
+  const isCounted = !REFUSALS.has(ledger.lastFailure.get(taskId) ?? "");
+  const retries = (ledger.retries.get(taskId) ?? 0) + (isCounted ? 1 : 0);
   ledger.retries.set(taskId, retries);
   ledger.losses.delete(taskId);
   ledger.ended.delete(taskId);
-  stage.require(retries <= maxRetries && retryOnError, "I9", () => `retry ${retries} of ${taskId}, of ${maxRetries}`);
+  const isAllowed = !isCounted || (retries <= maxRetries && retryOnError);
+  stage.require(isAllowed, "I9", () => `retry ${retries} of ${taskId}, of ${maxRetries}`);
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} is retried although it is complete`);
   if (!automatic) {
     ledger.anew.add(taskId);
