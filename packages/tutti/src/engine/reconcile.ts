@@ -155,6 +155,8 @@ export class Reconciler {
       const moved = await this.#options.workspaces.openBranch(run.cwd, run.id, head, pendingMerges(run));
       if (moved) await this.#writer.submit({ type: "refMoved", moved });
     }
+    // `leave` waits for this comparison. An alarm that it sets now would keep the process alive.
+    if (this.#hasLeft) return;
     const { slots, world } = this.#options;
     const limits = { ...this.#limits(run), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());

@@ -15,7 +15,7 @@ import { isTerminal, promptUntil } from "../terminal/ask.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
 import { Screen } from "../terminal/screen.ts";
 import { plural } from "../../run/describe-event.ts";
-import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
+import { answersItself, waitsForPerson } from "../../run/inbox/waits-for-user.ts";
 import { ERRORS, TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
@@ -122,11 +122,11 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
       (each) =>
         isRunOver(each.status) ||
         each.status === "confirming" ||
-        needsResume(each) ||
+        needsResume(each, options) ||
         questionNow(each, output) !== null,
     );
     if (isRunOver(run.status)) break;
-    if (needsResume(run)) {
+    if (needsResume(run, options)) {
       ring("needs_person", run.id);
       throw new TuttiError("wrong_state", describePause(run));
     }
@@ -151,13 +151,16 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
 const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
 
 /**
- * A paused run with an open decision or budget continues with the answer, and one that cannot write by itself; any other
- * needs `tutti resume`.
+ * Whether this command can do nothing more for a paused run, which then needs `tutti resume`. Some pauses end with the
+ * answer to an item, some by themselves. One by the user is followed on a terminal, if it can end elsewhere.
  */
-const needsResume = (run: Run): boolean =>
-  run.status === "paused" &&
-  run.pausedFrom?.reason !== "storage" &&
-  !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
+function needsResume(run: Run, { runs, output }: Pick<FollowContext, "runs" | "output">): boolean {
+  if (run.status !== "paused" || run.pausedFrom?.reason === "storage") return false;
+  if (run.pausedFrom?.reason === "person" && runs.outlives && isTerminal(output)) return false;
+  return !Object.values(run.inbox).some(
+    (item) => item.kind === "decision" || item.kind === "budget" || answersItself(run, item),
+  );
+}
 
 /** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
 function questionNow(run: Run, output: Output): InboxItem | null {

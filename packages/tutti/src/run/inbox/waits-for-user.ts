@@ -2,15 +2,23 @@ import { activeWorkers } from "../lookup.ts";
 import { refusedUntil } from "../provider/provider.ts";
 import { schedule } from "../schedule.ts";
 import { valuesOf } from "../fold/shared-record.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
+
+/**
+ * Whether the template wants the default answer to an item if the user gives none. A permission expires without that,
+ * too, but only to free its agent.
+ */
+export const answersItself = (run: Run, { kind, expiresAt }: InboxItem): boolean =>
+  expiresAt !== undefined && (kind === "limit" || run.template.config.answerTimeout !== undefined);
 
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  // The run continues by itself when its files can be written again, a usage limit ends or its provider answers again.
+  // The run continues by itself when its files can be written again, an item expires or its provider answers again.
   if (run.pausedFrom?.reason === "storage") return false;
   const items = valuesOf(run.inbox);
-  if (items.some(({ kind, expiresAt }) => kind === "limit" && expiresAt !== undefined)) return false;
+  if (items.some((item) => answersItself(run, item))) return false;
   const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];
   const waitsForProvider = sessions.some(({ refusedSince, pausedAt, state }) => {
     return refusedSince !== null && pausedAt === null && state === "running";
