@@ -149,6 +149,8 @@ export interface TurnOver {
   usage: Usage;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
   work: { commit: string; files: string[]; head: string | null; unproven?: UnprovenFiles } | null;
+  /** Lenient interpretations of `answer`. */
+  warnings?: string[];
   history?: History;
 }
 

@@ -99,8 +99,11 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofRun("running", "the run was resumed");
     case "orchestrator:reopened":
       return ofRun("running", "the run was reopened");
-    case "orchestrator:aggregated":
-      return data.aggregation.summary ? ofRun("neutral", "merged", data.aggregation.summary) : null;
+    case "orchestrator:aggregated": {
+      const { aggregation, warnings = [] } = data;
+      if (warnings.length > 0) return ofRun("warning", "merged", warnings.join("; "));
+      return aggregation.summary ? ofRun("neutral", "merged", aggregation.summary) : null;
+    }
     case "orchestrator:verified": {
       const { status, summary } = data.verification;
       return ofRun("neutral", `verification ${status.replaceAll("_", " ")}`, summary ?? "");

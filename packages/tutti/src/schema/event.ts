@@ -156,7 +156,13 @@ export const EVENTS = {
     deleted: z.number(),
     removed: z.boolean(),
   }),
-  "orchestrator:aggregated": z.object({ id: z.string(), aggregation: AggregationAnswer, head: z.string() }),
+  "orchestrator:aggregated": z.object({
+    id: z.string(),
+    aggregation: AggregationAnswer,
+    head: z.string(),
+    /** Lenient interpretations of the answer. */
+    warnings: z.array(z.string()).optional(),
+  }),
   "orchestrator:verified": z.object({ id: z.string(), verification: VerificationAnswer, head: z.string() }),
   "orchestrator:completed": z.object({
     id: z.string(),

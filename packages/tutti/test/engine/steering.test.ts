@@ -255,6 +255,31 @@ describe("decisions", () => {
     expect(JSON.stringify(told)).toContain("Which?\\n  b");
   });
 
+  it("are not needed for an unknown status: the main session is asked again, and only then the user", async () => {
+    const [analysis, plan] = mainSession([{ id: "one" }, { id: "two" }]) as [object, object];
+    const merge = (...statuses: string[]) => ({
+      match: { role: "main", phase: "aggregation" },
+      turns: statuses.map((status) => ({ block: { phase: "aggregation", data: { status, summary: "it fits" } } })),
+    });
+    const begin = (merging: object) =>
+      lab.begin(engine, lab.scenario([analysis, plan, merging, goodWorker]), { config: { autoSpawn: true } });
+    const engine = lab.open();
+    const corrected = await begin(merge("mostly", "success"));
+    expect((await untilOver(engine, corrected)).outcome).toBe("success");
+    const [problem] = engine
+      .events({ run: corrected })
+      .flatMap((event) => (event.type === "turn:ended" ? event.data.problems.slice(-1) : []));
+    expect(problem).toContain('it is "mostly"');
+    const stubborn = await begin(merge("mostly"));
+    const { inbox } = await engine.until(stubborn, (run) => run.status === "paused");
+    expect(Object.values(inbox)).toMatchObject([
+      { kind: "decision", question: "Unknown aggregation status, read as needs_input: mostly. it fits" },
+    ]);
+    const turns = engine.events({ run: stubborn }).filter(({ type }) => type === "turn:ended");
+    // The analysis, the plan, two workers, and three tries of the aggregation.
+    expect(turns).toHaveLength(7);
+  });
+
   it.each([
     ["first-wins", "written by one\n"],
     ["last-wins", "written by two\n"],

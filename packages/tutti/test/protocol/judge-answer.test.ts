@@ -9,9 +9,9 @@ import { realWorld } from "../../src/world.ts";
 import { Story } from "../run/make-run.ts";
 import { block, delimited, END, START } from "./blocks.ts";
 
-function judge(text: string, phase: AnswerPhase, more: { prompt?: string; taskId?: string } = {}) {
-  const { prompt = "", taskId } = more;
-  const input = { blocks: scanBlocks(text), prompt, delimiters: DEFAULT_DELIMITERS, phase };
+function judge(text: string, phase: AnswerPhase, more: { prompt?: string; taskId?: string; strict?: boolean } = {}) {
+  const { prompt = "", taskId, strict = false } = more;
+  const input = { blocks: scanBlocks(text), prompt, delimiters: DEFAULT_DELIMITERS, phase, strict };
   return judgeAnswer(taskId === undefined ? input : { ...input, taskId });
 }
 
@@ -112,7 +112,13 @@ describe("the answer of a turn", () => {
     ]);
   });
 
-  it("turns an unknown aggregation status into `needs_input`", () => {
+  it("rejects an unknown aggregation status while the agent can be asked again", () => {
+    const judged = judge(block("aggregation", { status: "mostly" }), "aggregation", { strict: true });
+    expect(judged.answer).toBeNull();
+    expect(judged.problems.at(-1)).toMatch(/^"data.status" must be .*success.*; it is "mostly"\.$/);
+  });
+
+  it("turns an unknown aggregation status into `needs_input` otherwise", () => {
     expect(judge(block("aggregation", { status: "mostly" }), "aggregation")).toMatchObject({
       answer: { data: { status: "needs_input" } },
       warnings: ["Unknown aggregation status, read as needs_input: mostly"],

@@ -6,6 +6,7 @@ import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, TurnOver } from "../../run/command.ts";
+import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Ending } from "../../schema/ending.ts";
@@ -95,9 +96,10 @@ export async function judgeTurn(
     prompt,
     delimiters: run.template.prompts.responseFormat,
     phase: ANSWER_PHASE[phase],
+    strict: (owed?.try ?? 1) < MAX_TRIES,
     ...(worker ? { taskId: worker.taskId } : {}),
   });
-  const { ignored } = judged;
+  const { ignored, warnings } = judged;
   const { answer, problems } = bypass(turn, requireFields(run, phase, byMarker(turn, judged)));
   // A turn that `exited` counts only if its last block was a worker's completion.
   const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
@@ -123,6 +125,7 @@ export async function judgeTurn(
       toolStats,
       usage,
       work,
+      ...(warnings.length > 0 ? { warnings } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },
     ignored,

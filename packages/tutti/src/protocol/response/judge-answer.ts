@@ -26,6 +26,8 @@ export function judgeAnswer(input: {
   delimiters: Delimiters;
   phase: AnswerPhase;
   taskId?: string;
+  /** An unknown status is a problem, about which the agent is asked again. Otherwise `normaliseAnswer` interprets it. */
+  strict?: boolean;
 }): Judgement {
   const { phase, taskId, delimiters } = input;
   const samples = scanBlocks(input.prompt, delimiters);
@@ -45,7 +47,8 @@ export function judgeAnswer(input: {
     } else if (namesAnotherTask(block, taskId)) {
       ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
     } else {
-      const { data, warnings } = normaliseAnswer(phase, block.data);
+      const { data: normal, warnings } = normaliseAnswer(phase, block.data);
+      const data = input.strict && warnings.length > 0 ? { ...normal, status: block.data.status } : normal;
       const issues = answerIssues(phase, data);
       if (issues.length === 0) {
         judgement.answer = { phase, data } as Answer;

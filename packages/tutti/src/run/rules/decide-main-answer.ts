@@ -63,7 +63,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
       fail(run, phase, error, "no_answer", at),
     ];
   }
-  return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
+  const { work, history, warnings } = over;
+  return takeAnswer(run, answer, { head: work?.head ?? run.head!, history, warnings }, ended, at);
 }
 
 /** Handles a failed turn by its `ending.cause`. */
@@ -96,6 +97,8 @@ export interface AnswerContext {
   /** Commit of the run's branch after the answer. */
   head: string;
   history?: History | undefined;
+  /** Lenient interpretations of the answer. */
+  warnings?: string[] | undefined;
 }
 
 /** Decides the consequences of an answer from the main session or the user. */
@@ -106,7 +109,7 @@ export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended
     case "task_list":
       return planned(run, answer.data, about.history, ended, at);
     case "aggregation":
-      return aggregated(run, answer.data, about.head, ended, at);
+      return aggregated(run, answer.data, about, ended, at);
     case "verification":
       return verified(run, answer.data, about.head, ended, at);
     case "completion":
@@ -189,16 +192,23 @@ function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | unde
   );
 }
 
-function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
+function aggregated(
+  run: Run,
+  answer: AggregationAnswer,
+  { head, warnings = [] }: AnswerContext,
+  ended: Ended,
+  at: number,
+): RunEvent[] {
+  const warned = warnings.length > 0 ? { warnings } : {};
   const taken: RunEvent[] = [
     ...ended([]),
-    { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head } },
+    { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head, ...warned } },
   ];
   if (answer.status === "failed") {
     const error = answer.error ?? answer.summary ?? "the main session reported a failure";
     return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
   }
-  const questions = openDecisions(run, answer, at);
+  const questions = openDecisions(run, answer, warnings, at);
   if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer }))];
   const why = answer.summary ?? "merging needs a decision";
   return [...taken, ...questions, ...(run.status === "paused" ? [] : pause(run, "needs_input", why))];
@@ -208,7 +218,7 @@ function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: En
  * Returns the decisions that the user has to make: those that the main session asks for and, if the template leaves
  * conflicts to the user, one for each unresolved conflict. After the user decided, only the main session can ask again.
  */
-function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEvent[] {
+function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly string[], at: number): RunEvent[] {
   const { mergeStrategy, conflictResolution } = run.template.phases.aggregation;
   const asks = answer.status === "needs_input";
   const byPerson = mergeStrategy === "manual" || conflictResolution === "ask";
@@ -227,7 +237,7 @@ function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEven
     }));
   const found = byPerson ? [...ofAgent, ...ofGit] : ofAgent;
   const whole = {
-    question: answer.summary ?? "The main session needs a decision",
+    question: [...warnings, answer.summary ?? "The main session needs a decision"].join(". "),
     options: undefined,
     evidence: answer,
   };

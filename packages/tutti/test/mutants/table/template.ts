@@ -55,7 +55,7 @@ const PROMPTS: readonly Mutant[] = [
   {
     rows: ["D4-057", "D4-058"],
     file: MAIN_ANSWER,
-    find: "data: { id: run.id, aggregation: answer, head }",
+    find: "data: { id: run.id, aggregation: answer, head, ...warned }",
     replace: "data: { id: run.id, aggregation: { ...answer, conflicts: [] }, head }",
   },
   {
