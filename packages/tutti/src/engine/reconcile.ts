@@ -7,7 +7,7 @@ import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
 import { mergeWork, pendingMerges, recordedRefs } from "./sessions/merge-work.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
-import type { Subagent } from "./sub-sessions/sub-session-part.ts";
+import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
 import { assignedAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { exhaustedBudget } from "../run/rules/budget.ts";
@@ -43,7 +43,7 @@ export interface ReconcilerOptions {
   known: SessionRunnerOptions["known"];
   openSecrets: SessionRunnerOptions["openSecrets"];
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
-  onSubagent(sessionId: string, subagent: Subagent): void;
+  onSubagent(sessionId: string, subagent: SubagentReport): void;
 }
 
 type Lifecycle =

@@ -15,7 +15,7 @@ import { withWorker } from "./fold/with-worker.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
-import type { Run } from "../schema/run.ts";
+import type { Run, Subagent } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
@@ -252,6 +252,18 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       // An ended run is checked once more when it is released.
       const outcome = run.outcome === "success" ? ("degraded" as const) : run.outcome;
       return { ...run, outcome, movedRefs: [...(run.movedRefs ?? []), moved] };
+    }
+    case "subagent:started": {
+      const { sessionId, taskId, childSessionId, taskToolId, description } = event.data;
+      const started = { sessionId, taskId, taskToolId, description, startedAt: event.timestamp, endedAt: null };
+      return { ...run, subagents: withEntry<Subagent>(run.subagents ?? emptyRecord(), childSessionId, started) };
+    }
+    case "subagent:ended": {
+      const { childSessionId } = event.data;
+      const started = run.subagents && entryOf(run.subagents, childSessionId);
+      if (!started) return run;
+      const ended = { ...started, endedAt: event.timestamp };
+      return { ...run, subagents: withEntry<Subagent>(run.subagents ?? emptyRecord(), childSessionId, ended) };
     }
     case "repository:changed": {
       const { id: _, ...changed } = event.data;

@@ -93,6 +93,8 @@ export type Report =
   | { type: "refMoved"; moved: MovedRef }
   /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
+  /** The session's agent started or ended an agent of its own. A repeated report has no effect. */
+  | { type: "subagent"; sessionId: string; taskId: string | null; subagent: SubagentReport }
   /** `usage` of all open turns so far. */
   | { type: "spending"; usage: Usage }
   | { type: "tick" }
@@ -125,6 +127,13 @@ export type RecordedEvent = Extract<
       | "workspace:saved";
   }
 >;
+
+export interface SubagentReport {
+  childSessionId: string;
+  phase: "started" | "done";
+  text: string | null;
+  taskToolId: string | null;
+}
 
 export interface HookReport {
   name: Extract<RunEvent, { type: "hook:started" }>["data"]["hook"];

@@ -158,6 +158,15 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
     }
     case "branch:moved":
       return ofRun("bad", describeMovedRef(data));
+    case "subagent:started":
+      return ofSession("running", data.taskId, "started a sub-agent", data.description ?? "");
+    case "subagent:ended":
+      return ofSession(
+        "neutral",
+        data.taskId,
+        "ended a sub-agent",
+        run?.subagents?.[data.childSessionId]?.description ?? "",
+      );
     case "repository:changed":
       return ofRun("warning", describeChange(data).replace(/^W/, "w"));
     case "inbox:added":

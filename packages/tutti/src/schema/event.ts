@@ -18,6 +18,8 @@ const RunStatus = z.enum(ORCHESTRATOR_STATUS);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
 
+const subagent = { childSessionId: z.string(), taskToolId: z.string().nullable() };
+
 const SubSessionStatus = z.enum(SUBSESSION_STATUS);
 const relation = { childSessionId: z.string(), parentSessionId: z.string() };
 const SubSessionUpdates = z.strictObject({
@@ -313,6 +315,13 @@ export const EVENTS = {
     detail: z.string(),
     durationMs: z.number(),
   }),
+
+  /**
+   * The agent of a session started an agent of its own, the sub-session `childSessionId`. `taskToolId` is the id of the
+   * call that started it: the calls of the sub-agent have it as their `parent` in the transcript of the session.
+   */
+  "subagent:started": z.object({ ...session, ...subagent, description: z.string().nullable() }),
+  "subagent:ended": z.object({ ...session, ...subagent, text: z.string().nullable() }),
 
   // Server events: they belong to no run and change no run.
   /** A session was started by another session. `orchestratorId` is set if the parent belongs to a run. */

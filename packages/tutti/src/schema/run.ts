@@ -15,6 +15,17 @@ export interface Refusal extends Pick<EventData<"provider:refused">, "cause" | "
   settledUntil: number;
 }
 
+/** An agent that the agent of a session started. */
+export interface Subagent {
+  sessionId: string;
+  taskId: string | null;
+  /** The id of the call that started it. */
+  taskToolId: string | null;
+  description: string | null;
+  startedAt: number;
+  endedAt: number | null;
+}
+
 export interface Run {
   id: string;
   templateId: string;
@@ -59,6 +70,8 @@ export interface Run {
   conflicts: Conflict[];
   /** Refs of the run that something else moved. With one of them the run is `degraded` at best. */
   movedRefs?: MovedRef[];
+  /** The agents that the agents of its sessions started, by `childSessionId`. A shared record. */
+  subagents?: Record<string, Subagent>;
   /** Changes of the user's repository during a session. */
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;

@@ -348,6 +348,10 @@ test("a sub-agent's text does not count as the main agent's, but its work does",
   expect(texts(heard)).not.toContain("Subagent speaking");
   expect(texts(heard)).not.toContain("SUB RESULT");
   expect(tools(heard).toSorted()).toEqual(["Agent", "Write"]);
+  const [agent, written] = of(heard, "tool").toSorted((a, b) => a.name.localeCompare(b.name));
+  expect(agent!.id).toMatch(/./);
+  expect([agent!.parent, written!.parent]).toEqual([undefined, agent!.id]);
+  expect(of(heard, "subagent")[0]).toMatchObject({ text: "Sub job", toolId: agent!.id });
   expect(of(heard, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
   expect(ending(heard)?.kind).toBe("ended");
   expect(readFileSync(join(lab!.cwd, "sub.txt"), "utf8")).toBe("sub\n");

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
+import { agentOf } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { openTranscripts } from "../../src/main/transcripts.ts";
 
@@ -88,6 +89,20 @@ describe("a run's log", () => {
     writeFileSync(output, " ".repeat(statSync(output).size));
     expect(read(last.id!, sessionId, whole.length - 1)).toEqual(whole.slice(-1));
     expect(read(last.id!, sessionId, whole.length)).toEqual([]);
+  });
+
+  it("shows the sub-agents of a worker, and in its transcript their tools below them", async () => {
+    lab.playsAgents = false;
+    const go = join(lab.folder, "go");
+    writeFileSync(go, "");
+    const { last } = await run(agentOf("command", "delegating.ts"), "--agent-env", `GO=${go}`);
+    const { stdout } = await lab.tutti(["logs", last.id!]);
+    expect(stdout).toMatch(/ {2}one started a sub-agent: look around\n/);
+    expect(stdout).toMatch(/ {2}one ended a sub-agent: look around\n/);
+    const { stdout: transcript } = await lab.tutti(["logs", last.id!, "--task", "one"]);
+    expect(transcript).toContain(
+      '[Agent] {}\n[subagent 1 started] look around\n  look around: [Read] {"file_path":"a.md"}\n',
+    );
   });
 
   it("can be imported from an old orchestrators.json, and its runs do not start by themselves", async () => {

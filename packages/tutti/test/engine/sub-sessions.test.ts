@@ -39,6 +39,7 @@ describe("an agent that starts sub-agents", () => {
       parentSessionId: key,
       orchestratorId: id,
       lastAssistantMessage: "there is nothing",
+      taskToolId: "call-1",
     });
     expect(relation(engine, `${key}/2`)).toMatchObject({ status: "active" });
     writeFileSync(go, "");
@@ -49,7 +50,7 @@ describe("an agent that starts sub-agents", () => {
     expect(store.read({ run: id }).some(({ type }) => type.startsWith("subsession:"))).toBe(false);
   });
 
-  it("repeats its reports when another engine adopts it, and nothing is registered twice (E32)", async () => {
+  it("repeats its reports when another engine adopts it, and nothing is registered or logged twice (E32)", async () => {
     const file = join(lab.folder, "tutti.db");
     const go = join(lab.folder, "go");
     const options = { agentEnv: { GO: go, TASKS: "one" } };
@@ -69,6 +70,17 @@ describe("an agent that starts sub-agents", () => {
     const registered = store.read({ run: null }).filter(({ type }) => type === "subsession:registered");
     expect(registered).toHaveLength(2);
     expect(relation(next, `${key}/2`)).toMatchObject({ status: "returned" });
+    const logged = store
+      .read({ run: id })
+      .flatMap(({ type, data }) => (type.startsWith("subagent:") ? [[type, data]] : []));
+    const about = { id, sessionId: key, taskId: "one" };
+    const [one, two] = [`${key}/1`, `${key}/2`].map((childSessionId) => ({ ...about, childSessionId }));
+    expect(logged).toEqual([
+      ["subagent:started", { ...one, taskToolId: "call-1", description: "look around" }],
+      ["subagent:started", { ...two, taskToolId: null, description: null }],
+      ["subagent:ended", { ...one, taskToolId: "call-1", text: "there is nothing" }],
+      ["subagent:ended", { ...two, taskToolId: null, text: null }],
+    ]);
   });
 
   it("orphans its open sub-agents when it is cancelled (D4-230)", async () => {

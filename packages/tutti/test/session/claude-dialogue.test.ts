@@ -312,8 +312,10 @@ describe("Tools and subagents of Claude Code", () => {
     lab.play("claude-state-events");
     expect(lab.words().join("\n")).not.toMatch(/Subagent writing|SUBAGENT_RESULT/);
     expect(lab.of("tool").map(({ name }) => name)).toEqual(["Agent", "Write"]);
+    const [agent, write] = lab.of("tool");
+    expect(write!.parent).toBe(agent!.id);
     expect(lab.of("subagent")).toMatchObject([
-      { phase: "started", text: "Sub job" },
+      { phase: "started", text: "Sub job", toolId: agent!.id },
       { phase: "done", text: "SUBAGENT_RESULT ok" },
     ]);
   });

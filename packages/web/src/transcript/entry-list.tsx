@@ -7,6 +7,9 @@ import { count } from "../text/format.ts";
 /** Entries rendered at first, so that the page stays fast in a long session. */
 const MOST = 300;
 
+/** Whether a sub-agent made the call, so that it is shown below it. */
+const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
+
 export function EntryList({ entries, format }: { entries: TranscriptEntry[]; format: BlockFormat }) {
   const [most, setMost] = useState(MOST);
   const hidden = Math.max(0, entries.length - most);
@@ -19,7 +22,7 @@ export function EntryList({ entries, format }: { entries: TranscriptEntry[]; for
       )}
       <ol className="entries">
         {entries.slice(hidden).map((entry) => (
-          <li key={entry.n} className={`entry entry-${entry.type}`}>
+          <li key={entry.n} className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}`}>
             <Entry entry={entry} format={format} />
           </li>
         ))}

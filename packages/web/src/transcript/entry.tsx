@@ -49,7 +49,9 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
     case "agent":
       return <Aside text={`${entry.agent} ${entry.version}`} />;
     case "subagent":
-      return <Aside text={`Subagent ${entry.phase === "started" ? "started" : "ended"}: ${entry.id}`} />;
+      return <Aside text={`Subagent ${entry.phase === "started" ? "started" : "ended"}: ${entry.text ?? entry.id}`} />;
+    case "toolFailed":
+      return <Aside text={withDetail("The tool call failed", entry.error)} bad />;
     case "askCancelled":
       return <Aside text="The agent withdrew its question" />;
     case "trouble":

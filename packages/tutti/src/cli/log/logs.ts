@@ -58,6 +58,8 @@ class LogPrinter {
   #seq = 0;
   /** Number of the last printed entry, by session id. */
   readonly #printed = new Map<string, number>();
+  /** The sub-agents of each session: their descriptions, by the ids of the calls that started them. */
+  readonly #subagents = new Map<string, Map<string, string>>();
   /** Collected entries; `read` prints them once it has read everything new. */
   #entries: Entry[] = [];
 
@@ -100,8 +102,11 @@ class LogPrinter {
     const entries = await this.#runs.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
     // The newest text may still grow, so it waits for the next entry or for the end of the session.
     const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
+    const subagents = this.#subagents.get(sessionId) ?? new Map<string, string>();
+    this.#subagents.set(sessionId, subagents);
     for (const entry of isOpen ? entries.slice(0, -1) : entries) {
-      const text = describeEntry(entry);
+      if (entry.type === "subagent" && entry.toolId !== undefined) subagents.set(entry.toolId, entry.text ?? entry.id);
+      const text = describeEntry(entry, subagents);
       const show = text === null ? null : () => this.#output.document(text);
       this.#entries.push({ value: { sessionId, ...entry }, show });
       this.#printed.set(sessionId, entry.n);
@@ -125,14 +130,20 @@ class LogPrinter {
 
 const taskOf = ({ data }: StoredEvent): unknown => (data as { taskId?: unknown }).taskId;
 
-function describeEntry(entry: TranscriptEntry): string | null {
+/** A call of a sub-agent is indented below it, with its description, because several may work at the same time. */
+function describeTool(entry: Extract<TranscriptEntry, { type: "tool" }>, subagents: Map<string, string>): string {
+  const call = `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
+  return entry.parent === undefined ? call : `  ${subagents.get(entry.parent) ?? "sub-agent"}: ${call}`;
+}
+
+function describeEntry(entry: TranscriptEntry, subagents: Map<string, string>): string | null {
   switch (entry.type) {
     case "prompt":
       return `> ${entry.text.split("\n")[0]} (prompt, ${entry.text.length} characters)`;
     case "text":
       return entry.text;
     case "tool":
-      return `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
+      return describeTool(entry, subagents);
     case "toolFailed":
       return `failed: ${entry.error}`;
     case "subagent":

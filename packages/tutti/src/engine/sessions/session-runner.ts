@@ -7,12 +7,11 @@ import type { KnownResults } from "../copies/known-results.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "../run-writer.ts";
-import type { Subagent } from "../sub-sessions/sub-session-part.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
-import type { History } from "../../run/command.ts";
+import type { History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
 import { asTuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
@@ -45,9 +44,12 @@ export interface SessionRunnerOptions {
   /** Puts the secrets of the user into a text for the agent. */
   openSecrets: <T>(value: T) => T;
   /** Called when the agent starts or ends a sub-agent of its own. */
-  onSubagent(subagent: Subagent): void;
+  onSubagent(subagent: SubagentReport): void;
 }
 
+/** Limits of an id and a text of a sub-agent in the log; the transcript has the full text. */
+const MAX_ID_CHARACTERS = 200;
+const MAX_TEXT_CHARACTERS = 50_000;
 /** Limit of `protocol:ignored` events per turn. */
 const MAX_IGNORED_EVENTS = 20;
 
@@ -355,7 +357,7 @@ export class SessionRunner {
       case "interrupted":
         return;
       case "subagent":
-        return this.#options.onSubagent(signal);
+        return this.#handleSubagent(signal);
       case "tool":
         this.#record.tool(signal.name, signal.id);
         this.#saver.worked();
@@ -391,6 +393,19 @@ export class SessionRunner {
           await this.#report({ type: "lost", sessionId, reason: signal.reason, counted: !signal.deliberate });
         }
     }
+  }
+
+  async #handleSubagent({ id, phase, text, toolId }: Extract<SessionSignal, { type: "subagent" }>): Promise<void> {
+    const { sessionId, taskId } = this;
+    const subagent: SubagentReport = {
+      childSessionId: `${sessionId}/${id.slice(0, MAX_ID_CHARACTERS)}`,
+      phase,
+      text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
+      taskToolId: toolId?.slice(0, MAX_ID_CHARACTERS) ?? null,
+    };
+    this.#options.onSubagent(subagent);
+    const shown = text === null ? null : text.slice(0, MAX_CHARACTERS);
+    await this.#report({ type: "subagent", sessionId, taskId, subagent: { ...subagent, text: shown } });
   }
 
   async #ready(start: string): Promise<void> {

@@ -4,8 +4,8 @@ import type { ServerLog } from "../runs/server-log.ts";
 import type { SessionAccess } from "../sessions/session-access.ts";
 import { SubSessionLog } from "./sub-session-log.ts";
 import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
+import type { SubagentReport } from "../../run/command.ts";
 import { SubSessionOptions } from "../../schema/options.ts";
-import type { SessionSignal } from "../../session/session.ts";
 import type { World } from "../../world.ts";
 
 export interface SubSessionCare {
@@ -28,14 +28,8 @@ export interface SubSessionPart {
   log: SubSessionLog;
   monitor: SubSessionMonitor;
   /** Records a sub-agent that a session reports. The run neither waits for it nor fails with it. */
-  recordSubagent: (runId: string, sessionId: string, subagent: Subagent) => void;
+  recordSubagent: (runId: string, sessionId: string, subagent: SubagentReport) => void;
 }
-
-export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
-
-/** Limits of an id and a text in the log; the transcript has the full text. */
-const MAX_ID_CHARACTERS = 200;
-const MAX_TEXT_CHARACTERS = 50_000;
 
 export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
   const { log: serverLog, world, isLive, care } = options;
@@ -51,10 +45,10 @@ export function openSubSessions(options: SubSessionPartOptions): SubSessionPart 
     runOf: (sessionId) => ownSessions.find(sessionId)?.run ?? null,
     isLive,
   });
-  const recordSubagent = (orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void => {
-    const childSessionId = `${parentSessionId}/${id.slice(0, MAX_ID_CHARACTERS)}`;
-    const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId };
-    const done = { type: "done" as const, childSessionId, text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null };
+  const recordSubagent = (orchestratorId: string, parentSessionId: string, subagent: SubagentReport): void => {
+    const { childSessionId, phase, text, taskToolId } = subagent;
+    const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId, taskToolId };
+    const done = { type: "done" as const, childSessionId, text };
     guarded(() => void log.order(phase === "started" ? started : done));
   };
   return { log, monitor, recordSubagent };

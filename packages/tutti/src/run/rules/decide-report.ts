@@ -34,6 +34,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     const { sessionId, taskId, usage, toolStats } = report;
     return [{ type: "turn:abandoned", data: { id: run.id, sessionId, taskId, usage, toolStats } }];
   }
+  if (report.type === "subagent") return aboutSubagent(run, report);
   if (report.type === "hookStarted" || report.type === "hookEnded") return aboutHook(run, report);
   if (isRunOver(run.status)) return [];
   switch (report.type) {
@@ -76,7 +77,18 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   }
 }
 
-type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" }>;
+/** An adopted session repeats its signals, so known starts and ends are ignored. */
+function aboutSubagent(run: Run, { sessionId, taskId, subagent }: Extract<Report, { type: "subagent" }>): RunEvent[] {
+  const { childSessionId, phase, text, taskToolId } = subagent;
+  const known = run.subagents && entryOf(run.subagents, childSessionId);
+  const about = { id: run.id, sessionId, taskId, childSessionId };
+  if (phase === "started")
+    return known ? [] : [{ type: "subagent:started", data: { ...about, taskToolId, description: text } }];
+  if (!known || known.endedAt !== null) return [];
+  return [{ type: "subagent:ended", data: { ...about, taskToolId: known.taskToolId, text } }];
+}
+
+type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" | "subagent" }>;
 
 function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
   const worker = workerOfSession(run, report.sessionId);

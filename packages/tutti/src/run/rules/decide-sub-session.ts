@@ -33,7 +33,13 @@ export type SubSessionCommand =
       depth?: number | undefined;
     }
   /** `started` and `done` are reports of the parent's agent. They are never rejected, but may have no effect. */
-  | { type: "started"; childSessionId: string; parentSessionId: string; orchestratorId: string }
+  | {
+      type: "started";
+      childSessionId: string;
+      parentSessionId: string;
+      orchestratorId: string;
+      taskToolId?: string | null;
+    }
   | { type: "done"; childSessionId: string; text: string | null }
   | { type: "setStatus"; childSessionId: string; status: SubSessionStatus; updates?: SubSessionUpdates }
   | { type: "active"; childSessionId: string; messageCount: number }
@@ -96,9 +102,10 @@ function register(state: SubSessions, command: Register, timestamp: string): Sub
 type Started = Extract<SubSessionCommand, { type: "started" }>;
 
 /** An adopted session repeats its signals, so known and unregistered sub-sessions are ignored. */
-function started(state: SubSessions, { childSessionId, parentSessionId, orchestratorId }: Started, timestamp: string) {
+function started(state: SubSessions, command: Started, timestamp: string) {
+  const { childSessionId, parentSessionId, orchestratorId, taskToolId = null } = command;
   if (state.relations.has(childSessionId) || state.forgotten.has(childSessionId)) return [];
-  const data = { childSessionId, parentSessionId, taskToolId: null, timestamp, orchestratorId, reported: true };
+  const data = { childSessionId, parentSessionId, taskToolId, timestamp, orchestratorId, reported: true };
   return [{ type: "subsession:registered" as const, data }];
 }
 

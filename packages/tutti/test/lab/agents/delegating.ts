@@ -15,7 +15,9 @@ const block = (phase: string, data: object): void =>
 const plan = (process.env["TASKS"] ?? "one").split(",");
 
 async function work(): Promise<void> {
-  send({ type: "subagent", id: "1", phase: "started", text: "look around" });
+  send({ type: "tool", id: "call-1", name: "Agent", input: {} });
+  send({ type: "subagent", id: "1", phase: "started", text: "look around", toolId: "call-1" });
+  send({ type: "tool", id: "call-2", parent: "call-1", name: "Read", input: { file_path: "a.md" } });
   send({ type: "subagent", id: "2", phase: "started" });
   send({ type: "subagent", id: "1", phase: "done", text: "there is nothing" });
   const isOver = (): boolean => task !== "stays" && existsSync(go);

@@ -211,12 +211,20 @@ class ClaudeDialogue implements Dialogue {
       case "background_tasks_changed":
         this.#tasks = listOf(message["tasks"]).length;
         return;
-      case "task_started":
-        this.#turn?.run(textOf(message["tool_use_id"]));
+      case "task_started": {
+        const toolId = textOf(message["tool_use_id"]);
+        this.#turn?.run(toolId);
         if (message["subagent_type"] === undefined) return;
         this.#subagents.add(id);
-        this.#context.tell({ type: "subagent", id, phase: "started", text: textOf(message["description"]) });
+        this.#context.tell({
+          type: "subagent",
+          id,
+          phase: "started",
+          text: textOf(message["description"]),
+          ...(toolId === "" ? {} : { toolId }),
+        });
         return;
+      }
       case "task_notification":
         if (!this.#subagents.delete(id)) return;
         this.#context.tell({ type: "subagent", id, phase: "done", text: textOf(message["summary"]) });
