@@ -8,6 +8,8 @@ export interface ToolRequest {
   kind: "read" | "edit" | "command" | "other";
   /** A command line, a path or a URL. Empty if the agent does not report it. */
   subject: string;
+  /** The files and folders that a tool of the kind `read` reads, if its subject is not its path. */
+  paths?: readonly string[];
 }
 
 export type PermissionRuling = "allow" | "refuse" | "ask";
@@ -25,8 +27,12 @@ export function decidePermission(
   if (refuse.some((pattern) => parts.some((subject) => matches(pattern, { ...request, subject })))) return "refuse";
   if (mode === "all" || allow.some((pattern) => allows(pattern, request))) return "allow";
   if (mode === "listed") return "refuse";
-  const harmless = request.kind === "read" || (request.kind === "edit" && isInside(request.subject, cwd));
-  return mode === "edits" && harmless ? "allow" : "ask";
+  return mode === "edits" && staysInside(request, cwd) ? "allow" : "ask";
+}
+
+function staysInside({ kind, subject, paths = [subject] }: ToolRequest, cwd: string): boolean {
+  if (kind === "read") return paths.every((path) => isReadable(path, cwd));
+  return kind === "edit" && isInside(subject, cwd);
 }
 
 /** Decides one call with several subjects, such as files: the strictest decision counts. */
@@ -82,13 +88,19 @@ function fits(pattern: string, text: string): boolean {
   return at <= text.length - last.length;
 }
 
-/** Resolves links first, because a link in the workspace may point anywhere. Files in `.git` count as outside. */
+/** The workspace itself may be read but not replaced. Files in `.git` may be read but not changed. */
 function isInside(path: string, cwd: string): boolean {
-  if (path === "") return false;
-  const from = relative(realPath(cwd), realPath(resolve(cwd, path)));
-  const outside = from === "" || from === ".." || from.startsWith("../") || isAbsolute(from);
-  return !outside && !from.split("/").includes(".git");
+  const from = pathFrom(cwd, path);
+  return isReadable(path, cwd) && from !== "" && !from.split("/").includes(".git");
 }
+
+function isReadable(path: string, cwd: string): boolean {
+  const from = pathFrom(cwd, path);
+  return path !== "" && from !== ".." && !from.startsWith("../") && !isAbsolute(from);
+}
+
+/** Resolves links first, because a link in the workspace may point anywhere. */
+const pathFrom = (cwd: string, path: string): string => relative(realPath(cwd), realPath(resolve(cwd, path)));
 
 /** Resolves the links of the part of the path that exists. */
 export function realPath(path: string): string {

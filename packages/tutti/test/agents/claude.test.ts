@@ -62,6 +62,41 @@ function folderOf(sessionId: string): string {
   return join(sessions, run, sessionId);
 }
 
+test("Claude asks before it reads a file outside its workspace, and its transcript keeps no secret afterwards", async () => {
+  const secret = "sk-ant-api03-" + "Ab3".repeat(30);
+  await start((request) =>
+    inOrder(
+      [call("Read", { file_path: join(lab!.folder, "outside.txt") })],
+      [run(`cat ${join(lab!.folder, "outside.txt")}`)],
+      [write("inside.txt", secret)],
+      [call("Read", { file_path: join(lab!.cwd, "inside.txt") })],
+      [say(`It says ${secret}.`)],
+    )(request),
+  );
+  writeFileSync(join(lab!.folder, "outside.txt"), "private words");
+  const asked: string[] = [];
+  const talk = converse({
+    answer: (question) => {
+      asked.push(question);
+      return "refuse";
+    },
+  });
+  const heard = await talk.turn(1, "Look around");
+  expect(asked).toHaveLength(2);
+  for (const question of asked) expect(question).toContain("outside.txt");
+  expect(JSON.stringify(model.requests.at(-1)!.body)).not.toContain("private words");
+  expect(tools(heard)).toEqual(["Write", "Read"]);
+  await talk.end();
+  const folder = folderOf(talk.session.sessionId);
+  const files = readdirSync(join(folder, "claude"), { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  const texts = files.map((each) => readFileSync(join(each.parentPath, each.name), "utf8"));
+  expect(files.some(({ name }) => name.endsWith(".jsonl"))).toBe(true);
+  expect(texts.some((text) => text.includes("It says ***"))).toBe(true);
+  expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+});
+
 test("Claude is ready after its handshake, reports its version, answers, and reports the cost (E80)", async () => {
   await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();

@@ -76,6 +76,23 @@ const escalated = (command: string): Step =>
 /** Neither in the workspace nor in the temporary folder. */
 const OUTSIDE = join(import.meta.dirname, "outside.txt");
 
+test("Codex leaves no secret in its own files after the session, and its transcript stays readable", async () => {
+  const secret = `sk-proj-${"Ab3".repeat(20)}`;
+  await start(inOrder([run(`echo ${secret}`)], [say(`It says ${secret}.`)]));
+  const talk = converse();
+  expect(ending(await talk.turn(1, "Look around"))).toMatchObject({ kind: "ended" });
+  await talk.end();
+  const home = readdirSync(join(lab!.folder, "sessions"), { recursive: true, encoding: "utf8" }).find((name) =>
+    name.endsWith("/codex"),
+  )!;
+  const entries = readdirSync(join(lab!.folder, "sessions", home), { recursive: true, withFileTypes: true });
+  const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  const transcript = files.find((file) => file.endsWith(".jsonl"))!;
+  expect(readFileSync(transcript, "utf8")).toContain("It says ***");
+  for (const line of readFileSync(transcript, "utf8").trimEnd().split("\n")) JSON.parse(line);
+  expect(files.filter((file) => readFileSync(file, "latin1").includes(secret) || /sqlite/.test(file))).toEqual([]);
+});
+
 test("Codex is ready once its conversation has begun, reports its version, answers, and reports its usage", async () => {
   await start(() => [think("A greeting."), say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();

@@ -264,7 +264,7 @@ describe("A permission request", () => {
   const outside = { path: "/home/dev/b" };
 
   test.each([
-    ["to read", { kind: "read", locations: [outside] }, {}, "2"],
+    ["to read a file of the workspace", { kind: "read", locations: [inside] }, {}, "2"],
     ["to change a file of the workspace", { kind: "edit", locations: [inside] }, {}, "2"],
     [
       "to move a file into the workspace, in mode `all`",
@@ -327,6 +327,14 @@ describe("A permission request", () => {
     lab.dialogue.answer("permission-1", text);
     lab.dialogue.answer("permission-1", "Always");
     expect(await lab.taken()).toMatchObject({ result: { outcome } });
+  });
+
+  test("to read outside the workspace goes to the user", async () => {
+    const lab = await begun();
+    await lab.prompt();
+    lab.hear(wish({ kind: "read", locations: [inside, outside] }));
+    await lab.settled(() => lab.told.length > 0);
+    expect(lab.told).toMatchObject([{ type: "ask", permission: { tool: "Read" } }]);
   });
 
   test("is withdrawn when the agent cancels it and when its turn ends", async () => {

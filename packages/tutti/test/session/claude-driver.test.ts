@@ -83,6 +83,13 @@ test("The claude driver passes the user's keys by name, no sandbox marker, and a
   const { env, defaults, passEnv } = launch();
   expect(passEnv).toEqual(expect.arrayContaining(["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"]));
   expect([...passEnv!, ...Object.keys({ ...env, ...defaults })]).not.toContain("IS_SANDBOX");
+  // The keys of Amazon and Google reach only an agent that uses them.
+  const [aws, google] = ["AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS"];
+  for (const name of [aws, google, "OPENAI_API_KEY"]) expect(passEnv).not.toContain(name);
+  const withSwitch = (name: string) =>
+    launch("s", { [name]: "1" }).passEnv!.filter((each) => each === aws || each === google);
+  expect(withSwitch("CLAUDE_CODE_USE_BEDROCK")).toEqual([aws]);
+  expect(withSwitch("CLAUDE_CODE_USE_VERTEX")).toEqual([google]);
   expect(env).toMatchObject({ CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" });
   expect(defaults).toMatchObject({ DISABLE_AUTOUPDATER: "1" });
   expect(env!["CLAUDE_CONFIG_DIR"]).toBe(join(folder, "s/claude"));

@@ -75,6 +75,34 @@ test("A file outside the workspace needs permission, also behind a link in the w
   ]);
 });
 
+test("Reading and searching outside the workspace needs permission too", () => {
+  const lab = ready();
+  mkdirSync(join(folder, "src"));
+  const inside: [string, object][] = [
+    ["Read", { file_path: join(folder, "src/a.ts") }],
+    ["Grep", { pattern: "/etc/passwd" }],
+    ["Grep", { pattern: "x", path: "src" }],
+    ["Glob", { pattern: "src/**/*.ts" }],
+    ["Glob", { pattern: "**/*", path: folder }],
+  ];
+  for (const [tool, input] of inside) {
+    lab.hear(wish(tool, input));
+    expect(answered(lab), JSON.stringify(input)).toMatchObject({ behavior: "allow" });
+  }
+  const outside: [string, object][] = [
+    ["Read", { file_path: "/etc/hosts" }],
+    ["Read", { file_path: join(folder, "../other") }],
+    ["Grep", { pattern: "x", path: "/home" }],
+    ["Grep", { pattern: "x", path: ".." }],
+    ["Glob", { pattern: "/etc/*" }],
+    ["Glob", { pattern: "../*" }],
+    ["Glob", { pattern: "*/../../*" }],
+    ["Glob", { pattern: "*", path: "/" }],
+  ];
+  for (const [i, [tool, input]] of outside.entries()) lab.hear(wish(tool, input, `out-${i}`));
+  expect(lab.of("ask").map(({ id }) => id)).toEqual(outside.map((_, i) => `out-${i}`));
+});
+
 test('A command needs permission, and only the answer "allow" permits it', () => {
   for (const [text, expected] of [
     ["allow", { behavior: "allow", updatedInput: { command: "npm test" } }],

@@ -67,7 +67,7 @@ test("The login is a link, so that all sessions share renewed tokens; the config
   expect(existsSync(join(home, "rules"))).toBe(false);
 });
 
-test("Variables with keys of the configured providers are passed on", () => {
+test("Only variables with keys of the chosen provider are passed on", () => {
   const lines = [
     'model_provider = "mine"',
     "[model_providers.mine]",
@@ -78,9 +78,9 @@ test("Variables with keys of the configured providers are passed on", () => {
   ];
   writeFileSync(join(userFolder, "config.toml"), lines.join("\n"));
   const passed = launch().passEnv!;
-  expect(passed).toEqual(expect.arrayContaining(["MY_KEY", "SECOND_KEY", "MY_TEAM", "MY_OTHER"]));
-  expect(passed).toEqual(expect.arrayContaining(["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "HTTPS_PROXY"]));
-  expect(passed).not.toContain("X-Team");
+  expect(passed).toEqual(expect.arrayContaining(["MY_KEY", "MY_TEAM", "MY_OTHER", "HTTPS_PROXY"]));
+  for (const name of ["SECOND_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "X-Team"])
+    expect(passed, name).not.toContain(name);
 });
 
 test("The user's MCP servers do not start again for every session", () => {
@@ -99,7 +99,8 @@ test("The user's MCP servers do not start again for every session", () => {
 test("A key in the environment applies without a login, and no key is written to a file", () => {
   vi.stubEnv("OPENAI_API_KEY", "secret");
   vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
-  const { command } = launch("key");
+  const { command, passEnv } = launch("key");
+  expect(passEnv).toEqual(expect.arrayContaining(["OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTPS_PROXY"]));
   const flags = ["-c", "model_provider=openai-key", "-c"];
   expect(command).toEqual([
     ...["codex", "app-server"].concat(flags),
@@ -107,6 +108,7 @@ test("A key in the environment applies without a login, and no key is written to
   ]);
   writeFileSync(join(userFolder, "auth.json"), "{}");
   expect(launch("login").command).toEqual(["codex", "app-server"]);
+  expect(launch("login").passEnv).not.toContain("OPENAI_API_KEY");
   vi.stubEnv("CODEX_API_KEY", "secret too");
   expect(launch("stronger key").command.join(" ")).toContain('env_key="CODEX_API_KEY"');
   writeFileSync(join(userFolder, "config.toml"), 'model_provider = "openai"\n');

@@ -33,6 +33,30 @@ describe("A text: agent", () => {
   });
 });
 
+describe("An acp: agent", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  const keys = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"];
+  const passed = (agent: string, more: NodeJS.ProcessEnv = {}) => {
+    const { driver, rest } = findDriver(agent);
+    const env = { ...Object.fromEntries(keys.map((key) => [key, "k"])), HTTPS_PROXY: "p", PATH: "/bin", ...more };
+    return driver.launch(rest, lab.spec(agent), "/nowhere", env).passEnv!.toSorted();
+  };
+
+  it("gets the keys of its own provider, and an unknown program gets none", () => {
+    expect(passed("acp:gemini --acp")).toEqual(["GEMINI_API_KEY", "GOOGLE_API_KEY", "HTTPS_PROXY"]);
+    expect(passed("acp:npx @google/gemini-cli --acp")).toContain("GEMINI_API_KEY");
+    expect(passed("acp:claude-agent-acp")).toEqual(["ANTHROPIC_API_KEY", "HTTPS_PROXY"]);
+    expect(passed("acp:claude-agent-acp", { CLAUDE_CODE_USE_BEDROCK: "1" })).toContain("AWS_SECRET_ACCESS_KEY");
+    expect(passed("acp:codex-acp")).toEqual(["HTTPS_PROXY", "OPENAI_API_KEY"]);
+    expect(passed("acp:another --acp")).toEqual(["HTTPS_PROXY"]);
+  });
+});
+
 describe("A command: agent", () => {
   let lab: SessionLab;
   beforeEach(() => {

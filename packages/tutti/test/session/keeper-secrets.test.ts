@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
@@ -82,6 +82,44 @@ describe("An agent that prints secrets", () => {
       await session.close();
     }
     expect(existsSync(join(lab.folder, "sessions", spec.runId, spec.sessionId, "raw.log"))).toBe(false);
+  });
+
+  it.each([
+    { how: "ends", isKilled: false },
+    { how: "loses its keeper", isKilled: true },
+  ])("and stores them in its own folders leaves none there when it $how", async ({ isKilled }) => {
+    const spec = lab.spec(acpAgent());
+    const folder = join(lab.folder, "sessions", spec.runId, spec.sessionId);
+    const all = CANARIES.map(({ printed }) => printed);
+    const line = JSON.stringify({ type: "user", message: { content: all } });
+    const users = join(lab.folder, "of the user.json");
+    writeFileSync(users, line);
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    mkdirSync(join(folder, "claude/projects/x"), { recursive: true });
+    mkdirSync(join(folder, "codex/sessions/2026"), { recursive: true });
+    const transcripts = ["claude/projects/x/1.jsonl", "codex/sessions/2026/rollout.jsonl"];
+    for (const name of transcripts) writeFileSync(join(folder, name), `${line}\n`);
+    const gone = ["claude/.claude.json", "claude/settings.json", "codex/config.toml", "codex/history_1.sqlite-wal"];
+    for (const name of gone) writeFileSync(join(folder, name), line);
+    symlinkSync(users, join(folder, "codex/auth.json"));
+    if (isKilled) {
+      for (const each of lab.processes()) process.kill(Number(each.split(" ")[0]), "SIGKILL");
+      await listen(session, ({ type }) => type === "gone");
+    } else {
+      await session.stop();
+    }
+    for (const name of transcripts) {
+      expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
+      // Still the transcript that the agent can read.
+      expect(Buffer.byteLength(kept(spec, name))).toBe(Buffer.byteLength(line) + 1);
+      expect(JSON.parse(kept(spec, name))).toMatchObject({
+        type: "user",
+        message: { content: { length: all.length } },
+      });
+    }
+    expect(gone.filter((name) => existsSync(join(folder, name)))).toEqual([]);
+    expect(readFileSync(users, "utf8")).toBe(line);
   });
 
   it("and splits one over partial messages leaves none at its end, and its text stays readable", async () => {

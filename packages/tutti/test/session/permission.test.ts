@@ -6,7 +6,12 @@ import { Permissions } from "../../src/schema/permissions.ts";
 import { decidePermission, type ToolRequest } from "../../src/session/permission.ts";
 
 const CWD = "/projects/space";
-const read: ToolRequest = { tool: "Read", kind: "read", subject: "/etc/hosts" };
+const read = (subject: string, ...paths: string[]): ToolRequest => ({
+  tool: "Read",
+  kind: "read",
+  subject,
+  ...(paths.length > 0 ? { paths } : {}),
+});
 const edit = (subject: string): ToolRequest => ({ tool: "Write", kind: "edit", subject });
 const shell = (subject: string): ToolRequest => ({ tool: "Bash", kind: "command", subject });
 const rule = (request: ToolRequest, settings: Partial<Permissions> = {}) =>
@@ -14,7 +19,13 @@ const rule = (request: ToolRequest, settings: Partial<Permissions> = {}) =>
 
 describe("`decidePermission`", () => {
   it("allows reading and edits in the workspace by default, and asks the user for the rest", () => {
-    expect(rule(read)).toBe("allow");
+    for (const inside of ["a.md", "/projects/space/b.md", "/projects/space", ".", ".git/config"])
+      expect(rule(read(inside)), inside).toBe("allow");
+    for (const outside of ["/etc/hosts", "../a.md", "/projects/space2/a", "/", ""])
+      expect(rule(read(outside)), outside).toBe("ask");
+    expect(rule(read("**/*.md", "/projects/space/docs"))).toBe("allow");
+    expect(rule(read("**/*.md", "/projects/space/docs", "/etc"))).toBe("ask");
+    expect(rule({ tool: "TodoWrite", kind: "read", subject: "", paths: [] })).toBe("allow");
     for (const inside of ["a.md", "docs/a.md", "/projects/space/b.md"])
       expect(rule(edit(inside)), inside).toBe("allow");
     for (const outside of [
@@ -78,8 +89,8 @@ describe("`decidePermission`", () => {
   it("allows everything, only listed tools, or nothing without a question, by mode", () => {
     expect(rule(shell("anything"), { mode: "all" })).toBe("allow");
     expect(rule(shell("anything"), { mode: "listed" })).toBe("refuse");
-    expect(rule(read, { mode: "listed", allow: ["Read"] })).toBe("allow");
-    expect(rule(read, { mode: "ask" })).toBe("ask");
+    expect(rule(read("/etc/hosts"), { mode: "listed", allow: ["Read"] })).toBe("allow");
+    expect(rule(read("/etc/hosts"), { mode: "ask" })).toBe("ask");
     expect(rule(edit("a.md"), { mode: "ask" })).toBe("ask");
   });
 

@@ -1,18 +1,26 @@
 // `acp:PROGRAM ARGS…`: any program with the Agent Client Protocol on stdin and stdout; one process per session.
+import { claudePassedEnv } from "./claude/command.ts";
 import { words } from "./command.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 
-/** Keys, URLs and folders of known ACP agents, and proxy settings. */
-const PASSED =
-  /^((GEMINI|GOOGLE|ANTHROPIC|OPENAI|XDG)_\w+|CLAUDE_CONFIG_DIR|CLAUDE_CODE_OAUTH_TOKEN|CODEX_HOME|CODEX_API_KEY|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS)$/i;
+const FOR_ALL = /^(XDG_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS)$/i;
+
+/** The variables of known agents, by a word of their command. Of other agents only the user knows the provider. */
+const OF_AGENT: readonly [program: RegExp, isPassed: (name: string, env: NodeJS.ProcessEnv) => boolean][] = [
+  [/gemini/i, (name) => /^(GEMINI|GOOGLE)_\w+$/.test(name)],
+  [/claude/i, (name, env) => name === "CLAUDE_CONFIG_DIR" || claudePassedEnv(env).includes(name)],
+  [/codex/i, (name) => /^(OPENAI_\w+|CODEX_HOME|CODEX_API_KEY)$/.test(name)],
+];
 
 export const acpDriver: DialogueDriver = {
   dialogue: "acp",
   check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
-  launch: (rest) => ({
-    mode: "stream",
-    command: words(rest),
-    passEnv: Object.keys(process.env).filter((name) => PASSED.test(name)),
-  }),
+  launch: (rest, _spec, _folder, env) => {
+    const command = words(rest);
+    const known = OF_AGENT.filter(([program]) => command.some((word) => program.test(word)));
+    const isPassed = (name: string): boolean =>
+      FOR_ALL.test(name) || known.some(([, isOfAgent]) => isOfAgent(name, env));
+    return { mode: "stream", command, passEnv: Object.keys(env).filter(isPassed) };
+  },
 };

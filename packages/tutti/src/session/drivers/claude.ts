@@ -1,6 +1,6 @@
 // `claude`: the Claude Code program on the PATH, with the user's own login.
 import { join } from "node:path";
-import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
+import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, claudeCommand, claudePassedEnv, uuidOf } from "./claude/command.ts";
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
@@ -17,7 +17,7 @@ export const claudeDriver: DialogueDriver = {
       command: claudeCommand(uuidOf(sessionId), cwd, model),
       env: { ...CLAUDE_ENV, ...configEnv(config, env) },
       defaults: CLAUDE_DEFAULTS,
-      passEnv: [...CLAUDE_PASSED_ENV],
+      passEnv: claudePassedEnv(env),
     };
   },
 };

@@ -1,6 +1,6 @@
 // `codex`: the Codex program on the PATH, with the user's own login.
 import { join } from "node:path";
-import { CODEX, CODEX_PASSED_ENV, codexCommand } from "./codex/command.ts";
+import { CODEX, codexCommand, codexPassedEnv } from "./codex/command.ts";
 import { makeHomeFolder } from "./codex/home-folder.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
@@ -14,7 +14,7 @@ export const codexDriver: DialogueDriver = {
       mode: "stream",
       command: codexCommand(home, env),
       env: home.env,
-      passEnv: [...CODEX_PASSED_ENV, ...home.keys],
+      passEnv: [...codexPassedEnv(home, env), ...home.keys],
     };
   },
 };

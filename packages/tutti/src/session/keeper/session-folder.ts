@@ -15,7 +15,7 @@
 //   stderr.log      the agent's error output
 //   journal.jsonl   the keeper's observations, each with the length of output.log at that moment
 //   end.json        written after every process of the agent has ended
-//   claude/, codex/ the agent's own files; removed when the session is archived
+//   claude/, codex/ the agent's own files; masked at the end of the session, removed when it is archived
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
 import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";

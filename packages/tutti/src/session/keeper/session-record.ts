@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import type { AgentLine } from "../dialogue.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
-import { FileMask, maskRequests } from "../secrets/mask-file.ts";
+import { FileMask, maskAgentFolders, maskRequests } from "../secrets/mask-file.ts";
 import { MaskStream, maskValue } from "../secrets/mask.ts";
 import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
 import { removeFile } from "../../durable-file.ts";
@@ -74,6 +74,7 @@ export class SessionRecord {
     forgetParts(this.#folder);
     for (const mask of this.#masks) mask.finish();
     maskRequests(this.#folder, this.#secrets);
+    maskAgentFolders(this.#folder, this.#secrets);
     closeSync(this.output);
   }
 }

@@ -1,6 +1,6 @@
 // `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
 // of bytes, so offsets stay valid.
-import { closeSync, constants, existsSync, lstatSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, lstatSync, readdirSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
@@ -87,6 +87,36 @@ export function maskRequests(folder: string, secrets: Secrets): void {
   }
 }
 
+/** Copies of the user's own settings, which may hold keys. The driver copies them again at the next start. */
+const COPIES = new Set(["claude/.claude.json", "claude/settings.json", "codex/config.toml"]);
+/**
+ * A database may store the parts of one text in several places, where no mask finds them. Codex reads the conversation
+ * from its transcript and builds its databases anew.
+ */
+const DATABASE = /\.(sqlite3?|db)(-wal|-shm|-journal)?$/;
+
+/**
+ * Masks the stores of an agent in its session folder (`claude/`, `codex/`) after the session. Transcripts are masked in
+ * place, so the agent could still resume the conversation.
+ */
+export function maskAgentFolders(folder: string, secrets: Secrets): void {
+  // The folder may have been removed with its run.
+  if (!existsSync(folder)) return;
+  const { requests } = paths(folder);
+  const mask = (name: string): void => {
+    for (const each of readdirSync(join(folder, name), { withFileTypes: true })) {
+      const inner = name === "" ? each.name : `${name}/${each.name}`;
+      const path = join(folder, inner);
+      // The targets of links belong to the user.
+      if (each.isDirectory() && path !== requests) mask(inner);
+      else if (!each.isFile() || name === "") continue;
+      else if (COPIES.has(inner) || DATABASE.test(each.name)) removeFile(path);
+      else new FileMask(path, secrets).finish();
+    }
+  };
+  mask("");
+}
+
 /** Masks the files of a session that is over, if its keeper was killed before it could. */
 export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
@@ -95,5 +125,6 @@ export function maskLeftovers(folder: string, secrets: Secrets): void {
   forgetParts(folder);
   for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
   maskRequests(folder, secrets);
+  maskAgentFolders(folder, secrets);
   if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
 }

@@ -43,7 +43,7 @@ export const stillAlive = (sessionId: string): TuttiError =>
   );
 
 /**
- * Removes the agent's configuration and history: they are useless without the session and their secrets are not masked.
+ * Removes the agent's configuration and history, which are useless without the session.
  * The targets of symbolic links belong to the user and stay.
  */
 async function removeFoldersOfAgent(folder: string): Promise<void> {

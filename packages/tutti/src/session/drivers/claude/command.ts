@@ -52,21 +52,35 @@ export const CLAUDE_DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 /** Credentials, models, endpoints and proxies. */
-export const CLAUDE_PASSED_ENV: readonly string[] = `
+const OF_ANTHROPIC = `
   ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS CLAUDE_CODE_OAUTH_TOKEN
   ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
   ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL
   HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy
   NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR
   CLAUDE_CODE_CLIENT_CERT CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE
-  CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_SKIP_BEDROCK_AUTH ANTHROPIC_BEDROCK_BASE_URL
+  CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX
+`;
+const OF_BEDROCK = `
+  CLAUDE_CODE_SKIP_BEDROCK_AUTH ANTHROPIC_BEDROCK_BASE_URL
   AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE
   AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_BEARER_TOKEN_BEDROCK
-  CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_SKIP_VERTEX_AUTH ANTHROPIC_VERTEX_BASE_URL
+`;
+const OF_VERTEX = `
+  CLAUDE_CODE_SKIP_VERTEX_AUTH ANTHROPIC_VERTEX_BASE_URL
   ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT
-`
-  .trim()
-  .split(/\s+/);
+`;
+
+/** The keys of another cloud are passed on only if the user has switched to it. */
+export function claudePassedEnv(env: NodeJS.ProcessEnv): string[] {
+  const isOn = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
+  const names = [
+    OF_ANTHROPIC,
+    isOn("CLAUDE_CODE_USE_BEDROCK") ? OF_BEDROCK : "",
+    isOn("CLAUDE_CODE_USE_VERTEX") ? OF_VERTEX : "",
+  ];
+  return names.join(" ").trim().split(/\s+/);
+}
 
 /** Derives a UUID from `name`, so that the session id determines the conversation's id. */
 export function uuidOf(name: string): string {

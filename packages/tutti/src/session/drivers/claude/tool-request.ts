@@ -34,7 +34,19 @@ export function toToolRequest(tool: string, input: Fields, cwd: string): ToolReq
   const [kind, member] = SUBJECTS[tool] ?? [INNER.has(tool) ? "read" : "other", "description"];
   const subject = textOf(input[member]);
   const isPath = member.endsWith("path") && subject !== "";
-  return { tool, kind, subject: isPath ? shortPath(subject, cwd) : subject };
+  const paths = INNER.has(tool) ? [] : searchedPaths(tool, input, cwd);
+  return { tool, kind, subject: isPath ? shortPath(subject, cwd) : subject, ...(paths ? { paths } : {}) };
+}
+
+/** The folder that `Glob` or `Grep` searches. Null for other tools, whose subject is their path. */
+function searchedPaths(tool: string, { path, pattern }: Fields, cwd: string): string[] | null {
+  if (tool !== "Glob" && tool !== "Grep") return null;
+  const folder = resolve(cwd, textOf(path));
+  if (tool === "Grep") return [folder];
+  const [start = ""] = textOf(pattern).split(/[*?[{]/, 1);
+  const rest = textOf(pattern).slice(start.length);
+  // A pattern may climb out of the folder after its first wildcard.
+  return rest.split("/").includes("..") ? ["/"] : [resolve(folder, start.slice(0, start.lastIndexOf("/") + 1))];
 }
 
 /** Resolves links. Relative to `cwd` for files in the workspace, absolute for all others. */

@@ -9,12 +9,21 @@ const PLAIN_KEY = "OPENAI_API_KEY";
 const BASE_URL = "OPENAI_BASE_URL";
 const OPENAI_URL = "https://api.openai.com/v1";
 
-/** Credentials, endpoints, proxies and certificates. */
-export const CODEX_PASSED_ENV: readonly string[] = [
-  [LOGIN_KEY, PLAIN_KEY, BASE_URL, "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
+/** Proxies and certificates. */
+const OF_NETWORK: readonly string[] = [
   ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
   ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_DIR"],
 ].flat();
+
+/** Without a provider of the user, also the key and the endpoint of OpenAI. */
+export function codexPassedEnv(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
+  if (setting.hasProvider) return [...OF_NETWORK];
+  return [...OF_NETWORK, keyOf(setting, env) ?? [], BASE_URL, "OPENAI_ORGANIZATION", "OPENAI_PROJECT"].flat();
+}
+
+/** As in Codex, CODEX_API_KEY wins over a login, and a login over OPENAI_API_KEY. */
+const keyOf = ({ hasLogin }: CodexSetting, env: NodeJS.ProcessEnv): string | null =>
+  env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
 
 export interface CodexSetting {
   /** Whether the user's credentials file exists. */
@@ -32,12 +41,11 @@ export function codexCommand(setting: CodexSetting, env: NodeJS.ProcessEnv): str
 
 /**
  * The app server reads no key from its environment, unlike the other commands of Codex, but a configured provider does.
- * So no key needs to be written to a file. As in Codex, CODEX_API_KEY wins over a login, and a login over
- * OPENAI_API_KEY.
+ * So no key needs to be written to a file.
  */
-function providerFlags({ hasLogin, hasProvider }: CodexSetting, env: NodeJS.ProcessEnv): string[] {
-  const key = env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
-  if (key === null || hasProvider) return [];
+function providerFlags(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
+  const key = keyOf(setting, env);
+  if (key === null || setting.hasProvider) return [];
   const url = env[BASE_URL] || OPENAI_URL;
   const members = { name: "OpenAI", base_url: url, env_key: key, wire_api: "responses" };
   const table = Object.entries(members).map(([name, value]) => `${name}=${JSON.stringify(value)}`);

@@ -19,7 +19,7 @@ const SKILLS = "skills";
 
 export interface HomeFolder extends CodexSetting {
   env: Record<string, string>;
-  /** Variables that the configuration names as keys. */
+  /** Variables that the configuration names as keys of the chosen provider. */
   keys: string[];
 }
 
@@ -60,8 +60,19 @@ function readServers(config: string): string[] {
   return [...new Set(names)];
 }
 
-/** The names in `env_key = "NAME"` and in `env_http_headers = { "X-Name" = "NAME" }`. */
-function readKeys(config: string): string[] {
+/**
+ * The names in `env_key = "NAME"` and in `env_http_headers = { "X-Name" = "NAME" }`, without those in the tables of
+ * providers that no `model_provider` chooses.
+ */
+function readKeys(text: string): string[] {
+  const chosen = new Set([...text.matchAll(/^\s*model_provider\s*=\s*["']([^"']+)["']/gm)].map(([, name]) => name!));
+  const config = text
+    .split(/^(?=\s*\[)/m)
+    .filter((table) => {
+      const [, provider] = /^\s*\[\s*model_providers\s*\.\s*["']?([\w.-]+)/.exec(table) ?? [];
+      return provider === undefined || [...chosen].some((name) => provider === name || provider.startsWith(`${name}.`));
+    })
+    .join("");
   const keys = [...config.matchAll(/\benv_key\s*=\s*["'](\w+)["']/g)].map(([, name]) => name!);
   const tables = [...config.matchAll(/\benv_http_headers\s*=\s*\{([^}]*)\}/g)].map(([, members]) => members!);
   const headers = tables.flatMap((members) => [...members.matchAll(/=\s*["'](\w+)["']/g)].map(([, name]) => name!));
