@@ -50,8 +50,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await refuseVisibleData(repository, limits);
         return inspect(repository);
       }),
-    combine: (cwd, runId, base, commits, message) =>
-      guarded(async () => combine((await openFor(cwd, runId)).repository, base, commits, message)),
+    combine: (cwd, runId, base, commits, message, favour) =>
+      guarded(async () => {
+        const { repository, run } = await openFor(cwd, runId);
+        const merge = await combine(repository, run, base, commits, message);
+        if (merge.ok || favour === undefined) return merge;
+        // Settling uses scratch files of the run, so it waits for its turn.
+        return enqueue(repository.commonDir, () => combine(repository, run, base, commits, message, favour));
+      }),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
     changesSince: (cwd, before) =>
       guarded(async () => {

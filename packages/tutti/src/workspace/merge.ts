@@ -14,9 +14,11 @@ type SettledMerge = { ok: true; commit: string; settled: string[] } | { ok: fals
 
 export async function combine(
   repository: Repository,
+  run: RunPaths,
   base: string,
   commits: readonly string[],
   message: string,
+  favour?: Favour,
 ): Promise<Merge> {
   let head = await commitOf(repository, base);
   for (const revision of commits) {
@@ -26,7 +28,7 @@ export async function combine(
       head = commit;
       continue;
     }
-    const merged = await mergeTwo(repository, head, commit, message);
+    const merged = await mergeOne(repository, run, head, commit, message, favour);
     if (!merged.ok) return merged;
     await hardenCommit(repository, merged.commit, [head, commit]);
     head = merged.commit;
@@ -34,7 +36,7 @@ export async function combine(
   return { ok: true, commit: head };
 }
 
-/** Merges `theirs` into `ours`. With `favour`, conflicting files are taken from that side. */
+/** Merges `theirs` into `ours`. With `favour`, `settleTree` takes the conflicting hunks from that side. */
 export async function mergeOne(
   repository: Repository,
   run: RunPaths,

@@ -1,15 +1,17 @@
-// Settles a merge conflict in favour of one side: conflicting files are taken whole from that side, all others are
+// Settles a merge conflict in favour of one side. Only the conflicting hunks of a text file are taken from that side. Files
+// without hunks are taken whole: binary files, links, files that one side deleted or both sides added. Everything else is
 // merged as usual. It uses objects and its own index; no file of a checkout is read or written.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, items, text } from "./git.ts";
+import { findTextFiles, mergeHunks } from "./merge-hunks.ts";
 import type { RunPaths } from "./workspace-paths.ts";
 import { changedFiles, onRepository, type Repository } from "./repository.ts";
 import { clearScratch } from "./working-tree.ts";
 
 export interface SettledTree {
   tree: string;
-  /** The files taken from the favoured side, sorted. */
+  /** The conflicting files, sorted. */
   files: string[];
 }
 
@@ -24,24 +26,34 @@ interface Entry {
   hash: string;
 }
 
-/** A path with a conflict. `favoured` is the favoured side's entry; a file that this side renamed keeps its entry. */
+/** A path with a conflict, and its entry in each stage of the merge. A file that one side renamed keeps its entry. */
 interface Colliding {
   path: string;
-  favoured: Entry | null;
+  base: Entry | null;
+  ours: Entry | null;
+  theirs: Entry | null;
 }
+
+/** Git's numbers for the versions of a conflicting file. */
+const STAGES: Record<string, "base" | "ours" | "theirs"> = { "1": "base", "2": "ours", "3": "theirs" };
 
 export async function settleTree(repository: Repository, run: RunPaths, collision: Collision): Promise<SettledTree> {
   const { tree, colliding } = await mergeAll(repository, collision);
   const side = collision.favoured === "ours" ? collision.ours : collision.theirs;
   const held = await entriesOf(repository, side);
-  const wanted = new Map<string, Entry | null>();
-  for (const { path, favoured } of colliding) {
+  // The scratch files lie in the run's folder, so removing the run also removes those that a crash has left.
+  await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
+  const byHunks = await settleByHunks(repository, run, collision, colliding);
+  const wanted = new Map<string, Entry | null>(byHunks);
+  for (const each of colliding) {
+    const { path } = each;
+    if (byHunks.has(path)) continue;
     const original = originalName(path, collision);
     // Git moves a file aside if the other side has a folder or a special entry at its path.
     if (original !== path) wanted.set(path, null);
     const whole = held.get(original);
     if (whole) wanted.set(original, whole);
-    else wanted.set(path, favoured);
+    else wanted.set(path, each[collision.favoured]);
   }
   const settled = await writeSettled(repository, run, tree, wanted);
   // A file that replaces a folder also settles the files that were in it.
@@ -50,24 +62,51 @@ export async function settleTree(repository: Repository, run: RunPaths, collisio
   return { tree: settled, files: [...new Set(files)].sort() };
 }
 
+/** Settles the files of which all three versions are text. */
+async function settleByHunks(
+  repository: Repository,
+  run: RunPaths,
+  collision: Collision,
+  colliding: readonly Colliding[],
+): Promise<Map<string, Entry>> {
+  const { favoured } = collision;
+  const regular = colliding.flatMap(({ path, base, ours, theirs }) => {
+    const isRegular = [base, ours, theirs].every((entry) => entry?.mode.startsWith("100"));
+    return isRegular && originalName(path, collision) === path
+      ? [{ path, base: base!, ours: ours!, theirs: theirs! }]
+      : [];
+  });
+  const texts = await findTextFiles(
+    repository,
+    regular.map(({ path }) => path),
+  );
+  const settled = new Map<string, Entry>();
+  for (const { path, ...entries } of regular.filter((each) => texts.has(each.path))) {
+    const { base, ours, theirs } = entries;
+    const versions = { base: base.hash, ours: ours.hash, theirs: theirs.hash };
+    const hash = await mergeHunks(repository, run, versions, favoured);
+    if (hash !== null) settled.set(path, { mode: entries[favoured].mode, hash });
+  }
+  return settled;
+}
+
 /**
  * Turns off git's detection of directory renames. It moves a file into the folder that the other side has renamed,
  * which adds a conflict in which one side has no version.
  */
 async function mergeAll(
   repository: Repository,
-  { ours, theirs, favoured }: Collision,
+  { ours, theirs }: Collision,
 ): Promise<{ tree: string; colliding: Colliding[] }> {
   const args = ["-c", "merge.directoryRenames=false", "merge-tree", "--write-tree", "-z", "--no-messages"];
   const merged = await onRepository(repository, `merge ${theirs}`, [...args, ours, theirs], { accept: [1] });
   const [tree = "", ...stages] = items(merged.stdout);
-  const wantedStage = favoured === "ours" ? "2" : "3";
   const found = new Map<string, Colliding>();
   for (const line of stages) {
     const { path, fields } = splitLine(line);
-    const [mode = "", hash = "", stage] = fields;
-    const previous = found.get(path)?.favoured ?? null;
-    found.set(path, { path, favoured: stage === wantedStage ? { mode, hash } : previous });
+    const [mode = "", hash = "", stage = ""] = fields;
+    const known = found.get(path) ?? { path, base: null, ours: null, theirs: null };
+    found.set(path, { ...known, [STAGES[stage]!]: { mode, hash } });
   }
   return { tree, colliding: [...found.values()] };
 }
@@ -103,8 +142,6 @@ async function writeSettled(
   tree: string,
   wanted: ReadonlyMap<string, Entry | null>,
 ): Promise<string> {
-  // The index lies in the run's folder, so removing the run also removes one that a crash has left.
-  await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
   const indexFile = join(run.runFolder, "merge.scratch-index");
   const purpose = "settle a merge";
   await clearScratch(indexFile);

@@ -39,7 +39,7 @@ export type Merge = { ok: true; commit: string } | { ok: false; files: string[] 
 export type Favour = "first" | "last";
 
 /**
- * `settled` lists the conflicting files that were taken from the favoured side, sorted. Empty after a clean merge.
+ * `settled` lists the conflicting files that were settled by `favour`, sorted. Empty after a clean merge.
  * `moved` is set if something else had moved the run's branch.
  */
 export type Integration = { moved: MovedRef | null } & (
@@ -80,9 +80,16 @@ export interface Workspaces {
   inspect(cwd: string): Promise<RepositoryFacts>;
   /**
    * Merges `commits` into `base` in this order, without a checkout. Fast-forwards if one side contains the other. The
-   * same input always gives the same commit.
+   * same input always gives the same commit. With `favour`, conflicts are settled as in `integrate`.
    */
-  combine(cwd: string, runId: string, base: string, commits: readonly string[], message: string): Promise<Merge>;
+  combine(
+    cwd: string,
+    runId: string,
+    base: string,
+    commits: readonly string[],
+    message: string,
+    favour?: Favour,
+  ): Promise<Merge>;
   /**
    * Creates the workspace at `start`, or returns the existing one untouched. `path` is the folder inside the workspace
    * that corresponds to `cwd`.
@@ -131,8 +138,8 @@ export interface Workspaces {
   /**
    * Merges a commit into the run's branch, always as a merge commit with `message`, onto `head`, which the log recorded.
    * A branch that something else has moved is put back first. A conflict leaves the branch at `head`, unless `favour` is
-   * given: then conflicting files, including deletions, are taken whole from that side. Rejects while the user has the
-   * branch checked out.
+   * given: then the conflicting hunks of a file are taken from that side, and files without hunks, deletions included,
+   * whole. Rejects while the user has the branch checked out.
    */
   integrate(cwd: string, runId: string, head: string, merge: PendingMerge): Promise<Integration>;
   /** Reads the user's refs and settings. `changes` is null if `before` is null or equal. */

@@ -68,6 +68,18 @@ describe("combine", () => {
     expect({ ...observe(lab.repo), refs: refs(lab.repo) }).toEqual(before);
   });
 
+  it("settles conflicts in favour of one side, and gives the same commit when it is repeated", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "a.txt": "1\n", "one.txt": "1" });
+    const two = commitOn(lab, lab.head, { "a.txt": "2\n", "two.txt": "2" });
+    const settle = () => lab.workspaces.combine(lab.repo, RUN, lab.head, [one, two], "m", "last");
+    const merged = await settle();
+    if (!merged.ok) throw new Error("conflict");
+    expect(content(lab.repo, merged.commit, "a.txt")).toBe("2");
+    expect(paths(lab.repo, merged.commit)).toEqual(expect.arrayContaining(["one.txt", "two.txt"]));
+    expect(await settle()).toEqual(merged);
+  });
+
   it("merges two commits with the same change", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "a.txt": "same\n", "one.txt": "1" });

@@ -114,6 +114,20 @@ describe("a run's branch that is ahead of the log after a crash", () => {
     expect(tip(lab)).toBe(lab.head);
   });
 
+  it("is put back without a report if a conflict was settled", async () => {
+    const { lab, end } = await ahead();
+    const commit = commitOn(lab, lab.head, { "one.txt": "another", "more.txt": "m" });
+    await lab.workspaces.openBranch(lab.repo, RUN, end);
+    const merge = { commit, message: "m", favour: "first" } as const;
+    expect(await lab.workspaces.integrate(lab.repo, RUN, end, merge)).toMatchObject({
+      ok: true,
+      settled: ["one.txt"],
+    });
+    await lab.workspaces.release(lab.repo, RUN, { head: tip(lab), attempts: [], pending: [] });
+    expect(await lab.workspaces.openBranch(lab.repo, RUN, end, [merge])).toBeNull();
+    expect(tip(lab)).toBe(end);
+  });
+
   it("is reported if one of the merges is not known", async () => {
     const { lab, pending, end } = await ahead();
     const moved = await lab.workspaces.openBranch(lab.repo, RUN, lab.head, pending.slice(0, 1));

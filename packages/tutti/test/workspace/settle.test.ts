@@ -39,23 +39,54 @@ describe("a merge conflict with a favoured side", () => {
   it.each([
     ["first", "1\n"],
     ["last", "2\n"],
+  ] as const)("is settled by the version of the %s, and all other files merge as usual", async (favour, expected) => {
+    const lab = laboratory();
+    const lines = (first: string, last: string): string => `${first}\n${"same\n".repeat(9)}${last}\n`;
+    const base = commitOn(lab, lab.head, { "both.txt": lines("a", "z") });
+    const ours = { "a.txt": "1\n", "one.txt": "1", "both.txt": lines("A", "z") };
+    const theirs = { "a.txt": "2\n", "two.txt": "2", "both.txt": lines("a", "Z") };
+    const commit = await collision(lab, ours, theirs, base);
+    expect(await settled(lab, commit, favour)).toEqual(["a.txt"]);
+    expect(content(lab.repo, REF, "a.txt")).toBe(expected.trimEnd());
+    expect(content(lab.repo, REF, "both.txt")).toBe(lines("A", "Z").trimEnd());
+    expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(["one.txt", "two.txt"]));
+    expect(git(lab.repo, "log", "--first-parent", "--format=%s", "-2", REF)).toBe("last\nfirst");
+    expect(git(lab.repo, "rev-parse", `${REF}^2`)).toBe(commit);
+  });
+
+  it.each([
+    ["first", "A1"],
+    ["last", "A2"],
   ] as const)(
-    "is settled by taking the whole file from the %s, and all other files merge as usual",
-    async (favour, expected) => {
+    "is settled by the hunks of the %s, and the other hunks of both sides are kept",
+    async (favour, taken) => {
       const lab = laboratory();
-      const lines = (first: string, last: string): string => `${first}\n${"same\n".repeat(9)}${last}\n`;
-      const base = commitOn(lab, lab.head, { "both.txt": lines("a", "z") });
-      const ours = { "a.txt": "1\n", "one.txt": "1", "both.txt": lines("A", "z") };
-      const theirs = { "a.txt": "2\n", "two.txt": "2", "both.txt": lines("a", "Z") };
-      const commit = await collision(lab, ours, theirs, base);
-      expect(await settled(lab, commit, favour)).toEqual(["a.txt"]);
-      expect(content(lab.repo, REF, "a.txt")).toBe(expected.trimEnd());
-      expect(content(lab.repo, REF, "both.txt")).toBe(lines("A", "Z").trimEnd());
+      const lines = (first: string, middle: string, last: string): string =>
+        [first, ...Array<string>(5).fill("same"), middle, ...Array<string>(5).fill("same"), last, ""].join("\n");
+      const base = commitOn(lab, lab.head, { "long.txt": lines("a", "m", "z") });
+      const ours = { "long.txt": lines("A1", "m", "Z1"), "one.txt": "1" };
+      const commit = await collision(lab, ours, { "long.txt": lines("A2", "M2", "z"), "two.txt": "2" }, base);
+      expect(await settled(lab, commit, favour)).toEqual(["long.txt"]);
+      expect(content(lab.repo, REF, "long.txt")).toBe(lines(taken, "M2", "Z1").trimEnd());
       expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(["one.txt", "two.txt"]));
-      expect(git(lab.repo, "log", "--first-parent", "--format=%s", "-2", REF)).toBe("last\nfirst");
-      expect(git(lab.repo, "rev-parse", `${REF}^2`)).toBe(commit);
     },
   );
+
+  it.each([
+    ["binary", (mark: string) => `\0${mark}\n${"same\n".repeat(9)}z\n`, ""],
+    ["not merged as text by the project", (mark: string) => `${mark}\n${"same\n".repeat(9)}z\n`, "x.dat -merge\n"],
+  ])("is settled by the whole file if it is %s", async (_, made, attributes) => {
+    const lab = laboratory();
+    const base = commitOn(lab, lab.head, { "x.dat": made("a"), ".gitattributes": attributes });
+    write(lab.repo, { ".gitattributes": attributes });
+    const theirs = made("A2").replace("z", "Z2");
+    const commit = await collision(lab, { "x.dat": made("A1") }, { "x.dat": theirs }, base);
+    expect(await settled(lab, commit, "first")).toEqual(["x.dat"]);
+    expect(content(lab.repo, REF, "x.dat")).toBe(made("A1").trimEnd());
+    git(lab.repo, "update-ref", REF, `${REF}^1`);
+    expect(await settled(lab, commit, "last")).toEqual(["x.dat"]);
+    expect(content(lab.repo, REF, "x.dat")).toBe(theirs.trimEnd());
+  });
 
   it("has an empty `settled` after a clean merge", async () => {
     const lab = laboratory();
