@@ -372,10 +372,8 @@ export class Reconciler {
         const head: string = pendingHead ?? run.head!;
         const { report, moved } = await mergeWork(run, head, taskId, this.#options.workspaces, merged);
         if (moved) await this.#writer.submit({ type: "refMoved", moved });
-        if (report.type === "merged") {
-          merged.add(taskId);
-          pendingHead = report.head;
-        }
+        merged.add(taskId);
+        pendingHead = report.head;
         const stored = this.#writer.submit(report);
         // `Promise.all` above receives the rejection; until then it would count as unhandled.
         stored.catch(() => {});

@@ -12,6 +12,7 @@ import { soundOrder } from "./plan/plan.ts";
 import { noteHold, noteRefused } from "./provider/provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
 import { withWorker } from "./fold/with-worker.ts";
+import type { AggregationAnswer } from "../schema/answer.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
@@ -205,7 +206,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, toolStats: addTools(run.toolStats, event.data.toolStats) };
     case "orchestrator:aggregated": {
       const { aggregation, head } = event.data;
-      const conflicts = aggregation.status === "success" ? settleConflicts(run) : run.conflicts;
+      const conflicts = aggregation.status === "success" ? settleConflicts(run, aggregation) : run.conflicts;
       return { ...run, aggregation, head, owed: null, conflicts };
     }
     case "orchestrator:verified":
@@ -244,8 +245,18 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...merged, head, conflicts: settled ? [...run.conflicts, settled] : run.conflicts };
     }
     case "workspace:conflict": {
-      const conflicted = withWorker(run, event.data.taskId, { merged: "conflict" });
-      return { ...conflicted, conflicts: [...run.conflicts, event.data.conflict] };
+      const { taskId, head, conflict } = event.data;
+      const conflicted = withWorker(run, taskId, { merged: head === undefined ? "conflict" : "merged" });
+      return { ...conflicted, head: head ?? run.head, conflicts: [...run.conflicts, conflict] };
+    }
+    case "workspace:repairing":
+      return { ...run, owed: firstAsking("aggregation") };
+    case "workspace:repaired": {
+      const { head, repair } = event.data;
+      // `success` means that every open conflict is resolved, for nothing else was asked.
+      const conflicts = settleConflicts(run, repair, repair.summary ?? "resolved by the main session");
+      // The decisions were about these conflicts. Later ones need their own.
+      return { ...run, head, conflicts, owed: null, decisions: [] };
     }
     case "branch:moved": {
       const { id: _, ...moved } = event.data;
@@ -305,11 +316,27 @@ export const firstAsking = (phase: Phase): Owed => ({
 
 export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
 
-/** Sets `resolution` from the user's decisions. Call it once the main session has merged with them. */
-export function settleConflicts(run: Run): Run["conflicts"] {
-  if (run.decisions.length === 0) return run.conflicts;
-  const resolution = run.decisions.map(({ question, answer }) => `${question}: ${answer}`).join("; ");
-  return run.conflicts.map((conflict) => (conflict.resolution === null ? { ...conflict, resolution } : conflict));
+/**
+ * Sets `resolution` of the open conflicts: by the user's decisions, with which the main session has merged, or by the
+ * resolutions that the answer names for all files of a conflict. Other conflicts get the resolution `otherwise`.
+ */
+export function settleConflicts(
+  { conflicts, decisions }: Run,
+  answer: AggregationAnswer | null,
+  otherwise: string | null = null,
+): Run["conflicts"] {
+  if (conflicts.every(({ resolution }) => resolution !== null)) return conflicts;
+  const decided = decisions.map(({ question, answer }) => `${question}: ${answer}`).join("; ") || null;
+  const named = (answer?.conflicts ?? []).filter(({ resolution }) => resolution !== undefined && resolution !== "");
+  const byAgent = (files: readonly string[]): string | null => {
+    const about = named.filter((each) => each.files?.some((file) => files.includes(file)));
+    const isComplete = files.every((file) => about.some((each) => each.files!.includes(file)));
+    return isComplete ? about.map(({ resolution }) => resolution).join("; ") || null : null;
+  };
+  return conflicts.map((conflict) => ({
+    ...conflict,
+    resolution: conflict.resolution ?? decided ?? byAgent(conflict.files) ?? otherwise,
+  }));
 }
 
 /** If the run is paused, changes the status in `pausedFrom` instead of the current one. */

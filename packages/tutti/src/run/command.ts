@@ -89,7 +89,8 @@ export type Report =
   /** The session withdrew the question `askId`. */
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
-  | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
+  /** `head` holds the work of the task, except for its side of the conflict. */
+  | { type: "conflicted"; taskId: string; commit: string; head: string; conflict: Conflict }
   | { type: "refMoved"; moved: MovedRef }
   /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }

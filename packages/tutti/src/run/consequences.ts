@@ -2,6 +2,7 @@
 // budget, the end of the run.
 import { askForMore, exhaustedBudget } from "./rules/budget.ts";
 import { assignedAgent } from "./rules/assign-agent.ts";
+import { isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./plan/confirm.ts";
 import { answerByDefault } from "./inbox/default-answer.ts";
@@ -67,7 +68,9 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     return true;
   };
   const { main, owed } = run;
-  if (main && owed && isToBeAsked(main, owed)) {
+  // A repair starts on a branch to which nothing else is being merged.
+  const waits = waitsForDecisions(run) || (isRepairing(run) && openWork(run).unmerged.length > 0);
+  if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = assignedAgent(run, owed.phase);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role) {
@@ -100,7 +103,9 @@ function followExecution(run: Run, at: number): RunEvent[] {
   const { active, unmerged, unfinished } = openWork(run);
   const spawning = active.filter((worker) => worker.status === "spawning").length;
   if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
-  return unfinished === 0 && unmerged.length === 0 ? afterExecution(run, at) : [];
+  const repair = requestRepair(run, at);
+  if (repair.length > 0) return repair;
+  return unfinished === 0 && unmerged.length === 0 && run.owed === null ? afterExecution(run, at) : [];
 }
 
 /** `phaseOverAt` has passed: active tasks time out, and tasks that have not started are blocked. */

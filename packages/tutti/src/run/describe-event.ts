@@ -156,6 +156,13 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       const { files, tasks } = data.conflict;
       return ofRun("warning", `conflict in ${files.join(", ")} between ${tasks.join(" and ")}`);
     }
+    case "workspace:repairing":
+      return ofRun(
+        "running",
+        `the main session settles ${data.files.join(", ")} before ${data.tasks.join(", ")} starts`,
+      );
+    case "workspace:repaired":
+      return ofRun("good", "the conflicts are settled", data.repair.summary ?? "");
     case "branch:moved":
       return ofRun("bad", describeMovedRef(data));
     case "subagent:started":

@@ -2,6 +2,7 @@
 // with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
 import { minutesOverAt } from "./rules/budget.ts";
 import { assignedAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
+import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisions.ts";
 import { taskOf, workerOf } from "./lookup.ts";
 import { openWork } from "./fold/open-work.ts";
 import { outlineOf } from "./plan/outline.ts";
@@ -58,11 +59,15 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   const paused = run.status === "paused";
   return {
     spawnMain:
-      !paused && run.owed !== null && main === null && mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
+      !paused &&
+      run.owed !== null &&
+      main === null &&
+      !waitsForDecisions(run) &&
+      mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],
-    merges: unmerged.map((worker) => worker.taskId),
+    merges: isBranchHeld(run) ? [] : unmerged.map((worker) => worker.taskId),
     deadlines: deadlines(run),
     lookAt: nextLook(run, Math.min(now, limits.since ?? now)),
   };
@@ -121,7 +126,7 @@ function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
   // `pausedBy` outlives a lost session: the task stays paused until the user resumes it.
   const isPaused = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
-  return !isPaused && (notBefore === null || now >= notBefore);
+  return !isPaused && (notBefore === null || now >= notBefore) && !waitsForBranch(run, taskId);
 }
 
 /** Calls `test` for the tasks that can start, in start order, until it returns true. */

@@ -217,6 +217,8 @@ export const EVENTS = {
     role: z.string().optional(),
     /** The agent's own default if missing. */
     model: z.string().optional(),
+    /** The commit of the run's branch from which the task starts, because its dependencies had conflicts. */
+    start: z.string().optional(),
   }),
   /** `key` is a hash of everything that determines the work of the attempt. */
   "worker:spawned": z.object({ ...worker, task: Task, start: z.string(), key: z.string().optional() }),
@@ -284,7 +286,18 @@ export const EVENTS = {
     /** The conflict, if there was one and the template's policy chose a side. */
     settled: Conflict.optional(),
   }),
-  "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
+  /** The work of a task is merged, except for its side of a conflict that is still open. */
+  "workspace:conflict": z.object({
+    id: z.string(),
+    taskId: z.string(),
+    commit: z.string(),
+    /** Missing in logs of versions that left out the whole work of the task. */
+    head: z.string().optional(),
+    conflict: Conflict,
+  }),
+  /** The main session settles the open conflicts in `files` before `tasks`, which build on them, start. */
+  "workspace:repairing": z.object({ id: z.string(), files: z.array(z.string()), tasks: z.array(z.string()) }),
+  "workspace:repaired": z.object({ id: z.string(), repair: AggregationAnswer, head: z.string() }),
   /** The unfinished work of a running worker was committed, so that it survives a failure of the machine. */
   "workspace:saved": z.object({ id: z.string(), sessionId: z.string(), taskId: z.string(), commit: z.string() }),
   /** Something other than Tutti moved or deleted a ref of this run. The run's work does not include the commit found there. */

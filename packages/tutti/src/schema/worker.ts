@@ -122,7 +122,7 @@ export interface Worker {
   /** The attempt whose result this worker reuses. */
   reused: Origin | null;
   commit: string | null;
-  /** State of `commit` relative to the run's branch. */
+  /** State of `commit` relative to the run's branch. `conflict` only occurs in runs of older versions. */
   merged: "not yet" | "merged" | "conflict";
   startedAt: number | null;
   completedAt: number | null;

@@ -38,7 +38,7 @@ export const BUILT_IN_VARIABLES = {
     meaning: "The reports of all workers, as JSON.",
     sample: '[{"taskId":"task_001","status":"completed"}]',
   },
-  CONFLICTS: { meaning: "The work that could not be merged, as JSON, or the word none.", sample: "none" },
+  CONFLICTS: { meaning: "The conflicts between the work of tasks, as JSON, or the word none.", sample: "none" },
   MERGED_OUTPUT: {
     meaning: "The description of the merged result by the aggregation.",
     sample: "Both modules described.",

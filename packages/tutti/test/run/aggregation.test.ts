@@ -18,7 +18,7 @@ function worked(template: Template, { same = false, conflict = false } = {}): St
       { work },
     );
     if (id === "b" && conflict) {
-      story.do({ type: "conflicted", taskId: "b", commit: "commit-of-b", conflict: CONFLICT });
+      story.do({ type: "conflicted", taskId: "b", commit: "commit-of-b", head: "after-b", conflict: CONFLICT });
     } else {
       story.merge(id);
     }

@@ -287,7 +287,8 @@ describe("A worker's report", () => {
     story.spawn("a");
     story.succeed("a");
     const conflict = { type: "file_conflict", files: ["x"], tasks: ["a", "b"], resolution: null, refs: [] };
-    story.do({ type: "conflicted", taskId: "a", commit: story.run.workers["a"]!.commit!, conflict });
+    const commit = story.run.workers["a"]!.commit!;
+    story.do({ type: "conflicted", taskId: "a", commit, head: "after-a", conflict });
     expect(outcome(story.run, [], story.now)).toMatchObject({
       status: "completed",
       outcome: "degraded",

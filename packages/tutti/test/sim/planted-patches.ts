@@ -3,6 +3,7 @@ import type { Slots } from "../../src/engine/slots.ts";
 import type { judgeAnswer } from "../../src/protocol/response/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
 import type { exhaustedBudget } from "../../src/run/rules/budget.ts";
+import type { isBranchHeld, waitsForBranch } from "../../src/run/rules/collisions.ts";
 import type { outcome } from "../../src/run/census.ts";
 import type { decideWorkerAnswer } from "../../src/run/rules/decide-worker-answer.ts";
 import type { decideStep } from "../../src/run/decide.ts";
@@ -26,6 +27,7 @@ export const PATCHED = {
   "run/apply.ts": ["apply", "fold"],
   "run/consequences.ts": ["consequences"],
   "run/rules/budget.ts": ["exhaustedBudget"],
+  "run/rules/collisions.ts": ["isBranchHeld", "waitsForBranch"],
   "run/rules/retry.ts": ["automaticRetry"],
   "run/rules/work-key.ts": ["workKey"],
   "run/rules/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
@@ -49,6 +51,8 @@ interface Rules {
   fold: typeof fold;
   consequences: typeof consequences;
   exhaustedBudget: typeof exhaustedBudget;
+  isBranchHeld: typeof isBranchHeld;
+  waitsForBranch: typeof waitsForBranch;
   automaticRetry: typeof automaticRetry;
   workKey: typeof workKey;
   isWhole: typeof isWhole;

@@ -124,6 +124,8 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
     takeOver: (real, run, worker, known) => real(run, { ...worker, anew: false }, known),
   },
   "nothing-reused": { mayStandFor: () => false },
+  "conflict-built-on": { waitsForBranch: () => false },
+  "branch-moves-in-repair": { isBranchHeld: () => false },
   "fold-forgets-merges": {
     fold: (real, run, events) =>
       real(

@@ -76,6 +76,8 @@ export const RULE_BUGS = {
   "reuse-of-part": "a partial result is reused",
   "reuse-against-a-retry": "a task that the user retries is reused instead",
   "nothing-reused": "a fork repeats completed work",
+  "conflict-built-on": "a task starts while a conflict between its dependencies is open",
+  "branch-moves-in-repair": "work is merged while the main session settles a conflict",
   "fold-forgets-merges": "a restart folds the log to another state",
   ...PROVIDER_BUGS,
 } as const;

@@ -31,7 +31,8 @@ export function simWorkspaces(parts: Parts): Workspaces {
       effects.act("inspect", () => {
         return { root: ROOT, prefix: "", head: repository.head, branch: "main", dirty: false };
       }),
-    combine: (_, __, base, commits, message) => act("combine", () => combine(repository, base, commits, message)),
+    combine: (_, __, base, commits, message, favour) =>
+      act("combine", () => combine(repository, base, commits, message, favour)),
     prepare: (_, key, start) =>
       act(`prepare ${folderPath(key)}`, () => {
         const path = folderPath(key);
@@ -104,7 +105,13 @@ function breakDown({ stage, random }: Parts, label: string): void {
   throw new TuttiError("git_failed", `git failed: ${label}`);
 }
 
-export function combine(repository: Repository, base: string, commits: readonly string[], message: string) {
+export function combine(
+  repository: Repository,
+  base: string,
+  commits: readonly string[],
+  message: string,
+  favour?: Favour,
+) {
   let at = base;
   for (const commit of commits) {
     if (repository.holds(at, commit)) continue;
@@ -113,7 +120,8 @@ export function combine(repository: Repository, base: string, commits: readonly 
       continue;
     }
     const { tree, collided } = repository.merge(at, commit);
-    if (collided.length > 0) return { ok: false as const, files: collided };
+    if (collided.length > 0 && favour === undefined) return { ok: false as const, files: collided };
+    if (favour === "last") for (const path of collided) takeTheirs(repository, tree, commit, path);
     at = repository.commit(tree, [at, commit], message);
   }
   return { ok: true as const, commit: at };

@@ -10,7 +10,7 @@ export function taskLook(run: Run, task: Task): StatusStyle {
   const worker = run.workers[task.id];
   switch (taskStanding(run, task.id)) {
     case "completed":
-      return completedLook(worker!);
+      return completedLook(run, worker!);
     case "failed":
       return { word: "Failed", tone: "bad", icon: "cross" };
     case "timeout":
@@ -28,8 +28,9 @@ export function taskLook(run: Run, task: Task): StatusStyle {
   }
 }
 
-function completedLook(worker: Worker): StatusStyle {
-  if (worker.merged === "conflict") return { word: "Conflict", tone: "warning", icon: "warning" };
+function completedLook({ conflicts }: Run, worker: Worker): StatusStyle {
+  const isOpen = conflicts.some(({ resolution, tasks }) => resolution === null && tasks.includes(worker.taskId));
+  if (isOpen) return { word: "Conflict", tone: "warning", icon: "warning" };
   if (worker.partial) return { word: "Partial", tone: "warning", icon: "check" };
   return { word: "Completed", tone: "good", icon: "check" };
 }

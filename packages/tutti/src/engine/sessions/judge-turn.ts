@@ -6,6 +6,7 @@ import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, TurnOver } from "../../run/command.ts";
+import { isRepairing } from "../../run/rules/collisions.ts";
 import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -71,7 +72,7 @@ function questionIn(output: string): string | null {
 function requireFields(run: Run, phase: Phase, judged: Judged): Judged {
   const { answer } = judged;
   const format = run.template.prompts[PROMPT_OF[phase]]?.format;
-  if (answer === null || !format) return judged;
+  if (answer === null || !format || isRepairing(run)) return judged;
   const problems = format.requiredFields
     .filter((field) => (answer.data as Record<string, unknown>)[field] === undefined)
     .map((field) => `data.${field} is missing.`);

@@ -1,4 +1,5 @@
 import type { Report } from "../../run/command.ts";
+import { TuttiError } from "../../schema/error.ts";
 import { attemptRef } from "../../schema/ids.ts";
 import type { Conflict, MovedRef } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -22,19 +23,14 @@ export async function mergeWork(
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
   const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, mergeOf(run, worker));
-  const merged = (newHead: string) => ({ type: "merged" as const, taskId, commit, head: newHead });
-  if (merge.ok && merge.settled.length === 0) return { report: merged(merge.commit), moved };
-  const conflict = conflictIn(
-    run,
-    alreadyMerged,
-    worker,
-    merge.ok ? merge.settled : merge.files,
-    merge.ok ? run.template.phases.aggregation.conflictResolution : null,
-  );
-  const report = merge.ok
-    ? { ...merged(merge.commit), conflict }
-    : { type: "conflicted" as const, taskId, commit, conflict };
-  return { report, moved };
+  // `mergeOf` always names a side, so that no conflict keeps the rest of the work out of the branch.
+  if (!merge.ok) throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged.`);
+  const merged = { taskId, commit, head: merge.commit };
+  if (merge.settled.length === 0) return { report: { type: "merged", ...merged }, moved };
+  const { conflictResolution } = run.template.phases.aggregation;
+  const isOpen = OPEN.has(conflictResolution);
+  const conflict = conflictIn(run, alreadyMerged, worker, merge.settled, isOpen ? null : conflictResolution);
+  return { report: { type: isOpen ? "conflicted" : "merged", ...merged, conflict }, moved };
 }
 
 const mergeOf = (run: Run, { taskId, task, commit }: Worker): PendingMerge => ({
@@ -62,7 +58,16 @@ export function recordedRefs(run: Run, head: string): RecordedRefs {
   return { head, attempts, pending: pendingMerges(run) };
 }
 
-const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last-wins": "last" };
+type Resolution = Run["template"]["phases"]["aggregation"]["conflictResolution"];
+
+/** With an `OPEN` resolution the branch holds the first version until the main session or the user decides. */
+export const FAVOURED: Record<Resolution, Favour> = {
+  "first-wins": "first",
+  "last-wins": "last",
+  smart: "first",
+  ask: "first",
+};
+const OPEN: ReadonlySet<Resolution> = new Set(["smart", "ask"]);
 
 const isMerged = ({ merged, taskId }: Worker, alreadyMerged: MergedBefore): boolean =>
   merged === "merged" || (merged === "not yet" && alreadyMerged.has(taskId));

@@ -1,5 +1,7 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
+import { isRepairing } from "../../run/rules/collisions.ts";
+import { REPAIR_PROMPT } from "./repair-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
 import type { Run } from "../../schema/run.ts";
@@ -32,12 +34,15 @@ export function renderPrompt(
   asking: PromptContext | null,
   cwd: string,
 ): RenderedPrompt {
-  const builtIn = { ...builtInVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
+  const isRepair = phase === "aggregation" && isRepairing(run);
+  const about = isRepair ? { ...run, conflicts: run.conflicts.filter(({ resolution }) => resolution === null) } : run;
+  const builtIn = { ...builtInVariables(about, cwd), ...(worker ? workerVariables(worker) : {}) };
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
-  const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
+  const prompt: Prompt = isRepair ? REPAIR_PROMPT : run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
   const first = [...(asking ? preamble(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
-  const text = [...first, ...parts, instructions(run, phase)].filter((part) => part !== "").join("\n\n");
+  const last = isRepair ? "" : instructions(run, phase);
+  const text = [...first, ...parts, last].filter((part) => part !== "").join("\n\n");
   return {
     text,
     get variables() {

@@ -4,6 +4,7 @@
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
+import { FAVOURED } from "./merge-work.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "../run-writer.ts";
@@ -13,7 +14,7 @@ import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
-import { asTuttiError } from "../../schema/error.ts";
+import { asTuttiError, TuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
@@ -249,7 +250,7 @@ export class SessionRunner {
 
   async #serve(): Promise<void> {
     try {
-      const start = this.#state?.start ?? (await this.#begin());
+      const start = this.#worker?.status === "spawning" ? await this.#begin() : (this.#state?.start ?? null);
       if (start === null || !this.#isOpen) return;
       const { path } = await this.#options.workspaces.prepare(this.#run.cwd, this.#key, start);
       this.#cwd = path;
@@ -290,14 +291,14 @@ export class SessionRunner {
   }
 
   /**
-   * Returns the `start` of a new attempt. Returns null if its dependencies conflict or a known result has completed it.
+   * Returns the `start` of a new attempt. Returns null if a known result has completed it.
    */
   async #begin(): Promise<string | null> {
     const { workspaces, known } = this.#options;
-    const start = await this.#findStart();
+    const start = this.#state?.start ?? (await this.#findStart());
     const worker = this.#worker;
-    if (start === null || !worker) return start;
     const run = this.#run;
+    if (!worker) return start;
     if (run.forkedFrom === null) return start;
     const key = await this.#findKey(worker, start);
     const attempt = { run, worker, place: this.#key, start, key };
@@ -313,7 +314,8 @@ export class SessionRunner {
     return this.#workKey;
   }
 
-  async #findStart(): Promise<string | null> {
+  /** `decide` names the start if a conflict between the dependencies is known. One that it could not foresee is settled. */
+  async #findStart(): Promise<string> {
     const run = this.#run;
     // A skipped or failed dependency has no commit to build on.
     const needs = this.#worker!.task.dependencies.flatMap((id) => {
@@ -321,11 +323,10 @@ export class SessionRunner {
       return worker?.status === "completed" ? [worker.commit!] : [];
     });
     const message = `Combine the dependencies of ${this.taskId} of ${run.id}`;
-    const merge = await this.#options.workspaces.combine(run.cwd, run.id, run.base!, needs, message);
+    const favour = FAVOURED[run.template.phases.aggregation.conflictResolution];
+    const merge = await this.#options.workspaces.combine(run.cwd, run.id, run.base!, needs, message, favour);
     if (merge.ok) return merge.commit;
-    const error = `The work of its dependencies conflicts in ${merge.files.join(", ")}.`;
-    await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
-    return null;
+    throw new TuttiError("workspace_failed", `The work of its dependencies conflicts in ${merge.files.join(", ")}.`);
   }
 
   async #handle(signal: SessionSignal, start: string): Promise<void> {

@@ -200,7 +200,7 @@ function unblock(run: Run, taskId: string): Run {
   return { ...run, blocked: withoutEntries(run.blocked, ids) };
 }
 
-function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
+function newWorker(run: Run, spawned: Spawned & { taskId: string; start?: string | undefined }): Worker {
   const { sessionId, taskId, attempt } = spawned;
   const previous = workerOf(run, taskId);
   return {
@@ -210,7 +210,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
     task: taskOf(run, taskId)!,
     status: "spawning",
     attempt,
-    session: newSession(run, spawned, "worker", null),
+    session: newSession(run, spawned, "worker", spawned.start ?? null),
     owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false, waitsFor: null },
     progress: 0,
     currentAction: null,

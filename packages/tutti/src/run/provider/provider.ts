@@ -4,6 +4,7 @@ import { addItem } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { activeWorkers } from "../lookup.ts";
 import { openWork } from "../fold/open-work.ts";
+import { waitsForDecisions } from "../rules/collisions.ts";
 import { providerOf } from "./provider-name.ts";
 import { sha256 } from "../fold/sha256.ts";
 import { PAUSABLE } from "../transitions.ts";
@@ -113,7 +114,7 @@ function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean
 export function askedMain(run: Run): string | null {
   const { main, owed, status } = run;
   if (!main || main.state === "over" || !owed || owed.waitsFor !== null) return null;
-  if (status === "paused" || isRunOver(status)) return null;
+  if (status === "paused" || isRunOver(status) || waitsForDecisions(run)) return null;
   return openWork(run).questions.some(({ sessionId }) => sessionId === main.sessionId) ? null : main.agent;
 }
 

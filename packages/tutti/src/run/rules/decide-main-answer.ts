@@ -8,6 +8,7 @@ import { afterAggregation, complete, enter, fail } from "../consequences.ts";
 import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
+import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
@@ -56,6 +57,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
+    if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
     const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
     return [
       ...ended(problems),
@@ -192,6 +194,22 @@ function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | unde
   );
 }
 
+/** The same block as of an aggregation, but only about the conflicts for which a task waits. */
+function repaired(
+  run: Run,
+  answer: AggregationAnswer,
+  { head, warnings = [] }: AnswerContext,
+  ended: Ended,
+  at: number,
+): RunEvent[] {
+  if (answer.status === "success") {
+    return [...ended([]), { type: "workspace:repaired", data: { id: run.id, repair: answer, head } }];
+  }
+  const questions =
+    answer.status === "needs_input" ? openDecisions(run, answer, warnings, at) : askAboutConflicts(run, at);
+  return [...ended([]), ...questions];
+}
+
 function aggregated(
   run: Run,
   answer: AggregationAnswer,
@@ -199,6 +217,7 @@ function aggregated(
   ended: Ended,
   at: number,
 ): RunEvent[] {
+  if (isRepairing(run)) return repaired(run, answer, { head, warnings }, ended, at);
   const warned = warnings.length > 0 ? { warnings } : {};
   const taken: RunEvent[] = [
     ...ended([]),
@@ -219,23 +238,15 @@ function aggregated(
  * conflicts to the user, one for each unresolved conflict. After the user decided, only the main session can ask again.
  */
 function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly string[], at: number): RunEvent[] {
-  const { mergeStrategy, conflictResolution } = run.template.phases.aggregation;
   const asks = answer.status === "needs_input";
-  const byPerson = mergeStrategy === "manual" || conflictResolution === "ask";
+  const byPerson = isLeftToUser(run);
   if (!asks && (!byPerson || run.decisions.length > 0)) return [];
   const ofAgent = (answer.conflicts ?? []).map((conflict) => ({
     question: conflict.description ?? `${conflict.type} in ${conflict.files?.join(", ") ?? "the result"}`,
     options: conflict.options,
     evidence: conflict,
   }));
-  const ofGit = run.conflicts
-    .filter(({ resolution }) => resolution === null)
-    .map((conflict) => ({
-      question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,
-      options: conflict.tasks.map((task) => `take the version of ${task}`),
-      evidence: conflict,
-    }));
-  const found = byPerson ? [...ofAgent, ...ofGit] : ofAgent;
+  const found = byPerson ? [...ofAgent, ...openConflicts(run)] : ofAgent;
   const whole = {
     question: [...warnings, answer.summary ?? "The main session needs a decision"].join(". "),
     options: undefined,
@@ -246,7 +257,7 @@ function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly s
   );
 }
 
-const settle = (run: Run): Run => (run.decisions.length > 0 ? { ...run, conflicts: settleConflicts(run) } : run);
+const settle = (run: Run): Run => ({ ...run, conflicts: settleConflicts(run, run.aggregation) });
 
 function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
   const taken: RunEvent[] = [

@@ -5,6 +5,7 @@ import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
 import { assignedAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
+import { collisionsOf, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause, resumed } from "../lifecycle.ts";
@@ -55,9 +56,9 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return [{ type: "workspace:merged", data: { id: run.id, taskId, commit, head, ...settled } }];
     }
     case "conflicted": {
-      const { taskId, commit, conflict } = report;
+      const { taskId, commit, head, conflict } = report;
       return awaitsMerge(run, taskId, commit)
-        ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, conflict } }]
+        ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, head, conflict } }]
         : [];
     }
     case "tick":
@@ -99,6 +100,7 @@ function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
 
 function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
+  if (waitsForDecisions(run)) return [];
   // The provider may have refused since the engine read the schedule.
   if (!mayAsk(run, assignedAgent(run, run.owed.phase).agent, at)) return [];
   const spent = exhaustedBudget(run, at, { turn: false, session: true });
@@ -121,11 +123,13 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
+  // Without `start` the engine combines the dependencies, which do not conflict then.
+  const start = collisionsOf(run, taskId).length > 0 ? { start: run.head! } : {};
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return [
     {
       type: "worker:spawning",
-      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned },
+      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned, ...start },
     },
   ];
 }

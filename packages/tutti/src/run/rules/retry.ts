@@ -14,7 +14,6 @@ import type { Worker } from "../../schema/worker.ts";
 const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "agent_not_startable",
   "agent_unknown",
-  "dependencies_collide",
   "session_lost",
   "request_forged",
   "phase_over",

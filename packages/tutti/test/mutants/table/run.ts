@@ -69,13 +69,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-312"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/rules/collisions.ts",
     find: `mergeStrategy === "manual" || conflictResolution === "ask"`,
     replace: `conflictResolution === "ask"`,
   },
   {
     rows: ["D4-313"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/rules/collisions.ts",
     find: `mergeStrategy === "manual" || conflictResolution === "ask"`,
     replace: `mergeStrategy === "manual"`,
   },

@@ -22,6 +22,7 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
       ledger.tokens += event.data.usage.inputTokens + event.data.usage.outputTokens;
       return;
     case "worker:spawned":
+      checkFoundation(checked, before, event.data);
       return checkNotAgain(checked, ledger, before, event.data);
     case "worker:completed":
       checkOwner(checked, ledger, event.data);
@@ -116,6 +117,7 @@ function checkStart(
   ledger.notBefore.delete(taskId);
   ledger.ended.delete(taskId);
   checkCompany(checked, ledger, before, task, event.timestamp);
+  checkNoOpenConflict(checked, before, event.data, task);
   const fresh: Attempt = {
     sessionId,
     taskId,
@@ -132,6 +134,30 @@ function checkStart(
   ledger.active.set(taskId, fresh);
   const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.active.size, 0);
   stage.require(active <= checked.serverCap, "I2", () => `${active} workers on a server for ${checked.serverCap}`);
+}
+
+/** A task starts from the work of all its dependencies. */
+function checkFoundation({ stage, repository }: Checked, run: Run, data: EventData<"worker:spawned">): void {
+  const { taskId, start } = data;
+  const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
+  for (const id of dependencies) {
+    const worker = run.workers[id];
+    const isThere = worker?.status !== "completed" || repository.holds(start, worker.commit!);
+    stage.require(isThere, "foundation", () => `${taskId} of ${run.id} starts at ${start} without the work of ${id}`);
+  }
+}
+
+/** No conflict between the dependencies of a task is open when it starts. */
+function checkNoOpenConflict({ stage }: Checked, run: Run, data: EventData<"worker:spawning">, task: Task): void {
+  if (data.start !== undefined) stage.count("tasks that start from the branch");
+  const open = run.conflicts.find(({ resolution, tasks }) => {
+    return resolution === null && tasks.filter((id) => task.dependencies.includes(id)).length > 1;
+  });
+  stage.require(
+    !open,
+    "foundation",
+    () => `${task.id} of ${run.id} starts with a conflict in ${open?.files.join(", ")}`,
+  );
 }
 
 /** Checks that overlapping scopes do not run together, and that workers start at least `spawnDelay` apart. */
@@ -187,7 +213,6 @@ function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: Ev
 const NOT_BY_ITSELF = new Set([
   "agent_not_startable",
   "agent_unknown",
-  "dependencies_collide",
   "session_lost",
   "phase_over",
   "auth",

@@ -42,6 +42,8 @@ export class Ledger {
   readonly turns = new Set<string>();
   readonly hooks = new Set<string>();
   readonly merged = new Set<string>();
+  /** Commits that were merged with a conflict. A dependent without work of its own has the same commit. */
+  readonly conflicted = new Set<string>();
   readonly anew = new Set<string>();
   readonly takenOver = new Set<string>();
   /** By session: its provider, and the try that the provider refused. */

@@ -87,6 +87,7 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
     checkProviders(checked, ledger, before, event);
     checkPerson(stage, before, event);
     checkGit(checked, ledger, event);
+    checkRepair(checked, before, event);
     checkEnd(checked, ledger, event);
   }
 }
@@ -139,6 +140,21 @@ function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   );
 }
 
+/** A repair removes no file: agents of the simulation delete none. */
+function checkRepair({ stage, repository }: Checked, before: Run, event: StoredEvent): void {
+  if (event.type !== "workspace:repaired") return;
+  const { head } = event.data;
+  const { tree } = repository.get(head);
+  const lost = Object.keys(repository.get(before.head!).tree).filter((path) => tree[path] === undefined);
+  stage.require(lost.length === 0, "repair", () => `the repair ${head} removes ${lost.join(", ")}`);
+  const reverted = workersOf(before).filter(({ merged, commit }) => {
+    return merged === "merged" && !repository.holds(head, commit!);
+  });
+  stage.require(reverted.length === 0, "repair", () => `the repair ${head} lacks ${reverted[0]?.taskId}`);
+  const [isOpen] = before.conflicts.filter(({ resolution }) => resolution === null);
+  stage.require(isOpen !== undefined, "repair", () => `${head} repairs nothing`);
+}
+
 /** A commit in `workspace:merged` is in the branch, exactly once. */
 function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
   if (event.type !== "workspace:merged" && event.type !== "workspace:conflict") return;
@@ -146,15 +162,19 @@ function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredE
   stage.require(ledger.completed.get(taskId) === commit, "merge", () => `${commit} of ${taskId} was never accepted`);
   stage.require(!ledger.merged.has(commit + taskId), "merge", () => `${commit} of ${taskId} was merged twice`);
   ledger.merged.add(commit + taskId);
-  if (event.type === "workspace:conflict") return stage.count("conflicts");
-  if (event.data.settled) stage.count("conflicts settled");
-  const { head } = event.data;
+  const isConflict = event.type === "workspace:conflict";
+  if (isConflict) {
+    stage.count("conflicts");
+    ledger.conflicted.add(commit);
+  }
+  if (!isConflict && event.data.settled) stage.count("conflicts settled");
+  const head = event.data.head!;
   stage.require(repository.holds(head, commit), "merge", () => `${head} does not hold ${commit} of ${taskId}`);
   const merges = repository.mainLine(head).filter((id) => repository.get(id).parents[1] === commit);
   stage.require(merges.length <= 1, "merge", () => `${commit} of ${taskId} was merged ${merges.length} times`);
   // A merge that is repeated after a crash returns an empty `settled`, as `Workspaces` documents.
   const favoured = ledger.run!.template.phases.aggregation.conflictResolution.endsWith("-wins");
-  if (!favoured) checkNothingLost(stage, repository, head, commit);
+  if (!favoured && !ledger.conflicted.has(commit)) checkNothingLost(stage, repository, head, commit);
 }
 
 /** A merge without a conflict changes no file that both sides have changed. */

@@ -266,9 +266,18 @@ function isForgotten(ledger: Ledger, run: Run, session: SessionState, owed: Owed
   return at >= wait.until && probes(ledger, run, provider, wait).every(({ sessionId }) => asks(run, sessionId));
 }
 
+/** The main session waits for decisions of the user. Before a repair it also waits for merges. */
+function mainWaits(run: Run): boolean {
+  const merges = Object.values(run.workers).some(
+    ({ status, merged }) => status === "completed" && merged === "not yet",
+  );
+  const isRepair = run.currentPhase === "workerExecution";
+  return (isRepair && merges) || Object.values(run.inbox).some(({ kind }) => kind === "decision");
+}
+
 function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefined {
   if (run.status === "paused" || isRunOver(run.status)) return undefined;
-  if (run.main && isForgotten(ledger, run, run.main, run.owed, at)) return run.main;
+  if (run.main && !mainWaits(run) && isForgotten(ledger, run, run.main, run.owed, at)) return run.main;
   const workers = activeWorkers(run).filter(({ status }) => status === "running");
   return workers.find(({ session, owed }) => isForgotten(ledger, run, session, owed, at))?.session;
 }

@@ -3,6 +3,7 @@
 import type { Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { combine, treeOf } from "../sim-workspaces.ts";
+import { FAVOURED } from "../../../src/engine/sessions/merge-work.ts";
 import { workerOf } from "../../../src/run/lookup.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
@@ -31,11 +32,15 @@ function aboutOf(run: Run, taskId: string, tree: string): string {
   return JSON.stringify([run.templateId, title, description, scope, agent, role, tree]);
 }
 
-/** Merges the run's `base` with the results of the task's dependencies. */
+/** Merges the run's `base` with the results of the task's dependencies, unless the log names the start. */
 function startOf({ repository }: Checked, run: Run, taskId: string): string | null {
+  const { start } = workerOf(run, taskId)!.session;
+  if (start !== null) return start;
   const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
   const commits = dependencies.flatMap((id) => workerOf(run, id)?.commit ?? []);
-  const merged = combine(repository, run.base!, commits, `Combine the dependencies of ${taskId} of ${run.id}`);
+  const message = `Combine the dependencies of ${taskId} of ${run.id}`;
+  const favour = FAVOURED[run.template.phases.aggregation.conflictResolution];
+  const merged = combine(repository, run.base!, commits, message, favour);
   return merged.ok ? merged.commit : null;
 }
 
