@@ -1,4 +1,5 @@
 // The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
+import { overlaps } from "./overlaps.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { entryOf } from "./fold/shared-record.ts";
@@ -123,7 +124,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     commit: run.head,
     outputFiles,
     warnings: [...workWarnings(run), ...repositoryWarnings(run)],
-    conflicts: run.conflicts,
+    conflicts: [...run.conflicts, ...overlaps(run)],
     verification: run.verification,
     usage: run.usage,
     durationMs: run.startedAt === null ? 0 : (run.completedAt ?? now) - run.startedAt,

@@ -443,6 +443,9 @@ describe("an agent", () => {
     expect(conflict!.tasks.toSorted()).toEqual(["one", "two"]);
     const versions = conflict!.refs.map((ref) => lab.git("show", `${ref}:same.md`));
     expect(versions.toSorted()).toEqual(["by one", "by two"]);
+    const { stdout } = await lab.tutti(["status", last.id!]);
+    expect(stdout).toContain("outcome: degraded");
+    expect(stdout).toContain(`conflict in same.md: ${conflict!.tasks.join(", ")} (not settled; compare refs/tutti/`);
   });
 
   it("whose program cannot be started ends the run with exit 5", async () => {

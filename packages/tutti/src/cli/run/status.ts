@@ -1,8 +1,8 @@
 import type { Output } from "../terminal/output.ts";
-import { itemLine, describePause, describePlan } from "../terminal/describe.ts";
+import { itemLine, describePause, describePlan, describeTroubles } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
-import { workWarnings } from "../../run/work-warnings.ts";
+import { outcome } from "../../run/census.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
   const runs = await readRuns(output);
@@ -17,7 +17,7 @@ export async function status(output: Output, idPrefix: string): Promise<number> 
   }
   if (run.outcome !== null)
     output.result(`outcome: ${run.outcome}${run.head === null ? "" : `, branch tutti/${run.id}`}`);
-  for (const warning of workWarnings(run)) output.result(`warning: ${warning}`);
+  for (const line of describeTroubles(outcome(run, [], Date.now()))) output.result(line);
   for (const error of run.errors) output.result(`error in ${error.phase ?? "the run"}: ${error.error}`);
   return 0;
 }

@@ -9,7 +9,7 @@ import {
 } from "../../run/describe-event.ts";
 import type { PauseReason, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { Outcome } from "../../schema/outcome.ts";
+import type { Conflict, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
 export function describePhase(run: Run): string {
@@ -60,15 +60,27 @@ export function describePlan(run: Run): string[] {
   });
 }
 
+/** The tasks that did not complete, conflicts and warnings. */
+export const describeTroubles = ({ causes, conflicts, warnings }: Outcome): string[] => [
+  ...causes.map((cause) => `  ${cause.taskId} ${cause.status}: ${cause.reason}`),
+  ...conflicts.map(describeConflict),
+  ...warnings.map((warning) => `  warning: ${warning}`),
+];
+
+function describeConflict({ type, files, tasks, resolution, refs }: Conflict): string {
+  const between = `in ${files.join(", ")}: ${tasks.join(", ")}`;
+  if (type === "overlap") return `  overlap ${between} (merged)`;
+  const state = resolution === null ? `not settled; compare ${refs.join(" and ")}` : `settled: ${resolution}`;
+  return `  conflict ${between} (${state})`;
+}
+
 export function describeOutcome(outcome: Outcome): string[] {
-  const { census, conflicts, causes, warnings } = outcome;
+  const { census } = outcome;
   const counts = Object.entries(census).filter(([name, count]) => name !== "planned" && count > 0);
   return [
     `${outcome.outcome ?? outcome.status}: ${census.planned} planned${counts.map(([name, count]) => `, ${count} ${name}`).join("")}`,
     ...(outcome.error === null ? [] : [`  ${outcome.error}`]),
-    ...causes.map((cause) => `  ${cause.taskId} ${cause.status}: ${cause.reason}`),
-    ...conflicts.map((conflict) => `  conflict in ${conflict.files.join(", ")}: ${conflict.tasks.join(", ")}`),
-    ...warnings.map((warning) => `  warning: ${warning}`),
+    ...describeTroubles(outcome),
     ...(outcome.branch === null
       ? []
       : [`${plural(outcome.outputFiles.length, "file")} changed on branch ${outcome.branch}`]),
