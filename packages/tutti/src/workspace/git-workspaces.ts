@@ -5,7 +5,7 @@ import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/fold
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { findUnproven } from "./find-unproven.ts";
-import { combine } from "./merge.ts";
+import { combine } from "./merging/merge.ts";
 import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";

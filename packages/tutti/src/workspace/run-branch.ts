@@ -8,7 +8,7 @@
 import { TuttiError } from "../schema/error.ts";
 import { attemptRef, runBranch } from "../schema/ids.ts";
 import type { MovedRef } from "../schema/outcome.ts";
-import { mergeOne } from "./merge.ts";
+import { mergeOne } from "./merging/merge.ts";
 import { listCommits, readRef, shortHash, writeRef } from "./refs.ts";
 import { checkoutsOf } from "./registry.ts";
 import { commitOf, findCommit, isAncestor, parentsOf, type Repository } from "./repository.ts";

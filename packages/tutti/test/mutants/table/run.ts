@@ -981,8 +981,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-497"],
     file: "tutti/src/run/rules/decide-report.ts",
-    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned }",
-    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...assigned }",
+    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned, ...start }",
+    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...assigned, ...start }",
   },
   {
     rows: ["D4-498"],
@@ -1228,8 +1228,10 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-314", "D4-315"],
     file: "tutti/src/engine/sessions/merge-work.ts",
-    find: `{ "first-wins": "first", "last-wins": "last" }`,
-    replace: `{ "first-wins": "last", "last-wins": "first" }`,
+    find: `"first-wins": "first",
+  "last-wins": "last",`,
+    replace: `"first-wins": "last",
+  "last-wins": "first",`,
   },
   {
     rows: ["D4-588"],

@@ -1,9 +1,9 @@
 // Merges the versions of one file. Only the hunks in which they conflict are taken from the favoured side.
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bytes, gitFault, items } from "./git.ts";
-import { onRepository, type Repository } from "./repository.ts";
-import type { RunPaths } from "./workspace-paths.ts";
+import { bytes, gitFault, items } from "../git.ts";
+import { onRepository, type Repository } from "../repository.ts";
+import type { RunPaths } from "../workspace-paths.ts";
 
 /** Hashes of a file's contents. */
 export interface FileVersions {

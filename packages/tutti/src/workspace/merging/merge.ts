@@ -1,11 +1,11 @@
 // Merges objects without a checkout, an index or a hook. The result depends only on the input, including its date, so a
 // repeat after a crash gives the same commit.
-import { items, text } from "./git.ts";
-import { hardenCommit } from "./harden.ts";
-import type { RunPaths } from "./workspace-paths.ts";
-import { commitOf, commitTree, isAncestor, newestDate, onRepository, type Repository } from "./repository.ts";
+import { items, text } from "../git.ts";
+import { hardenCommit } from "../harden.ts";
+import type { RunPaths } from "../workspace-paths.ts";
+import { commitOf, commitTree, isAncestor, newestDate, onRepository, type Repository } from "../repository.ts";
 import { settleTree } from "./settle.ts";
-import type { Favour, Merge } from "./workspace.ts";
+import type { Favour, Merge } from "../workspace.ts";
 
 /** The run's branch is always "ours" in a merge. */
 const SIDES = { first: "ours", last: "theirs" } as const;

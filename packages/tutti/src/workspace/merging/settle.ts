@@ -3,11 +3,11 @@
 // merged as usual. It uses objects and its own index; no file of a checkout is read or written.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { bytes, items, text } from "./git.ts";
+import { bytes, items, text } from "../git.ts";
 import { findTextFiles, mergeHunks } from "./merge-hunks.ts";
-import type { RunPaths } from "./workspace-paths.ts";
-import { changedFiles, onRepository, type Repository } from "./repository.ts";
-import { clearScratch } from "./working-tree.ts";
+import type { RunPaths } from "../workspace-paths.ts";
+import { changedFiles, onRepository, type Repository } from "../repository.ts";
+import { clearScratch } from "../working-tree.ts";
 
 export interface SettledTree {
   tree: string;
