@@ -336,6 +336,20 @@ describe("Tools and subagents of Claude Code", () => {
     expect(lab.of("turn_end")).toEqual([WELL]);
   });
 
+  test("in the background are stopped with the turn", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    lab.hear({ type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "b1" }, { task_id: "b2" }] });
+    lab.dialogue.interrupt();
+    const asked = lab.said.flatMap(({ request }) => (request ? [request] : []));
+    expect(asked.slice(-3)).toEqual([
+      { subtype: "stop_task", task_id: "b1" },
+      { subtype: "stop_task", task_id: "b2" },
+      { subtype: "interrupt", cancel_queued: true },
+    ]);
+  });
+
   test("that failed are reported as such, and are no reason to accept a turn with refused ones", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();

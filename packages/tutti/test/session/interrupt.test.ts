@@ -1,6 +1,8 @@
 import { existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Conversation } from "../agents/conversation.ts";
+import { programOf } from "../lab/lab.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { Session, SessionSignal, SessionSpec } from "../../src/session/session.ts";
 
@@ -51,6 +53,23 @@ function obedient(): { spec: SessionSpec; lines: () => string[] } {
   const spec = lab.spec(lab.program("command", OBEDIENT(log)));
   return { spec, lines: () => readFileSync(log, "utf8").trimEnd().split("\n") };
 }
+
+describe("An interrupted acp: agent", () => {
+  it("has its commands ended, also those for which it does not wait, and continues", async () => {
+    const agent = `acp:${process.execPath} ${programOf("acp.ts")}`;
+    const talk = new Conversation(lab.host.open(lab.spec(agent)), () => "allow");
+    const commands = () => lab.processes().filter((line) => line.includes("sleep 306"));
+    await talk.give(1, "run sh -c 'sleep 306; :' & touch up\ntalk for long");
+    await talk.until(({ type }) => type === "partial");
+    expect(existsSync(join(lab.cwd, "up"))).toBe(true);
+    expect(commands()).not.toEqual([]);
+    await talk.session.interrupt(1);
+    await talk.over(1);
+    await expect.poll(commands).toEqual([]);
+    expect(texts(await talk.turn(2, "say Here I am."))).toBe("Here I am.");
+    await talk.end();
+  });
+});
 
 describe("An interrupted command: agent", () => {
   it("gets one line, and its turn ends as interrupted", async () => {

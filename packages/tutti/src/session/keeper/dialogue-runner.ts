@@ -2,6 +2,7 @@
 // that died or stalled is resumed.
 import { closeSync, openSync, statSync } from "node:fs";
 import { ActivityWatch } from "./activity.ts";
+import { findOwnProcesses, type OwnProcesses } from "./agent-commands.ts";
 import type { AgentLine, Dialogue, DialogueTurn } from "../dialogue.ts";
 import { loadDialogue, type DialogueName } from "../dialogues.ts";
 import { LineTail } from "../line-tail.ts";
@@ -22,6 +23,8 @@ export interface DialogueRunnerOptions {
   /** Called once per session, when the first process accepts turns. */
   ready: () => void;
   fail: (error: string) => void;
+  /** Called when an interrupted turn has ended. `own` are the processes of the agent itself. */
+  stopped: (own: OwnProcesses) => void;
 }
 
 export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<DialogueRunner> {
@@ -50,6 +53,7 @@ export class DialogueRunner {
   /** The turn interrupted last. A new process does not receive it. */
   #stoppedTurn = 0;
   #relaunches = 0;
+  #own: OwnProcesses = new Map();
 
   constructor(options: DialogueRunnerOptions, openDialogue: (runner: DialogueRunner) => Dialogue) {
     this.#options = options;
@@ -71,10 +75,12 @@ export class DialogueRunner {
   }
 
   tell(line: AgentLine): void {
+    const isStopped = line.type === "turn_end" && this.#open?.number === this.#stoppedTurn;
     if (line.type === "turn_end") this.#open = null;
     if (line.type === "ask") this.#asks.add(line.id);
     if (line.type === "ask_cancelled") this.#asks.delete(line.id);
     this.#options.record.tell(line);
+    if (isStopped) this.#options.stopped(this.#own);
   }
 
   /** After a relaunch, sends the open turn again unless it was interrupted. */
@@ -82,6 +88,7 @@ export class DialogueRunner {
     const isFirst = !this.#isReady;
     this.#isReady = true;
     this.#isRunning = true;
+    this.#own = findOwnProcesses(this.#options.spec.sessionId);
     if (this.#open?.number === this.#stoppedTurn) this.tell({ type: "turn_end", error: "the turn was interrupted" });
     if (this.#open) this.#dialogue.turn(this.#open);
     if (isFirst) this.#options.ready();

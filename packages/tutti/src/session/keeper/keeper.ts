@@ -14,6 +14,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endCommands, findCommands } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
 import { readLaunch, type KeeperLaunch } from "./keeper-launch.ts";
 import { identify, isAlive, signalGroup, type ProcessIdentity } from "../process.ts";
@@ -100,6 +101,8 @@ class Keeper {
         for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
       },
       fail: (error) => this.#fail(null, error),
+      // An agent may leave a command running when its turn is interrupted, but a paused run must not change files.
+      stopped: (own) => void endCommands(findCommands(this.#spec.sessionId, own), sleep, TERM_TO_KILL_MS),
     });
   }
 

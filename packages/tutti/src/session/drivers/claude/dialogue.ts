@@ -46,7 +46,8 @@ class ClaudeDialogue implements Dialogue {
   #reportsIdle = false;
   #keyIsFixed = false;
   #subagents = new Set<string>();
-  #tasks = 0;
+  /** Ids of commands and subagents in the background. */
+  #tasks: string[] = [];
   #startTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   #announced = "";
@@ -82,7 +83,7 @@ class ClaudeDialogue implements Dialogue {
     clearTimeout(this.#silenceTimer);
     this.#ready = false;
     this.#reportsIdle = false;
-    this.#tasks = 0;
+    this.#tasks = [];
     this.#requests.cancelAll();
     for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, phase: "done" });
     this.#subagents.clear();
@@ -102,6 +103,8 @@ class ClaudeDialogue implements Dialogue {
 
   interrupt(): void {
     if (this.#turn) this.#turn.interrupted = true;
+    // The program spares commands in the background. Ended by a signal, they would make it start a turn of its own.
+    for (const id of this.#tasks) this.#request("stop_task", { task_id: id });
     this.#request("interrupt", { cancel_queued: true });
   }
 
@@ -125,7 +128,7 @@ class ClaudeDialogue implements Dialogue {
     if (typeof message["type"] !== "string") return;
     this.#read(message);
     clearTimeout(this.#silenceTimer);
-    if (this.#reportsIdle || !this.#turn?.result || this.#tasks > 0) return;
+    if (this.#reportsIdle || !this.#turn?.result || this.#tasks.length > 0) return;
     this.#silenceTimer = setTimeout(() => this.#settle(), SILENCE_MS);
   }
 
@@ -209,7 +212,7 @@ class ClaudeDialogue implements Dialogue {
         this.#turn?.refuse(textOf(message["tool_use_id"]), textOf(message["tool_name"]));
         return;
       case "background_tasks_changed":
-        this.#tasks = listOf(message["tasks"]).length;
+        this.#tasks = listOf(message["tasks"]).map((task) => textOf(task["task_id"]));
         return;
       case "task_started": {
         const toolId = textOf(message["tool_use_id"]);
