@@ -68,6 +68,15 @@ export const tryToWrite = (work: () => void): boolean =>
     return true;
   }, false);
 
+/** Waits for `work`, which the disk may not allow for now. */
+export async function ignoreUnwritable(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+  }
+}
+
 /** Turns an error of a write into a `TuttiError` that begins with `problem`. */
 export function asDiskError(error: unknown, problem: string): TuttiError {
   if (error instanceof TuttiError) return error;

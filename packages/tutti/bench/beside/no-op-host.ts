@@ -40,7 +40,7 @@ export class NoOpHost implements SessionHost {
     for (const sessionId of this.#open.keys()) if (!keep.includes(sessionId)) await this.end(runId, sessionId);
   }
 
-  transcript = (): [] => [];
+  transcript = async (): Promise<[]> => [];
   archive = (): Promise<void> => Promise.resolve();
   isArchived = (): boolean => false;
   forget = (): Promise<void> => Promise.resolve();

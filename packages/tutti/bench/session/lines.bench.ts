@@ -62,7 +62,7 @@ function mask(values = secrets): void {
 function read(): number {
   const reader = new SessionReader(folder, "stream", () => new JsonLinesDecoder(), { secrets });
   let emitted = 0;
-  for (const _ of reader.read()) emitted += 1;
+  for (const signal of reader.read()) if (signal) emitted += 1;
   return emitted;
 }
 

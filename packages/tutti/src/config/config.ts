@@ -40,6 +40,12 @@ const UserConfig = z.strictObject({
       folders: z.array(z.string().refine(isAbsolute, "must be an absolute path")).optional(),
     })
     .optional(),
+  sessions: z
+    .strictObject({
+      /** The most output of one session on disk, in megabytes. An agent that writes more is ended. */
+      maxOutputMb: z.number().int().min(1).max(100_000).optional(),
+    })
+    .optional(),
   /** Ended runs to keep; without `retention`, all of them. */
   retention: z
     .strictObject({

@@ -354,7 +354,7 @@ export class Engine {
   }
 
   /** `sessionId` may be of the newest attempt or an older one. */
-  transcript(id: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
+  async transcript(id: string, sessionId: string, page?: TranscriptPage): Promise<TranscriptEntry[]> {
     this.#runs.state(id);
     return this.#options.sessions.transcript(id, sessionId, page);
   }

@@ -34,11 +34,17 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
         world: realWorld,
         agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
         token: () => options.token ?? readToken(dataDir),
+        maxOutputBytes: () => maxOutputBytes(dataDir),
         ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
       }),
     );
   const host = withAgents(hostWith([]), () => readUserConfig(dataDir).agents, hostWith);
   return options.scenario === undefined ? host : withScenario(host, options.scenario);
+}
+
+function maxOutputBytes(dataDir: string): number | undefined {
+  const megabytes = readUserConfig(dataDir).sessions?.maxOutputMb;
+  return megabytes === undefined ? undefined : megabytes * 1_000_000;
 }
 
 /** All sessions of the returned host play the scenario, so a rehearsal starts no other agent. */

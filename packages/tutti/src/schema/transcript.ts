@@ -2,8 +2,8 @@ import type { Ending, FailureCause } from "./ending.ts";
 import type { Usage } from "./outcome.ts";
 
 /**
- * `n` counts from 1. Only the newest text may still grow. `omitted` is the number of characters truncated at the end of a
- * long entry; the session's folder has the full text. Readers must ignore unknown types, because types may be added.
+ * `n` counts from 1. Only the newest text may still grow. `omitted` is the number of characters left out of the middle of
+ * a long entry; the session's folder has up to its output limit. Readers must ignore unknown types, because types may be added.
  */
 export type TranscriptEntry = { n: number; omitted?: number } & (
   | { type: "prompt"; turn: number; text: string }

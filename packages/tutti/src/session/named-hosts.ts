@@ -23,9 +23,9 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
       const { host, agent } = findHost(name);
       host.check(agent, cwd);
     },
-    transcript(runId, sessionId, page) {
+    async transcript(runId, sessionId, page) {
       for (const host of hosts) {
-        const entries = host.transcript(runId, sessionId, page);
+        const entries = await host.transcript(runId, sessionId, page);
         if (entries.length > 0) return entries;
       }
       return [];

@@ -75,6 +75,8 @@ export type SessionSignal =
   | { type: "stalled"; detail: string }
   /** A request to the keeper was not signed by the engine. The keeper ended the session instead of obeying it. */
   | { type: "forged"; name: string }
+  /** The agent wrote more than `limit` bytes. The keeper ended the session. */
+  | { type: "tooMuchOutput"; limit: number }
   /** An interrupted turn has the ending `interrupted`, however the agent ended it. */
   | { type: "turnOver"; turn: number; ending: Ending }
   /** Signals before this one are older than the call of `open`. */
@@ -107,7 +109,7 @@ export interface Session {
 
 export interface SessionHost {
   /** Empty for an unknown session. Works on sessions that are over or archived. */
-  transcript(runId: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[];
+  transcript(runId: string, sessionId: string, page?: TranscriptPage): Promise<TranscriptEntry[]>;
   /** Starts the session, or adopts it if it was started before, even if it has ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
   /** Ends all sessions of the run except `keep`, and waits until their processes are gone. */

@@ -28,7 +28,11 @@ export async function toolSpans(
   let last = after;
   let inTurn = false;
   for (;;) {
-    const page = engine.transcript(run, turn.sessionId, { after: last, limit: PAGE, characters: PAGE_CHARACTERS });
+    const page = await engine.transcript(run, turn.sessionId, {
+      after: last,
+      limit: PAGE,
+      characters: PAGE_CHARACTERS,
+    });
     for (const entry of page) {
       last = entry.n;
       if (entry.type === "prompt") inTurn = entry.turn === turn.number;

@@ -22,6 +22,8 @@ export interface GitOptions {
   accept?: readonly number[];
   /** Default: `TIMEOUT_MS`. */
   timeoutMs?: number;
+  /** The most bytes of stdout. Default: `MAX_STDOUT`. */
+  maxStdout?: number;
   /** Called directly before git starts. */
   settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
@@ -67,6 +69,11 @@ const SETTINGS = [
 /** Long enough to check out a very large repository, short enough to stop a filter that hangs. */
 const TIMEOUT_MS = 15 * 60_000;
 
+/** In bytes. A list of all files of a very large repository is shorter, and a longer text would not fit in memory. */
+const MAX_STDOUT = 256 * 1024 * 1024;
+/** Of the errors, which programs of the repository also write, the end is kept. */
+const MAX_STDERR = 1024 * 1024;
+
 /** `purpose` completes the sentence "Git could not …". */
 export async function git(purpose: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
   const output = await start(commandLine(args, options), options, (await options.settings?.()) ?? []);
@@ -105,8 +112,19 @@ function start(
   return new Promise((resolve) => {
     const child = spawnGit(args, options, settings);
     const output = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const)
-      child[name].setEncoding("latin1").on("data", (chunk: string) => (output[name] += chunk));
+    const { maxStdout = MAX_STDOUT } = options;
+    let isTooMuch = false;
+    child.stdout.setEncoding("latin1").on("data", (chunk: string) => {
+      if (isTooMuch) return;
+      isTooMuch = output.stdout.length + chunk.length > maxStdout;
+      if (isTooMuch) killGroup(child);
+      else output.stdout += chunk;
+    });
+    child.stderr.setEncoding("latin1").on("data", (chunk: string) => {
+      output.stderr += chunk;
+      // Truncate rarely: after every chunk it would copy the text again and again.
+      if (output.stderr.length > 2 * MAX_STDERR) output.stderr = output.stderr.slice(-MAX_STDERR);
+    });
     let isLate = false;
     const limit = setTimeout(() => {
       isLate = true;
@@ -119,6 +137,7 @@ function start(
     child.once("close", (code, signal) => {
       clearTimeout(limit);
       if (code !== null && !isLate) resolve({ code, ...output });
+      else if (isTooMuch) resolve({ error: new Error(`it printed more than ${maxStdout} bytes.`) });
       else resolve({ error: Object.assign(new Error(`signal ${signal} ended it`), { killed: isLate }) });
     });
     // Git may exit before it has read its input. Its exit code explains that better than the EPIPE error.

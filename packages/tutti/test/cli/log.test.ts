@@ -82,13 +82,13 @@ describe("a run's log", () => {
     const { last } = await run(good());
     const { sessionId } = lab.events().flatMap((event) => (event.type === "worker:spawning" ? [event.data] : []))[0]!;
     const read = openTranscripts(lab.data);
-    const whole = read(last.id!, sessionId, 0);
+    const whole = await read(last.id!, sessionId, 0);
     expect(whole.at(-1)).toMatchObject({ n: whole.length, type: "turnOver" });
     // A second read of the blanked file would find no entries.
     const output = join(lab.data, "sessions", last.id!, sessionId, "output.log");
     writeFileSync(output, " ".repeat(statSync(output).size));
-    expect(read(last.id!, sessionId, whole.length - 1)).toEqual(whole.slice(-1));
-    expect(read(last.id!, sessionId, whole.length)).toEqual([]);
+    expect(await read(last.id!, sessionId, whole.length - 1)).toEqual(whole.slice(-1));
+    expect(await read(last.id!, sessionId, whole.length)).toEqual([]);
   });
 
   it("shows the sub-agents of a worker, and in its transcript their tools below them", async () => {

@@ -158,7 +158,7 @@ describe("a task whose dependencies collide", () => {
     const types = store.read({}).map(({ type }) => type);
     const order = ["workspace:conflict", "workspace:repairing", "workspace:repaired", "orchestrator:aggregated"];
     expect(types.filter((type) => order.includes(type))).toEqual(order);
-    const prompts = engine.transcript(id, run.mainSessionId!).filter(({ type }) => type === "prompt");
+    const prompts = (await engine.transcript(id, run.mainSessionId!)).filter(({ type }) => type === "prompt");
     expect(JSON.stringify(prompts[2])).toContain(`refs/tutti/${id}/two/1`);
   });
 
@@ -170,7 +170,7 @@ describe("a task whose dependencies collide", () => {
     expect(run).toMatchObject({ outcome: "success" });
     expect(run.conflicts[0]!.resolution).toContain("take the version of two");
     expectBuiltOn(run, "top of two");
-    const prompts = engine.transcript(id, run.mainSessionId!).filter(({ type }) => type === "prompt");
+    const prompts = (await engine.transcript(id, run.mainSessionId!)).filter(({ type }) => type === "prompt");
     expect(JSON.stringify(prompts[2])).toContain("take the version of two");
   });
 

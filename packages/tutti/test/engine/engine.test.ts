@@ -133,6 +133,26 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
+  it("fails a task whose agent writes more than the limit, and says how to raise it", async () => {
+    const host = createKeeperHost({
+      folder: join(lab.data, "sessions"),
+      engineFile: join(lab.data, "engine.json"),
+      world: realWorld,
+      maxOutputBytes: () => 1_000_000,
+    });
+    const store = new MemoryStore();
+    const engine = lab.open(store, { sessions: host });
+    const flooding = worker("*", { say: "x".repeat(1_100_000), then: "hang" });
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), flooding]), {
+      config: { autoSpawn: true, autoRetry: false },
+    });
+    const run = await untilOver(engine, id);
+    expect(run.workers["one"]).toMatchObject({ status: "failed", errorCode: "output_too_large" });
+    const failed = store.read({ run: id }).find(({ type }) => type === "worker:failed");
+    expect(failed?.data).toMatchObject({ error: expect.stringMatching(/more than 1 MB .* "sessions.maxOutputMb"/) });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
   it("resumes a run that another engine paused because its session files could not be written", async () => {
     const disk = newMemoryDisk();
     const host = createKeeperHost({

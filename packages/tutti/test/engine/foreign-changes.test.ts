@@ -38,7 +38,7 @@ async function waitingRun() {
   await engine.until(id, isWaiting);
   // `SessionRunner` reads the refs before it delivers the turn.
   const { sessionId } = engine.get(id)!.workers["late"]!;
-  while (!engine.transcript(id, sessionId).some(({ type }) => type === "prompt"))
+  while (!(await engine.transcript(id, sessionId)).some(({ type }) => type === "prompt"))
     await new Promise((resolve) => setTimeout(resolve, 10));
   const finish = () => {
     gate.open();

@@ -142,10 +142,10 @@ describe("an idle worker", () => {
     const { workers } = await engine.until(id, (run) =>
       ["beating", "mute"].every((task) => run.workers[task]?.session.turn != null),
     );
-    const beats = () => engine.transcript(id, workers["beating"]!.sessionId).length;
+    const beats = async () => (await engine.transcript(id, workers["beating"]!.sessionId)).length;
     for (let i = 0; i < 3; i++) {
       // The last of these heartbeats was written after the engine had read the first.
-      const before = beats();
+      const before = await beats();
       await expect.poll(beats).toBeGreaterThan(before + 4);
       await world.pass(500_000);
     }
@@ -164,7 +164,7 @@ describe("the format of answers", () => {
     const id = await lab.begin(engine, good(), { templateId });
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");
-    const prompts = JSON.stringify(engine.transcript(id, run.mainSessionId!));
+    const prompts = JSON.stringify(await engine.transcript(id, run.mainSessionId!));
     expect(prompts).toContain("[[[ANSWER]]]");
     expect(prompts).not.toContain("<<<ORCHESTRATOR_RESPONSE>>>");
   });
@@ -179,7 +179,7 @@ describe("the format of answers", () => {
     const id = await lab.begin(engine, agent, { templateId });
     const run = await engine.until(id, ({ status }) => status !== "analyzing" && status !== "planning");
     expect(run).toMatchObject({ status: "confirming", tasks: [{ id: "one" }] });
-    const asked = engine.transcript(id, run.mainSessionId!).filter(({ type }) => type === "prompt");
+    const asked = (await engine.transcript(id, run.mainSessionId!)).filter(({ type }) => type === "prompt");
     expect(asked).toHaveLength(3);
     for (const each of asked.slice(1)) expect(JSON.stringify(each)).toContain("Plan 1 task for: a small project.");
     const ended = engine.events({ run: id }).flatMap((event) => (event.type === "turn:ended" ? [event.data] : []));

@@ -46,10 +46,10 @@ describe("a pause", () => {
     expect(engine.get(id)!.workers["one"]).toMatchObject({ status: "paused", sessionId });
     await engine.order(id, "resume");
     await engine.until(id, running("one"));
-    const prompts = () => engine.transcript(id, sessionId).filter(({ type }) => type === "prompt");
-    while (prompts().length < 2) await sleep(20);
+    const prompts = async () => (await engine.transcript(id, sessionId)).filter(({ type }) => type === "prompt");
+    while ((await prompts()).length < 2) await sleep(20);
     expect(engine.get(id)!.workers["one"]!.session).toMatchObject({ turns: 2, sessionId });
-    expect(JSON.stringify(prompts())).toContain("You were paused in the middle of this");
+    expect(JSON.stringify(await prompts())).toContain("You were paused in the middle of this");
     await engine.order(id, "cancel");
     await untilOver(engine, id);
     expect(types(store)).toEqual(expect.arrayContaining(["orchestrator:paused", "worker:paused", "worker:resumed"]));
@@ -67,14 +67,15 @@ describe("a pause", () => {
     const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
     const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
     const { main } = await engine.until(id, (run) => run.status === "aggregating" && run.main?.turn != null);
-    const prompts = () => engine.transcript(id, main!.sessionId).filter(({ type }) => type === "prompt").length;
+    const prompts = async () =>
+      (await engine.transcript(id, main!.sessionId)).filter(({ type }) => type === "prompt").length;
     await engine.order(id, "pause");
     slowly.resolve();
     await sleep(1000);
-    expect([engine.get(id)!.status, prompts()]).toEqual(["paused", 2]);
+    expect([engine.get(id)!.status, await prompts()]).toEqual(["paused", 2]);
     await engine.order(id, "resume");
     expect((await untilOver(engine, id)).outcome).toBe("success");
-    expect(prompts()).toBe(3);
+    expect(await prompts()).toBe(3);
   });
 
   it("of one worker does not stop the others and survives a restart of the engine", async () => {
@@ -248,10 +249,7 @@ describe("decisions", () => {
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");
     expect((await engine.result(id)).outputFiles).toContain("merged.md");
-    const told = engine
-      .transcript(id, run.mainSessionId!)
-      .filter(({ type }) => type === "prompt")
-      .at(-1);
+    const told = (await engine.transcript(id, run.mainSessionId!)).filter(({ type }) => type === "prompt").at(-1);
     expect(JSON.stringify(told)).toContain("Which?\\n  b");
   });
 
@@ -368,7 +366,7 @@ describe("`cleanup`", () => {
       ["workers:archived", { orchestratorId: id, count: 1, errors: [] }],
       ["orchestrator:cleanup", { id, ...kept, archived: 1 }],
     ]);
-    expect(engine.transcript(id, workers["one"]!.sessionId).length).toBeGreaterThan(0);
+    expect((await engine.transcript(id, workers["one"]!.sessionId)).length).toBeGreaterThan(0);
     const before = store.read({}).length;
     await cleanUp({ deleteWorkers: true });
     expect(received.find(([type]) => type === "orchestrator:cleanup")![1]).toEqual({

@@ -20,7 +20,7 @@ let after = 0;
 let longest = 0;
 let omitted = 0;
 for (;;) {
-  const page = engine.transcript(id, run.mainSessionId!, { after, limit: 1000, characters: 4_000_000 });
+  const page = await engine.transcript(id, run.mainSessionId!, { after, limit: 1000, characters: 4_000_000 });
   if (page.length === 0) break;
   after = page.at(-1)!.n;
   for (const entry of page) {

@@ -46,7 +46,7 @@ export function createScriptedHost(agents: ScriptedAgents, other: SessionHost): 
       await other.forget(runId);
     },
     hasRun: (runId) => agentsOf(runId).length > 0 || other.hasRun(runId),
-    transcript(runId, sessionId, page) {
+    async transcript(runId, sessionId, page) {
       const agent = agents.get(keyOf(runId, sessionId));
       if (!agent) return other.transcript(runId, sessionId, page);
       const { after, limit } = page ?? { after: 0, limit: Number.POSITIVE_INFINITY };

@@ -374,9 +374,9 @@ describe("WorkerManager", () => {
     await untilWorker(workers, id, "busy", "running");
     const { sessionId } = await untilWorker(workers, id, "one", "completed");
     const { engine, sessions } = workers.sharedEngine;
-    expect(engine.transcript(id, sessionId)).not.toEqual([]);
+    expect(await engine.transcript(id, sessionId)).not.toEqual([]);
     await workers.deleteWorkers(id);
-    expect(engine.transcript(id, sessionId)).toEqual([]);
+    expect(await engine.transcript(id, sessionId)).toEqual([]);
     expect(sessions.isArchived(id, sessionId)).toBe(false);
     expect(orchestrators.get(id)!.status).toBe("cancelled");
     expect(lab.leftovers()).toEqual([]);
@@ -565,7 +565,9 @@ describe("a WorkerManager of a run with a completed, a failed and an active work
       { sessionId: workers._generateSessionId(id, "busy"), error: expect.stringContaining("alive") },
     ]);
     expect(sessions.isArchived(id, sessionId)).toBe(true);
-    expect(engine.transcript(id, sessionId)).toContainEqual(expect.objectContaining({ type: "tool", name: "Write" }));
+    expect(await engine.transcript(id, sessionId)).toContainEqual(
+      expect.objectContaining({ type: "tool", name: "Write" }),
+    );
     expect(told.at(-1)).toEqual({ orchestratorId: id, count: 2, errors });
     expect(workers.getActiveWorkers(id).map(({ taskId }) => taskId)).toEqual(["busy"]);
   });

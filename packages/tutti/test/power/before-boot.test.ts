@@ -62,7 +62,7 @@ describe("a session from before the last boot", () => {
     const journal = join(folderOf(spec), "journal.jsonl");
     const lines = readFileSync(journal, "utf8").split("\n");
     writeFileSync(journal, [lines[0], "\0".repeat(40), ...lines.slice(1)].join("\n"));
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toContainEqual(
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toContainEqual(
       expect.objectContaining({ type: "text", text: expect.stringContaining("done") }),
     );
   });

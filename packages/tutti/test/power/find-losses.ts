@@ -19,17 +19,17 @@ export function toldEvents(operations: readonly Operation[]): JsonLine[] {
   return lines.map((line) => JSON.parse(line) as JsonLine).filter((line) => line.seq !== undefined);
 }
 
-export function findLosses(lab: Lab, published: readonly JsonLine[]): string[] {
+export async function findLosses(lab: Lab, published: readonly JsonLine[]): Promise<string[]> {
   return [
-    ...attempt("the log does not open", () => lossesOfLog(lab, published)),
-    ...attempt("git fails", () => lossesOfGit(lab, published)),
-    ...attempt("the session folders cannot be read", () => lossesOfSessions(lab)),
+    ...(await attempt("the log does not open", () => lossesOfLog(lab, published))),
+    ...(await attempt("git fails", () => lossesOfGit(lab, published))),
+    ...(await attempt("the session folders cannot be read", () => lossesOfSessions(lab))),
   ];
 }
 
-function attempt(sentence: string, look: () => string[]): string[] {
+async function attempt(sentence: string, look: () => string[] | Promise<string[]>): Promise<string[]> {
   try {
-    return look();
+    return await look();
   } catch (error) {
     return [`${sentence}: ${String(error)}`];
   }
@@ -98,17 +98,18 @@ function git(lab: Lab, args: string[], input = ""): { status: number | null; std
   return spawnSync("git", ["-C", lab.repo, ...args], { input, encoding: "latin1", maxBuffer: 1 << 28 });
 }
 
-function lossesOfSessions(lab: Lab): string[] {
+async function lossesOfSessions(lab: Lab): Promise<string[]> {
   const top = join(lab.data, "sessions");
   const folders = (existsSync(top) ? readdirSync(top) : []).flatMap((run) =>
     readdirSync(join(top, run)).map((name) => join(top, run, name)),
   );
-  return folders.flatMap((folder) =>
-    attempt(`the session ${folder} cannot be read`, () => {
+  const losses = folders.map((folder) =>
+    attempt(`the session ${folder} cannot be read`, async () => {
       readKeeper(folder);
       readEnd(folder);
-      new Transcript(folder, createSecrets([])).page({ after: 0, limit: Number.POSITIVE_INFINITY });
+      await new Transcript(folder, createSecrets([])).page({ after: 0, limit: Number.POSITIVE_INFINITY });
       return [];
     }),
   );
+  return (await Promise.all(losses)).flat();
 }

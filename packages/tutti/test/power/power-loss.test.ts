@@ -34,12 +34,15 @@ function chooseMoments(run: RecordedRun, count: number): Moment[] {
   }));
 }
 
-function lossesWithout(run: RecordedRun, forgotten: (path: string) => boolean): string[] {
+async function lossesWithout(run: RecordedRun, forgotten: (path: string) => boolean): Promise<string[]> {
   const faulty = withoutSyncs(run, forgotten);
   const telling = tellingMoments(faulty.operations);
   const some = [Math.floor(telling.length / 2), telling.length - 2].map((i) => telling[i]!);
   const lucks = [SIMPLE["nothing"]!, SIMPLE["names"]!];
-  return some.flatMap((at) => lucks.flatMap((luck) => lossesAt(faulty, { at, model: "strict", luck })));
+  const losses: string[] = [];
+  for (const at of some)
+    for (const luck of lucks) losses.push(...(await lossesAt(faulty, { at, model: "strict", luck })));
+  return losses;
 }
 
 describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
@@ -66,7 +69,10 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
     withStrace(async () => {
       const first = tellingMoments(run.operations)[0]!;
       for (let at = 1; at < first; at += 2)
-        expect(lossesAt(run, { at, model: "strict", luck: SIMPLE["nothing"]! }), `after ${at} operations`).toEqual([]);
+        expect(
+          await lossesAt(run, { at, model: "strict", luck: SIMPLE["nothing"]! }),
+          `after ${at} operations`,
+        ).toEqual([]);
     }),
   );
 
@@ -76,7 +82,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
     withStrace(async () => {
       for (const [i, moment] of chooseMoments(run, STATES).entries()) {
         const where = `state ${i} of seed ${SEED}, after ${moment.at} operations (${moment.model})`;
-        expect(lossesAt(run, moment), where).toEqual([]);
+        expect(await lossesAt(run, moment), where).toEqual([]);
         if (i % GO_ON_EVERY === GO_ON_EVERY - 1) await goOn(run.lab, where);
       }
     }),
@@ -85,7 +91,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   it(
     "loses events if the log is not synced",
     withStrace(async () => {
-      const losses = lossesWithout(run, (path) => path.endsWith("tutti.db-wal"));
+      const losses = await lossesWithout(run, (path) => path.endsWith("tutti.db-wal"));
       expect(losses).toContainEqual(
         expect.stringMatching(/^the event \d+ \(worker:completed\) was published and is lost$/),
       );
@@ -96,7 +102,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
     "loses events if no folder is synced",
     withStrace(async () => {
       const folders = new Set([run.lab.folder, ...foldersOf(run)]);
-      const losses = lossesWithout(run, (path) => folders.has(path));
+      const losses = await lossesWithout(run, (path) => folders.has(path));
       expect(losses).toContainEqual(
         expect.stringMatching(/^the event \d+ \(orchestrator:created\) was published and is lost$/),
       );
@@ -106,7 +112,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   it(
     "loses commits if git's object folders are not synced",
     withStrace(async () => {
-      const losses = lossesWithout(run, (path) => foldersOf(run).has(path) && path.includes("/.git/objects"));
+      const losses = await lossesWithout(run, (path) => foldersOf(run).has(path) && path.includes("/.git/objects"));
       expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a published \S+ is damaged/));
     }),
   );
@@ -114,7 +120,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   it(
     "loses commits if git's objects are not synced",
     withStrace(async () => {
-      const losses = lossesWithout(run, (path) => /\/\.git\/objects\/\w\w\/./.test(path));
+      const losses = await lossesWithout(run, (path) => /\/\.git\/objects\/\w\w\/./.test(path));
       expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a published \S+ is damaged/));
     }),
   );
@@ -122,7 +128,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   it(
     "loses refs if refs are not synced",
     withStrace(async () => {
-      const losses = lossesWithout(run, (path) => path.includes("/.git/refs/"));
+      const losses = await lossesWithout(run, (path) => path.includes("/.git/refs/"));
       expect(losses).toContainEqual(
         expect.stringMatching(/^refs\/tutti\/\w+\/one\/1 does not contain \w+, which was published$/),
       );
@@ -133,7 +139,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   it(
     "loses sessions if the files of a session are not synced",
     withStrace(async () => {
-      const losses = lossesWithout(run, (path) => path.includes("/sessions/"));
+      const losses = await lossesWithout(run, (path) => path.includes("/sessions/"));
       expect(losses).toContainEqual(expect.stringMatching(/^the session \S+ cannot be read: SyntaxError/));
     }),
   );
@@ -160,7 +166,7 @@ describe("a file that is written outside of a run", () => {
         reported.push(what);
         for (const luck of [SIMPLE["nothing"]!, SIMPLE["names"]!]) {
           if (what === "file") expect(textAt(disk.afterLoss("strict", luck), name), name).toBe(textAt(disk.live, name));
-          else expect(lossOfCommit(run, { at: i + 1, model: "strict", luck }, name)).toEqual([]);
+          else expect(await lossOfCommit(run, { at: i + 1, model: "strict", luck }, name)).toEqual([]);
         }
       }
       expect(reported.filter((what) => what === "file").length).toBeGreaterThan(8);
@@ -169,7 +175,7 @@ describe("a file that is written outside of a run", () => {
   );
 });
 
-function lossOfCommit(run: RecordedRun, moment: Moment, commit: string): string[] {
+async function lossOfCommit(run: RecordedRun, moment: Moment, commit: string): Promise<string[]> {
   loseTheRest(run, moment);
   const published = {
     seq: 1,
@@ -177,7 +183,7 @@ function lossOfCommit(run: RecordedRun, moment: Moment, commit: string): string[
     run: "orch_aaaaaaaaaaaa",
     data: { head: commit },
   } as JsonLine;
-  return findLosses(run.lab, [published]).filter((loss) => loss.startsWith("the commit"));
+  return (await findLosses(run.lab, [published])).filter((loss) => loss.startsWith("the commit"));
 }
 
 function textAt(tree: ReturnType<typeof readTree>, path: string): string | null {

@@ -52,7 +52,7 @@ export function loseTheRest({ lab, before, operations }: RecordedRun, { at, mode
 export const tellingMoments = (operations: readonly Operation[]): number[] =>
   operations.flatMap((operation, i) => (operation.type === "said" ? [i + 1] : []));
 
-export function lossesAt(run: RecordedRun, moment: Moment): string[] {
+export async function lossesAt(run: RecordedRun, moment: Moment): Promise<string[]> {
   loseTheRest(run, moment);
   return findLosses(run.lab, toldEvents(run.operations.slice(0, moment.at)));
 }

@@ -153,6 +153,29 @@ describe("the problems of a turn without an answer", () => {
   });
 });
 
+describe("the record of a turn", () => {
+  const completion = (summary: string) => block("completion", { task_id: "t1", status: "success", summary });
+
+  it("keeps the newest blocks, up to a number and a sum of their lengths", () => {
+    const record = new TurnRecord(DEFAULT_DELIMITERS);
+    for (let i = 0; i < 1000; i++) record.text(completion(`no. ${i}`), true);
+    expect(record.blocks).toHaveLength(100);
+    expect(JSON.stringify(record.blocks.at(-1))).toContain("no. 999");
+    for (let i = 0; i < 30; i++) record.text(completion("x".repeat(500_000)), true);
+    expect(record.blocks.length).toBeLessThan(10);
+  });
+
+  it("rejects a block that is too large, and does not repair a damaged one that is large", () => {
+    const record = new TurnRecord(DEFAULT_DELIMITERS);
+    const [huge] = record.text(completion("x".repeat(2_000_000)), true);
+    expect(huge).toMatchObject({ ok: false, code: "too_large" });
+    const damaged = (summary: string) => completion(summary).replace('"data":', "data:");
+    expect(record.text(damaged("x"), true)).toMatchObject([{ ok: true }]);
+    expect(record.text(completion("x".repeat(500_000)), true)).toMatchObject([{ ok: true }]);
+    expect(record.text(damaged("x".repeat(500_000)), true)).toMatchObject([{ ok: false, code: "too_large" }]);
+  });
+});
+
 describe("progress and heartbeat blocks", () => {
   it("are read as they arrive, only for their own task (D0-003)", () => {
     const [mine] = scanBlocks(block("progress", { task_id: "t1", status: "working", progress_percent: 60 }));

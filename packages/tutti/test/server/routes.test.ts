@@ -28,8 +28,8 @@ beforeAll(async () => {
   const { sessionId } = (await lab.until(ended, (run) => run.workers["task_001"]?.session.turn != null)).workers[
     "task_001"
   ]!;
-  const transcript = () => JSON.stringify(lab.engine.transcript(ended, sessionId));
-  await vi.waitFor(() => expect(transcript()).toContain("first try"), { timeout: 600_000 });
+  const transcript = async () => JSON.stringify(await lab.engine.transcript(ended, sessionId));
+  await vi.waitFor(async () => expect(await transcript()).toContain("first try"), { timeout: 600_000 });
   await lab.stop();
   await lab.start();
   await lab.engine.activate(ended);

@@ -48,7 +48,7 @@ const archive = (host: SessionHost, { runId, sessionId }: SessionSpec): Promise<
 describe("An archived session", () => {
   it("takes less space, has a mark, and stays readable", async () => {
     const spec = await finished();
-    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    const before = await lab.host.transcript(spec.runId, spec.sessionId);
     expect(before.filter(({ type }) => type === "prompt")).toHaveLength(2);
     const size = statSync(join(folderOf(spec), "output.log")).size;
     expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(false);
@@ -61,7 +61,7 @@ describe("An archived session", () => {
       expect([name, existsSync(join(folderOf(spec), name))]).toEqual([name, false]);
     expect(statSync(join(folderOf(spec), "output.log.gz")).size).toBeLessThan(size / 10);
     expect(gunzipSync(readFileSync(join(folderOf(spec), "stderr.log.gz"))).toString()).toContain("a word aside");
-    expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
+    expect(await lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
   });
 
   it("loses its agent's own files but not the targets of their links, and does not get them back", async () => {
@@ -106,7 +106,7 @@ describe("An archived session", () => {
 
   it("is completed by the next engine if the archiving engine died", async () => {
     const spec = await finished();
-    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    const before = await lab.host.transcript(spec.runId, spec.sessionId);
     const output = readFileSync(join(folderOf(spec), "output.log"));
     await archive(lab.host, spec);
     // The state after a crash between creating the packed file and removing the plain one, with another one half
@@ -114,10 +114,10 @@ describe("An archived session", () => {
     rmSync(join(folderOf(spec), "archive.json"));
     writeFileSync(join(folderOf(spec), "output.log"), output);
     writeFileSync(join(folderOf(spec), "journal.jsonl.gz.123.new"), "half");
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
     await archive(lab.newHost(), spec);
     expect(readdirSync(folderOf(spec)).filter((name) => name === "output.log" || name.endsWith(".new"))).toEqual([]);
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
   });
 
   it("cannot be a live one, whose files stay untouched", async () => {
@@ -160,8 +160,8 @@ describe("A run whose sessions are forgotten", () => {
     await lab.host.forget("run_gone");
     await lab.host.forget("run_gone");
     expect(readdirSync(join(lab.folder, "sessions"))).toEqual(["run_kept"]);
-    expect(lab.host.transcript("run_gone", one.sessionId)).toEqual([]);
-    expect(lab.host.transcript("run_kept", other.sessionId)).not.toEqual([]);
+    expect(await lab.host.transcript("run_gone", one.sessionId)).toEqual([]);
+    expect(await lab.host.transcript("run_kept", other.sessionId)).not.toEqual([]);
   });
 
   it("must have no live session", async () => {

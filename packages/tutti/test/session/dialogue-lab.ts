@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_PERMISSIONS, type Permissions } from "../../src/schema/permissions.ts";
 import type { AgentLine, Dialogue, OpenDialogue } from "../../src/session/dialogue.ts";
-import { LineTail } from "../../src/session/line-tail.ts";
+import { LineTail } from "../../src/session/lines/line-tail.ts";
 
 export interface DialogueLabOptions {
   permissions?: Partial<Permissions>;

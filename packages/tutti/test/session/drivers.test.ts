@@ -4,7 +4,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import { findDriver } from "../../src/session/agents.ts";
+import type { Decoded } from "../../src/session/driver.ts";
 import { JsonLinesDecoder } from "../../src/session/drivers/json-lines.ts";
+import { MAX_LINE } from "../../src/session/lines/line-splitter.ts";
 import { globMatches, matchSession } from "../../src/session/drivers/script/match-session.ts";
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { splitCommand } from "../../src/session/split-command.ts";
@@ -223,21 +225,42 @@ describe("The lines of an agent", () => {
     );
   });
 
-  it("that are too long are truncated or dropped with a notice, and the next line is decoded", () => {
+  /** Decodes `start`, 20 million characters, and `end`. */
+  function decodeLong(start: string, end: string, filling = "z"): Decoded[] {
     const decoder = new JsonLinesDecoder();
-    const million = Buffer.from("z".repeat(1_000_000));
+    decoder.push(Buffer.from(start));
+    const million = Buffer.from(filling.repeat(1_000_000 / filling.length));
     for (let i = 0; i < 20; i++) expect(decoder.push(million)).toEqual([]);
-    expect(decoder.push(Buffer.from('\n{"type":"turn_end"}\n'))).toEqual([
-      { type: "text", text: expect.stringMatching(/^z{1000,100000}\[\d{8} more characters\]\n$/), complete: false },
+    return decoder.push(Buffer.from(`${end}\n{"type":"turn_end"}\n`));
+  }
+
+  it("that are too long keep their beginning and their end, and the next line is decoded", () => {
+    const [text, ...rest] = decodeLong("plain ", " words");
+    expect(text).toMatchObject({ text: expect.stringMatching(/^plain z+ \[\d+ characters left out\] z+ words\n$/) });
+    expect((text as { text: string }).text.length).toBeLessThan(MAX_LINE + 100);
+    expect(rest).toEqual([
       { type: "text", text: "", complete: true },
       { type: "turnEnd", failure: null },
     ]);
-    decoder.push(Buffer.from('{"type":"tool","input":"'));
-    for (let i = 0; i < 20; i++) expect(decoder.push(million)).toEqual([]);
-    expect(decoder.push(Buffer.from('"}\n{"type":"turn_end"}\n'))).toEqual([
-      { type: "text", text: "[a message of 20000026 characters was dropped]", complete: true },
-      { type: "turnEnd", failure: null },
-    ]);
+  });
+
+  it("that are too long stay messages without the middle of their long members", () => {
+    const block = "<<<ORCHESTRATOR_RESPONSE>>>";
+    const [said, end] = decodeLong('{"type":"assistant","text":"It is: ', `${block}","other":[1]}`);
+    expect(said).toMatchObject({
+      type: "text",
+      text: expect.stringMatching(/^It is: z+ \[\d+ characters left out\] z+<<<ORCHESTRATOR_RESPONSE>>>$/),
+      complete: true,
+    });
+    expect(end).toEqual({ type: "turnEnd", failure: null });
+    const [tool] = decodeLong('{"type":"tool","name":"Write","input":{"content":"', '"}}');
+    expect(tool).toMatchObject({ type: "tool", name: "Write", input: { content: expect.stringMatching(/^z+ \[/) } });
+    expect(JSON.stringify(tool).length).toBeLessThan(600_000);
+    expect(decodeLong('{"type":"tool","name":"Write","input":[', "1]}", "1,")[0]).toEqual({
+      type: "text",
+      text: "[a message of 20000042 characters was dropped]",
+      complete: true,
+    });
   });
 });
 

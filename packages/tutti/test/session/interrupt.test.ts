@@ -199,7 +199,7 @@ describe("An interrupted command: agent", () => {
     const { spec } = obedient();
     const session = lab.host.open(spec);
     await interruptAt(session, atFirst("text"));
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
       { n: 1, type: "prompt", turn: 1, text: "do it" },
       { n: 2, type: "text", text: "at work on do it" },
       { n: 3, type: "interrupted", turn: 1 },

@@ -145,11 +145,11 @@ describe("An agent that prints secrets", () => {
     const session = lab.host.open(spec);
     await oneTurn(session);
     expect(partsIn(kept(spec, "output.log"))).toContain(core);
-    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    const before = await lab.host.transcript(spec.runId, spec.sessionId);
     await session.stop();
     expect(partsIn(kept(spec, "output.log"))).not.toContain(core);
     expect(kept(spec, "output.log")).toHaveLength(lines.length);
-    expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
+    expect(await lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
     expect(before.map((entry) => (entry.type === "text" ? entry.text : entry.type))).toEqual([
       "prompt",
       'it says "partial"',
@@ -216,7 +216,7 @@ describe("An agent that prints secrets", () => {
     const signals = await oneTurn(lab.host.open(spec));
     expect(signals.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("/nowhere/***") });
     expect(kept(spec, "journal.jsonl")).not.toContain(core);
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
       { n: 1, type: "unstartable", error: expect.stringContaining("/nowhere/***") },
     ]);
   });

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LineSplitter, MAX_LINE } from "../../src/session/line-splitter.ts";
-import { LineTail } from "../../src/session/line-tail.ts";
+import { LineSplitter, MAX_LINE } from "../../src/session/lines/line-splitter.ts";
+import { ShortenedJson } from "../../src/session/lines/shortened-json.ts";
+import { LineTail } from "../../src/session/lines/line-tail.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -31,17 +32,66 @@ describe("`LineSplitter`", () => {
     );
   });
 
-  it("drops a line that is too long, reports it once, and yields the next line", () => {
-    let dropped = 0;
-    const splitter = new LineSplitter(() => dropped++);
+  it("keeps the beginning and the end of a line that is too long, within bounded memory, and yields the next line", () => {
+    const splitter = new LineSplitter();
     const chunk = Buffer.alloc(1024 * 1024, "z");
     const before = process.memoryUsage().rss;
+    expect([...splitter.push(Buffer.from("first"))]).toEqual([]);
     for (let i = 0; i < 200; i++) expect([...splitter.push(chunk)]).toEqual([]);
-    expect(process.memoryUsage().rss - before).toBeLessThan(8 * MAX_LINE);
-    expect([...splitter.push(Buffer.from("\nnext\n"))]).toEqual(["next"]);
-    expect(dropped).toBe(1);
+    expect(process.memoryUsage().rss - before).toBeLessThan(16 * MAX_LINE);
+    const [line, next] = [...splitter.push(Buffer.from("last\nnext\n"))];
+    expect(line!.length).toBeLessThan(MAX_LINE + 100);
+    expect(line).toMatch(/^firstz+ \[\d+ characters left out\] z+last$/);
+    expect(next).toBe("next");
+  });
+
+  it("yields a long line unchanged up to its limit", () => {
+    const splitter = new LineSplitter();
+    const line = `{"a":"${'\\"b'.repeat(2_000_000)}"}`;
+    expect([...splitter.push(Buffer.from(`${line}\n`))]).toEqual([line]);
   });
 });
+
+describe("`ShortenedJson`", () => {
+  const long = fc
+    .array(fc.constantFrom("\\", '"', "\n", "u0041", "é", "😀", "words ", "{", "}"), { maxLength: 400 })
+    .map((parts) => parts.join(""));
+  const value = fc.record({ a: long, b: fc.array(long, { maxLength: 3 }), c: fc.integer() });
+
+  it("yields valid JSON in which only long strings lost their middle, for pieces of any length", () => {
+    fc.assert(
+      fc.property(value, fc.boolean(), fc.array(fc.integer({ min: 1, max: 300 })), (wanted, isAscii, cuts) => {
+        const plain = JSON.stringify(wanted);
+        const json = isAscii ? plain.replaceAll(/[^ -~]/g, (unit) => `\\u${hex(unit)}`) : plain;
+        const shortened = new ShortenedJson(1_000_000, 100);
+        let at = 0;
+        for (const length of [...cuts, json.length]) {
+          shortened.push(json.slice(at, at + length));
+          at += length;
+        }
+        const found = JSON.parse(shortened.end()!) as typeof wanted;
+        expect(found.c).toBe(wanted.c);
+        for (const [i, text] of [wanted.a, ...wanted.b].entries()) expectShortened([found.a, ...found.b][i]!, text);
+      }),
+    );
+  });
+
+  it("gives up a text that is too long although its strings are short", () => {
+    const shortened = new ShortenedJson(1000, 100);
+    for (let i = 0; i < 1000; i++) shortened.push('{"a":1,');
+    expect(shortened.end()).toBeNull();
+  });
+});
+
+const hex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, "0");
+
+function expectShortened(found: string, wanted: string): void {
+  if (found === wanted) return expect(JSON.stringify(wanted).length).toBeLessThan(700);
+  const [, head, tail] = /^(.*) \[\d+ characters left out\] (.*)$/s.exec(found)!;
+  // A surrogate pair in escapes may lose its other half.
+  expect(wanted.startsWith(head!.replace(/[\ud800-\udbff]$/, ""))).toBe(true);
+  expect(wanted.endsWith(tail!.replace(/^[\udc00-\udfff]/, ""))).toBe(true);
+}
 
 describe("`LineTail`", () => {
   it("yields each line of a growing file once, also the last one without a line break", async () => {

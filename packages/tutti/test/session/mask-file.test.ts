@@ -23,26 +23,26 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("Masking a file of an agent", () => {
-  it("overwrites its secrets and its partial messages", () => {
+  it("overwrites its secrets and its partial messages", async () => {
     writeFileSync(paths(folder).output, `${SECRET}\n${PART}`);
-    maskLeftovers(folder, secrets);
+    await maskLeftovers(folder, secrets);
     const masked = readFileSync(paths(folder).output, "utf8");
     expect(masked).toHaveLength(SECRET.length + 1 + PART.length);
     expect(masked).not.toContain(SECRET);
     expect(masked).not.toContain("partial");
   });
 
-  it("leaves the target of a link unchanged that the agent put in its place", () => {
+  it("leaves the target of a link unchanged that the agent put in its place", async () => {
     for (const file of [paths(folder).output, paths(folder).errors]) symlinkSync(other, file);
-    new FileMask(paths(folder).output, secrets).look();
-    maskLeftovers(folder, secrets);
+    for (const _ of new FileMask(paths(folder).output, secrets).look());
+    await maskLeftovers(folder, secrets);
     expect(readFileSync(other, "utf8")).toBe(`${SECRET}\n${PART}`);
   });
 
-  it("does not wait for a pipe that the agent put in its place", () => {
+  it("does not wait for a pipe that the agent put in its place", async () => {
     expect(spawnSync("/bin/sh", ["-c", 'mkfifo "$@"', "sh", paths(folder).output, paths(folder).errors]).status).toBe(
       0,
     );
-    maskLeftovers(folder, secrets);
+    await maskLeftovers(folder, secrets);
   });
 });

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agentOf, finished, Lab } from "../lab/lab.ts";
@@ -28,6 +30,8 @@ interface Measured {
 }
 
 async function measure(...talk: number[]): Promise<Measured> {
+  mkdirSync(lab.data, { recursive: true });
+  writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify({ sessions: { maxOutputMb: 1000 } }));
   const agent = agentOf("command", "talker.ts", ...talk.map(String));
   const child = spawn(process.execPath, [...HEAP, PROGRAM, lab.data, lab.repo, agent], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -48,19 +48,19 @@ describe("A session folder of an earlier version", () => {
       { n: 3, type: "text", text: "It is done." },
       { n: 4, type: "turnOver", turn: 1, ending: { kind: "ended" } },
     ];
-    expect(lab.host.transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
+    expect(await lab.host.transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
     const signals: SessionSignal[] = [];
     for await (const signal of lab.host.open(spec).signals()) signals.push(signal);
     expect(signals.map(({ type }) => type)).toEqual(["ready", "sent", "tool", "text", "turnOver", "caughtUp", "gone"]);
     expect(lab.processes()).toEqual([]);
     await lab.host.archive(spec.runId, spec.sessionId);
-    expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
+    expect(await lab.newHost().transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
   });
 
-  it("with an unknown agent is rejected with the agent's name", () => {
+  it("with an unknown agent is rejected with the agent's name", async () => {
     const spec = lab.spec("telegraph:agent");
     leave(spec);
-    expect(() => lab.host.transcript(spec.runId, spec.sessionId)).toThrow(
+    await expect(lab.host.transcript(spec.runId, spec.sessionId)).rejects.toThrow(
       expect.objectContaining({ code: "agent_unknown", message: expect.stringContaining("telegraph:agent") }),
     );
   });

@@ -84,7 +84,7 @@ describe("A polled session", () => {
     await Promise.all([first, ...Array.from({ length: 20 }, () => host.poll("session_1"))]);
     const looks = controller.times("getTranscript", backend!.id).length;
     expect(looks - before).toBe(2);
-    for (let i = 0; i < 50; i++) host.transcript("run_1", "session_1");
+    for (let i = 0; i < 50; i++) await host.transcript("run_1", "session_1");
     expect(controller.times("getTranscript", backend!.id)).toHaveLength(looks);
     controller.say(backend!, "assistant", done);
     await host.poll("session_1");
@@ -291,13 +291,13 @@ describe("A polled session", () => {
     await host.archive("run_1", "session_1");
     expect(host.isArchived("run_1", "session_1")).toBe(true);
     expect(controller.sessions.get("backend-1")!.archived).toBe(true);
-    expect(host.transcript("run_1", "session_1")).toMatchObject([
+    expect(await host.transcript("run_1", "session_1")).toMatchObject([
       { n: 1, type: "prompt", text: "write" },
       { n: 2, type: "text", text: done },
       { n: 3, type: "turnOver" },
     ]);
     await host.forget("run_1");
-    expect(host.transcript("run_1", "session_1")).toEqual([]);
+    expect(await host.transcript("run_1", "session_1")).toEqual([]);
   });
 
   it("leaves no secret in its files and signals, from texts or from tool inputs", async () => {
@@ -313,7 +313,7 @@ describe("A polled session", () => {
     const signals = await oneTurn(host);
     expect(leaksIn(readFileSync(journalFile(join(folder, "run_1", "session_1")), "utf8"))).toEqual([]);
     expect(leaksIn(JSON.stringify(signals))).toEqual([]);
-    expect(leaksIn(JSON.stringify(host.transcript("run_1", "session_1")))).toEqual([]);
+    expect(leaksIn(JSON.stringify(await host.transcript("run_1", "session_1")))).toEqual([]);
     expect(texts(signals)).toContain(done);
     // The controller keeps its own unmasked copy.
     expect(leaksIn(JSON.stringify([...controller.sessions.values()]))).not.toEqual([]);
@@ -326,14 +326,14 @@ describe("A polled session", () => {
     });
     const host = hostOf(controller);
     await oneTurn(host);
-    const whole = host.transcript("run_1", "session_1");
+    const whole = await host.transcript("run_1", "session_1");
     expect(whole).toHaveLength(2003);
     const pages = [];
     for (let after = 0; after < whole.length; after += 77) {
-      pages.push(...host.transcript("run_1", "session_1", { after, limit: 77 }));
+      pages.push(...(await host.transcript("run_1", "session_1", { after, limit: 77 })));
     }
     expect(pages).toEqual(whole);
-    const short = host.transcript("run_1", "session_1", { after: 500, limit: 1000, characters: 300 });
+    const short = await host.transcript("run_1", "session_1", { after: 500, limit: 1000, characters: 300 });
     expect(short.length).toBeLessThan(12);
     expect(short).toEqual(whole.slice(500, 500 + short.length));
     // Blank the earlier output: reading it again would yield nothing.
@@ -342,7 +342,7 @@ describe("A polled session", () => {
     const fd = openSync(journal, "r+");
     writeSync(fd, Buffer.alloc(spoilt, " "), 0, spoilt, 0);
     closeSync(fd);
-    expect(host.transcript("run_1", "session_1", { after: 1900, limit: 50 })).toEqual(whole.slice(1900, 1950));
+    expect(await host.transcript("run_1", "session_1", { after: 1900, limit: 50 })).toEqual(whole.slice(1900, 1950));
   });
 
   it("is polled only on request while it is not watched", async () => {

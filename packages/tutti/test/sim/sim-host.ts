@@ -18,7 +18,7 @@ export class SimHost implements SessionHost {
     for (const handle of this.#handles) handle.deafen();
   }
 
-  transcript(): [] {
+  async transcript(): Promise<[]> {
     return [];
   }
 

@@ -5,16 +5,18 @@ import { join, resolve } from "node:path";
 import { plural } from "../../run/describe-event.ts";
 import { watch } from "../run/watch.ts";
 import { withEngine } from "../access/open-runs.ts";
-import type { LocalEngine } from "../../main/local-engine.ts";
 import { openTemplates } from "../../main/templates.ts";
 import { rehearsalScenario, rehearsedTemplate } from "../../session/drivers/script/rehearsal.ts";
 import { makeRepository } from "../../workspace/sample.ts";
 import { localRuns } from "../access/local-runs.ts";
+import type { LiveRun, RunAccess } from "../access/runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { TuttiError } from "../../schema/error.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
 import type { Template } from "../../schema/template.ts";
 
 export interface RehearseFlags {
@@ -46,8 +48,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       announce(output, template);
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
-      showPrompts(engine, output, flags.prompts ?? false);
-      const runs = localRuns(opened);
+      const runs = withPrompts(localRuns(opened), output, flags.prompts ?? false);
       // The run is deleted with its folder, so `tutti attach` could not find it.
       const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
       return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
@@ -90,19 +91,46 @@ interface SentPrompt {
   text: string;
 }
 
-/** Shows each prompt at `turn:ended`: by then `transcript` has it exactly as sent. */
-function showPrompts(engine: LocalEngine["engine"], output: Output, whole: boolean): void {
+/**
+ * Shows each prompt before the `turn:ended` of its turn: by then `transcript` has it exactly as sent. Events wait for the
+ * prompts before them.
+ */
+function withPrompts(runs: RunAccess, output: Output, whole: boolean): RunAccess {
   const phases = new Map<string, string>();
-  engine.subscribe((event, run) => {
-    if (run === null || (event.type !== "turn:started" && event.type !== "turn:ended")) return;
+  let shown = Promise.resolve();
+  const afterShown = async <T>(value: T): Promise<T> => {
+    await shown;
+    return value;
+  };
+
+  async function showPromptOf(event: StoredEvent, run: Run): Promise<void> {
+    if (event.type !== "turn:started" && event.type !== "turn:ended") return;
     const { sessionId, taskId, turn } = event.data;
     const key = `${sessionId} ${turn}`;
     if (event.type === "turn:started") return void phases.set(key, event.data.phase);
-    for (const entry of engine.transcript(run.id, sessionId)) {
+    for (const entry of await runs.transcript(run.id, sessionId)) {
       if (entry.type !== "prompt" || entry.turn !== turn) continue;
       showPrompt(output, { phase: phases.get(key)!, taskId, sessionId, turn, text: entry.text }, whole);
     }
-  });
+  }
+
+  async function watchRun(id: string): Promise<LiveRun> {
+    const live = await runs.watch(id);
+    return {
+      get run() {
+        return live.run;
+      },
+      past: live.past,
+      subscribe: (listener) =>
+        live.subscribe((event, run) => {
+          shown = shown.then(() => showPromptOf(event, run)).then(() => listener(event, run));
+        }),
+      until: (reached) => live.until(reached).then(afterShown),
+      settled: () => live.settled().then(afterShown),
+      close: () => live.close(),
+    };
+  }
+  return { ...runs, watch: watchRun };
 }
 
 function showPrompt(output: Output, prompt: SentPrompt, whole: boolean): void {

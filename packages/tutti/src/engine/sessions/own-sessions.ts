@@ -44,7 +44,7 @@ export class OwnSessions implements SessionAccess {
 
   async messages(sessionId: string): Promise<SeenMessage[] | null> {
     const found = this.find(sessionId);
-    return found && this.#options.sessions.transcript(found.run.id, sessionId).flatMap(asMessage);
+    return found && (await this.#options.sessions.transcript(found.run.id, sessionId)).flatMap(asMessage);
   }
 
   async isBusy(sessionId: string): Promise<boolean> {

@@ -48,6 +48,8 @@ export interface SessionRunnerOptions {
   onSubagent(subagent: SubagentReport): void;
 }
 
+/** In characters. A long text is read piece by piece, so that other work gets its turn in between. */
+const PIECE = 32 * 1024;
 /** Limits of an id and a text of a sub-agent in the log; the transcript has the full text. */
 const MAX_ID_CHARACTERS = 200;
 const MAX_TEXT_CHARACTERS = 50_000;
@@ -344,10 +346,15 @@ export class SessionRunner {
         const error = `The file ${JSON.stringify(signal.name)} among the requests to its keeper was not written by Tutti, so the session was ended. Check the agent's transcript for the reason, then retry.`;
         return this.#report({ type: "unpreparable", sessionId, code: "request_forged", error });
       }
+      case "tooMuchOutput": {
+        const error = `The agent wrote more than ${Math.round(signal.limit / 1_000_000)} MB of output, so the session was ended. Check the agent's transcript for the reason, then retry, or raise "sessions.maxOutputMb" in tutti.config.json.`;
+        return this.#report({ type: "unpreparable", sessionId, code: "output_too_large", error });
+      }
       case "text": {
         const previous = this.#progress;
-        for (const block of this.#record.text(signal.text, signal.complete)) {
-          this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
+        for (let from = 0; from === 0 || from < signal.text.length; from += PIECE) {
+          if (from > 0) await this.#options.world.sleep(0);
+          this.#readText(signal.text.slice(from, from + PIECE), signal.complete && from + PIECE >= signal.text.length);
         }
         return this.#progressReporter.changed(this.#progress !== previous);
       }
@@ -407,6 +414,12 @@ export class SessionRunner {
     this.#options.onSubagent(subagent);
     const shown = text === null ? null : text.slice(0, MAX_CHARACTERS);
     await this.#report({ type: "subagent", sessionId, taskId, subagent: { ...subagent, text: shown } });
+  }
+
+  #readText(text: string, complete: boolean): void {
+    for (const block of this.#record.text(text, complete)) {
+      this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
+    }
   }
 
   async #ready(start: string): Promise<void> {

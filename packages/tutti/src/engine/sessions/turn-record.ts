@@ -6,6 +6,11 @@ import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
 /** Characters kept for progress events and for an answer without a block. */
 const PREVIEW_CHARACTERS = 400;
 const SAID_CHARACTERS = 4000;
+/** A block is read in one step, and a damaged one takes ten times as long. */
+const BLOCK_LIMITS = { maxBlockBytes: 1024 * 1024, maxRepair: 128 * 1024 };
+/** The newest blocks are kept: up to this number, and up to this sum of their lengths in characters. */
+const MAX_BLOCKS = 100;
+const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
 const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
@@ -15,6 +20,7 @@ export class TurnRecord {
   lastBlock: ScannedBlock | null = null;
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
+  #blocksLength = 0;
   #said = "";
   subagents = 0;
   /** Ids of calls that have not failed. */
@@ -22,7 +28,7 @@ export class TurnRecord {
   readonly #scanner: ResponseScanner;
 
   constructor(delimiters: Delimiters) {
-    this.#scanner = new ResponseScanner(delimiters);
+    this.#scanner = new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS });
   }
 
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
@@ -30,12 +36,19 @@ export class TurnRecord {
     const found = this.#scanner.push(text);
     // Reuse `#scanner`: a session may send a million messages.
     if (complete) found.push(...this.#scanner.end());
-    this.blocks.push(...found.filter((block) => !block.ok || !ACTS_AT_ONCE.has(block.phase)));
+    for (const block of found) if (!block.ok || !ACTS_AT_ONCE.has(block.phase)) this.#keep(block);
     this.lastBlock = found.at(-1) ?? this.lastBlock;
     this.#said += text.slice(-SAID_CHARACTERS);
     // Truncate `#said` rarely: after every message it would copy the text a million times.
     if (this.#said.length > 16 * SAID_CHARACTERS) this.#said = this.said;
     return found;
+  }
+
+  #keep(block: ScannedBlock): void {
+    this.blocks.push(block);
+    this.#blocksLength += block.raw.length;
+    while (this.blocks.length > MAX_BLOCKS || (this.#blocksLength > MAX_BLOCKS_LENGTH && this.blocks.length > 1))
+      this.#blocksLength -= this.blocks.shift()!.raw.length;
   }
 
   /** The last `SAID_CHARACTERS` characters of the agent's text. */

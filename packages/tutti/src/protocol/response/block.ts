@@ -1,4 +1,4 @@
-import { countMembers, isRecord } from "../json/json-value.ts";
+import { countMembers, isRecord, parseJson } from "../json/json-value.ts";
 import { isBlockPhase } from "./phase-schemas.ts";
 import { readTolerantly } from "../json/tolerant-json.ts";
 import { unexpectedMembers, validatePhase } from "./validate-phase.ts";
@@ -28,13 +28,16 @@ export interface BlockReading {
   openQuote: string;
 }
 
-export function readBlock(content: string): BlockReading {
+/** A damaged text of more than `maxRepair` characters is not repaired, because that takes long. */
+export function readBlock(content: string, maxRepair = Number.POSITIVE_INFINITY): BlockReading {
   const raw = content.trim();
   const fail = (code: BlockErrorCode, message: string, openQuote = ""): BlockReading => ({
     block: { ok: false, code, message, raw },
     openQuote,
   });
   if (raw === "") return fail("not_json", "The block is empty");
+  if (raw.length > maxRepair && parseJson(raw) === undefined)
+    return fail("too_large", `The JSON content is damaged and too large to repair (${raw.length} characters)`);
   const reading = readTolerantly(raw);
   if (!reading.ok) return fail("not_json", `Failed to parse JSON content: ${reading.reason}`);
   if (reading.truncated) {

@@ -21,6 +21,7 @@ export type Closing = { isOpen: true } | { isOpen: false; blocks: ScannedBlock[]
 
 export class OpenBlock {
   readonly #delimiters: Delimiters;
+  readonly #maxRepair: number | undefined;
   #text = "";
   /** The block as read up to the first end delimiter, kept while a later one may close the string. */
   #first: ScannedBlock | null = null;
@@ -28,8 +29,9 @@ export class OpenBlock {
   #ends = 0;
   #readings = 0;
 
-  constructor(delimiters: Delimiters) {
+  constructor(delimiters: Delimiters, maxRepair?: number) {
     this.#delimiters = delimiters;
+    this.#maxRepair = maxRepair;
   }
 
   /** Handles an end delimiter. `segment` is the text since the previous delimiter. */
@@ -45,7 +47,7 @@ export class OpenBlock {
   /** Handles the end of the text. `segment` is the text since the last delimiter. */
   finish(segment: string): Closing {
     if (this.#first !== null) return { isOpen: false, blocks: [this.#first], gaveUp: true };
-    return decided([unclosed(this.#withoutMentions(segment))]);
+    return decided([unclosed(this.#withoutMentions(segment), this.#maxRepair)]);
   }
 
   #closeFirst(segment: string): Closing {
@@ -53,7 +55,7 @@ export class OpenBlock {
     const text = hasStart ? this.#withoutMentions(segment) : segment;
     const restarted = hasStart ? this.#restarted(text) : null;
     if (restarted !== null) return decided(restarted);
-    const { block, openQuote } = readBlock(text);
+    const { block, openQuote } = readBlock(text, this.#maxRepair);
     if (openQuote === "") return decided([block]);
     this.#text = text;
     this.#first = block;
@@ -68,7 +70,7 @@ export class OpenBlock {
     this.#ends++;
     if (this.#isStrictBlock(this.#afterLastStart(segment))) return gaveUp;
     if (this.#string?.isOpen === false) {
-      const { block } = readBlock(this.#text);
+      const { block } = readBlock(this.#text, this.#maxRepair);
       if (block.ok) return decided([block]);
       this.#readings++;
     }
@@ -94,7 +96,7 @@ export class OpenBlock {
     const last = this.#afterLastStart(text);
     if (last === "" || isJson(text) || !this.#isStrictBlock(last)) return null;
     const broken = text.slice(0, text.length - last.length - this.#delimiters.delimiterStart.length);
-    return [unclosed(broken), readBlock(last).block];
+    return [unclosed(broken, this.#maxRepair), readBlock(last).block];
   }
 
   #afterLastStart(text: string): string {
@@ -132,8 +134,8 @@ function decided(blocks: ScannedBlock[]): Closing {
   return { isOpen: false, blocks, gaveUp: false };
 }
 
-function unclosed(content: string): ScannedBlock {
-  const { block } = readBlock(content);
+function unclosed(content: string, maxRepair: number | undefined): ScannedBlock {
+  const { block } = readBlock(content, maxRepair);
   const isCut = !block.ok && block.code === "truncated";
   const message = isCut ? `${MISSING_END}: the block breaks off` : MISSING_END;
   return { ok: false, code: isCut ? "truncated" : "no_end_delimiter", message, raw: content.trim() };

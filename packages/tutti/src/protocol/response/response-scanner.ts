@@ -25,6 +25,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export class ResponseScanner {
   readonly #delimiters: Delimiters;
   readonly #maxBlockBytes: number;
+  /** In characters; see `readBlock`. */
+  readonly #maxRepair: number | undefined;
   readonly #start: ByteNeedle;
   readonly #end: ByteNeedle;
   /** `skipping`: inside a too large block, until the next delimiter of either kind. */
@@ -38,15 +40,16 @@ export class ResponseScanner {
   /** A high surrogate at the end of a chunk; its low surrogate comes with the next chunk. */
   #halfCharacter = "";
 
-  constructor(options: Partial<Delimiters> & { maxBlockBytes?: number } = {}) {
+  constructor(options: Partial<Delimiters> & { maxBlockBytes?: number; maxRepair?: number } = {}) {
     this.#delimiters = {
       delimiterStart: options.delimiterStart || DEFAULT_DELIMITERS.delimiterStart,
       delimiterEnd: options.delimiterEnd || DEFAULT_DELIMITERS.delimiterEnd,
     };
     this.#maxBlockBytes = options.maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES;
+    this.#maxRepair = options.maxRepair;
     this.#start = new ByteNeedle(encoder.encode(this.#delimiters.delimiterStart));
     this.#end = new ByteNeedle(encoder.encode(this.#delimiters.delimiterEnd));
-    this.#block = new OpenBlock(this.#delimiters);
+    this.#block = new OpenBlock(this.#delimiters, this.#maxRepair);
   }
 
   /** Returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
@@ -153,7 +156,7 @@ export class ResponseScanner {
   #enter(): void {
     this.#leave();
     this.#state = "inside";
-    this.#block = new OpenBlock(this.#delimiters);
+    this.#block = new OpenBlock(this.#delimiters, this.#maxRepair);
   }
 
   #leave(): void {

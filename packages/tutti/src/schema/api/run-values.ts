@@ -125,7 +125,7 @@ export const Frame = z.object({
 export const TranscriptEntry = z.looseObject({
   n: z.number().int().describe("Counts from 1."),
   type: z.string(),
-  omitted: z.number().optional().describe("Number of characters truncated at the end."),
+  omitted: z.number().optional().describe("Number of characters left out of the middle."),
 }) as unknown as z.ZodType<Entry>;
 
 export const Outcome = z.object({

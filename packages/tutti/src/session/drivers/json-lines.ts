@@ -1,5 +1,6 @@
 // The protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
-import { LineSplitter } from "../line-splitter.ts";
+import { droppedMessage, LineSplitter } from "../lines/line-splitter.ts";
+import { ShortenedJson } from "../lines/shortened-json.ts";
 import type { Coding, Decoded, Decoder, TurnFailure } from "../driver.ts";
 import type { Capabilities } from "../dialogue.ts";
 import type { Turn } from "../session.ts";
@@ -28,7 +29,7 @@ export class JsonLinesDecoder implements Decoder {
   #plainOpen = false;
   /** Plain lines that `#decoded` does not contain yet. */
   #plain: string[] = [];
-  readonly #lines = new LineSplitter((head, length) => this.#readHead(head, length));
+  readonly #lines = new LineSplitter((length) => this.#readDropped(length));
 
   push(bytes: Uint8Array): Decoded[] {
     for (const line of this.#lines.push(bytes)) this.#read(line);
@@ -51,10 +52,14 @@ export class JsonLinesDecoder implements Decoder {
   /** Consecutive plain lines form one text, up to the next message or the end. */
   #read(line: string): void {
     if (line.trim() === "" && !this.#plainOpen) return;
-    const message = readMessage(line);
+    // A failed `JSON.parse` is much slower than a successful one, so plain lines are sorted out first.
+    const isObject = OBJECT.test(line);
+    const short = isObject ? shortenMessage(line) : line;
+    if (short === null) return this.#readDropped(line.length);
+    const message = isObject ? readMessage(short) : null;
     if (message === null) {
       this.#plainOpen = true;
-      this.#plain.push(line, "\n");
+      this.#plain.push(short, "\n");
       return;
     }
     this.#endPlain();
@@ -62,11 +67,9 @@ export class JsonLinesDecoder implements Decoder {
     if (decoded) this.#decoded.push(decoded);
   }
 
-  /** Of a line that is too long, plain text keeps its beginning; a JSON message is dropped. */
-  #readHead(head: string, length: number): void {
-    if (!OBJECT.test(head)) return this.#read(`${head}[${length - head.length} more characters]`);
+  #readDropped(length: number): void {
     this.#endPlain();
-    this.#decoded.push({ type: "text", text: `[a message of ${length} characters was dropped]`, complete: true });
+    this.#decoded.push({ type: "text", text: droppedMessage(length), complete: true });
   }
 
   #endPlain(): void {
@@ -84,11 +87,16 @@ export class JsonLinesDecoder implements Decoder {
 
 type Message = Record<string, unknown>;
 const OBJECT = /^\s*\{/;
+/** In characters. A longer message that is not the agent's words loses the middle of its long members. */
+const MAX_MESSAGE = 1024 * 1024;
+const MAX_MEMBER = 512 * 1024;
+const PIECE = 64 * 1024;
+/** The beginning or the end of a message with the agent's words. */
+const SAID = /^\s*\{\s*"type"\s*:\s*"assistant"/;
+const SAID_LAST = /"type"\s*:\s*"assistant"\s*\}\s*$/;
 
 /** Null for a line that is not a JSON object with a `type`; it counts as text. */
 function readMessage(line: string): Message | null {
-  // A failed `JSON.parse` is much slower than a successful one, so plain lines are sorted out first.
-  if (!OBJECT.test(line)) return null;
   try {
     const value: unknown = JSON.parse(line);
     const typed = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
@@ -96,6 +104,17 @@ function readMessage(line: string): Message | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Shortens everything but the agent's words, which may contain a large answer: all further work on a message, such as the
+ * search for secrets, is one step. Null if it stays too long.
+ */
+function shortenMessage(line: string): string | null {
+  if (line.length <= MAX_MESSAGE || SAID.test(line.slice(0, 100)) || SAID_LAST.test(line.slice(-100))) return line;
+  const shortened = new ShortenedJson(MAX_MESSAGE, MAX_MEMBER);
+  for (let from = 0; from < line.length; from += PIECE) shortened.push(line.slice(from, from + PIECE));
+  return shortened.end();
 }
 
 /** Null for unknown types and for messages without their required members. */

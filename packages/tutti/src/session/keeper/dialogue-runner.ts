@@ -5,7 +5,8 @@ import { ActivityWatch } from "./activity.ts";
 import { findOwnProcesses, type OwnProcesses } from "./agent-commands.ts";
 import type { AgentLine, Dialogue, DialogueTurn } from "../dialogue.ts";
 import { loadDialogue, type DialogueName } from "../dialogues.ts";
-import { LineTail } from "../line-tail.ts";
+import { droppedMessage } from "../lines/line-splitter.ts";
+import { LineTail } from "../lines/line-tail.ts";
 import { readEndOf } from "./session-file.ts";
 import { paths, type KeeperSpec } from "./session-folder.ts";
 import type { SessionRecord } from "./session-record.ts";
@@ -59,9 +60,13 @@ export class DialogueRunner {
     this.#options = options;
     this.#activity = new ActivityWatch(options.spec.sessionId, performance.now());
     this.#dialogue = openDialogue(this);
-    this.#tail = new LineTail(paths(options.folder).raw, (line) => {
-      if (line.trim() !== "") this.#dialogue.hear(line);
-    });
+    this.#tail = new LineTail(
+      paths(options.folder).raw,
+      (line) => {
+        if (line.trim() !== "") this.#dialogue.hear(line);
+      },
+      (length) => this.tell({ type: "assistant", text: droppedMessage(length) }),
+    );
   }
 
   /** Stays true during a relaunch. */
@@ -116,8 +121,10 @@ export class DialogueRunner {
     return this.#open !== null;
   }
 
-  read(): void {
+  /** Returns the number of bytes of `raw.log` that the dialogue has received. */
+  read(): number {
     this.#tail.read();
+    return this.#tail.offset;
   }
 
   /** Reads the last output of an exited process. */

@@ -14,7 +14,7 @@ import { secretValues } from "../secrets/secrets.ts";
 import { paths, readEnd, readJson, writeSessionFile, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
 import { Transcript, Transcripts } from "../transcript/transcript.ts";
-import { makeFolderDurably, removeFile, tryToWrite } from "../../durable-file.ts";
+import { ignoreUnwritable, makeFolderDurably, removeFile } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
@@ -31,6 +31,8 @@ export interface KeeperHostOptions {
   token?: () => string | null;
   orphanAfterMs?: number;
   graceMs?: number;
+  /** The most output of a session on disk. Called for each session. */
+  maxOutputBytes?: () => number | undefined;
 }
 
 /** Variables of the engine's environment that every agent receives. */
@@ -39,6 +41,8 @@ const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT", "TUTTI_MODEL"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
+/** More than ten times what a long session writes. */
+const MAX_OUTPUT_BYTES = 100_000_000;
 /** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
 const REAP_MS = 6000;
 const PROBE_BYTES = 256 * 1024;
@@ -101,6 +105,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       orphanAfterMs: options.orphanAfterMs ?? ORPHAN_AFTER_MS,
       graceMs: options.graceMs ?? GRACE_MS,
       stallMs: spec.stallTimeout ?? null,
+      maxOutputBytes: options.maxOutputBytes?.() ?? MAX_OUTPUT_BYTES,
     };
   }
 
@@ -204,6 +209,6 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     const spec = readJson<KeeperSpec>(paths(session).spec);
     if (!spec) return;
     await endSession(session, spec.sessionId, world, graceMs);
-    tryToWrite(() => maskLeftovers(session, secrets()));
+    await ignoreUnwritable(maskLeftovers(session, secrets()));
   }
 }

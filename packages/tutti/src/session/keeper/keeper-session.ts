@@ -1,5 +1,4 @@
 import { existsSync, watch, type FSWatcher } from "node:fs";
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { newDecoder } from "../agents.ts";
 import type { Coding, Driver, Launch } from "../driver.ts";
 import { endSession } from "./end-session.ts";
@@ -23,17 +22,17 @@ import {
   writeSpec,
   type KeeperRequest,
   type KeeperSpec,
+  type SessionEnd,
 } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { TimeSlice } from "../time-slice.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
-import { tryToWrite } from "../../durable-file.ts";
+import { ignoreUnwritable, tryToWrite } from "../../durable-file.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
 /** The folder is polled as well, because file notifications can be missing. */
 const POLL_MS = 250;
-/** The longest time to emit signals before other work gets its turn: an adopted session can have a million of them. */
-const YIELD_AFTER_MS = 20;
 /** A keeper without `keeper.json` after this time has failed to start. */
 const KEEPER_START_MS = 30_000;
 /** The time that a keeper needs beyond its `graceMs` to end an agent that does not exit by itself. */
@@ -68,7 +67,7 @@ export class KeeperSession implements Session {
     const { folder, driver, launch, secrets, world } = this.#options;
     // Do not read such a session: a power cut may have damaged its output and its workspace.
     if (isBeforeBoot(folder)) {
-      maskLeftovers(folder, secrets);
+      await maskLeftovers(folder, secrets);
       yield { type: "caughtUp" };
       yield { type: "gone", ...this.#findEnd(0)! };
       return;
@@ -90,7 +89,7 @@ export class KeeperSession implements Session {
           // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
           const keeper = readEnd(folder)?.keeper?.pid ?? null;
           await sweepSession(this.sessionId, (ms) => world.sleep(ms), keeper);
-          maskLeftovers(folder, secrets);
+          await maskLeftovers(folder, secrets);
           yield { type: "gone", ...end };
           return;
         }
@@ -102,12 +101,10 @@ export class KeeperSession implements Session {
   }
 
   async *#readSignals(reader: SessionReader): AsyncGenerator<SessionSignal> {
-    let since = performance.now();
+    const slice = new TimeSlice();
     for (const signal of reader.read()) {
-      yield signal;
-      if (performance.now() - since < YIELD_AFTER_MS) continue;
-      await yieldToEventLoop();
-      since = performance.now();
+      if (signal) yield signal;
+      if (slice.isOver) await slice.renew();
     }
   }
 
@@ -142,8 +139,7 @@ export class KeeperSession implements Session {
     const dead = keeper !== null && !isAlive(keeper);
     // Read after `isAlive`: a keeper that ends properly writes `end.json` before it exits.
     const end = readEnd(folder);
-    const isLoss = end?.reason === "exited" || end?.reason === "forged";
-    if (end) return { reason: END_REASONS[end.reason], deliberate: !isLoss };
+    if (end) return { reason: END_REASONS[end.reason], deliberate: !LOSSES.has(end.reason) };
     if (dead) return { reason: "its keeper died", deliberate: false };
     const late = keeper === null && waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
     return late ? { reason: "its keeper did not start", deliberate: false } : null;
@@ -178,7 +174,7 @@ export class KeeperSession implements Session {
   }
 
   async interrupt(turn: number): Promise<void> {
-    if (!this.wasDelivered(turn) || this.#isOver(turn)) return;
+    if (!this.wasDelivered(turn) || (await this.#isOver(turn))) return;
     const input = this.#coding?.encodeInterrupt() ?? null;
     this.#request(interruptName(turn), { type: "interrupt", turn, input });
   }
@@ -187,12 +183,16 @@ export class KeeperSession implements Session {
    * Whether `turn` has ended, which `signals` may not have read yet. An interrupt that arrives after its turn could
    * stop the next one. Reads from the position of `#reader`, or from the beginning without one.
    */
-  #isOver(turn: number): boolean {
+  async #isOver(turn: number): Promise<boolean> {
     const { folder, driver, launch } = this.#options;
     const from = this.#reader ? { from: this.#reader.point } : {};
     if (from.from && from.from.over >= turn) return true;
     const reader = new SessionReader(folder, launch.mode, () => newDecoder(driver), from);
-    for (const signal of reader.read()) if (signal.type === "turnOver" && signal.turn >= turn) return true;
+    const slice = new TimeSlice();
+    for (const signal of reader.read()) {
+      if (signal?.type === "turnOver" && signal.turn >= turn) return true;
+      if (slice.isOver) await slice.renew();
+    }
     return false;
   }
 
@@ -214,7 +214,7 @@ export class KeeperSession implements Session {
   async stop(): Promise<void> {
     const { folder, secrets, world } = this.#options;
     await endSession(folder, this.sessionId, world);
-    tryToWrite(() => maskLeftovers(folder, secrets));
+    await ignoreUnwritable(maskLeftovers(folder, secrets));
   }
 
   leave(): void {
@@ -223,10 +223,14 @@ export class KeeperSession implements Session {
   }
 }
 
+/** Ends that Tutti did not order. */
+const LOSSES: ReadonlySet<SessionEnd["reason"]> = new Set(["exited", "forged", "tooMuchOutput"]);
+
 const END_REASONS = {
   stopped: "it was stopped",
   orphaned: "it was ended because no engine was running",
   forged: "a request to its keeper was not written by Tutti",
+  tooMuchOutput: "the agent wrote too much output",
   closed: "it was closed after its work",
   exited: "the agent exited",
 } as const;

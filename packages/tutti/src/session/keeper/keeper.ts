@@ -10,19 +10,21 @@
 // 4. The keeper ends the session after `orphanAfterMs` without a live engine.
 // 5. No secret stays on disk: the keeper masks its own records before it writes them, the agent's files soon after.
 // 6. Only requests that the engine signed are carried out. Any other file in their place ends the session.
-// 7. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
+// 7. An agent that writes more than its limit is killed; the beginning and the end of its output stay.
+// 8. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCommands, findCommands } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
 import { readLaunch, type KeeperLaunch } from "./keeper-launch.ts";
+import { watchOutput } from "./output-limit.ts";
 import { identify, isAlive, signalGroup, type ProcessIdentity } from "../process.ts";
 import { createSecrets } from "../secrets/find-secrets.ts";
 import { listRequests, paths, readJson, readSigned, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
-import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
+import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
 import { openAppending, SessionRecord } from "./session-record.ts";
 
 const POLL_MS = 500;
@@ -60,7 +62,7 @@ class Keeper {
     this.#launch = launch;
     this.#at = paths(folder);
     this.#folder = folder;
-    this.#record = new SessionRecord(folder, createSecrets(launch.secrets));
+    this.#record = new SessionRecord(folder, createSecrets(launch.secrets), spec.maxOutputBytes);
     this.#errors = openAppending(this.#at.errors);
   }
 
@@ -73,6 +75,12 @@ class Keeper {
     await this.#openDialogueRunner();
     // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
+    watchOutput({
+      folder: this.#folder,
+      maxBytes: this.#spec.maxOutputBytes,
+      onExceeded: () => this.#stopOutput(),
+      onTrimmedErrors: () => this.#record.remask("errors"),
+    });
     if (this.#spec.mode === "stream") this.#start(null);
     else this.#record.note({ type: "started" });
     setInterval(() => this.#readRequests(), POLL_MS);
@@ -114,8 +122,8 @@ class Keeper {
 
   /** The dialogue reads the new lines first, because it needs them unmasked. */
   #mask(): void {
-    this.#runner?.read();
-    tryToWrite(() => this.#record.mask());
+    const rawUntil = this.#runner?.read() ?? 0;
+    void ignoreUnwritable(this.#record.mask(rawUntil));
   }
 
   #readRequests(): void {
@@ -211,7 +219,8 @@ class Keeper {
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     this.#agent = null;
     const deliberate = this.#ending !== null && this.#ending !== "closed";
-    this.#runner?.finish();
+    // The rest of an output that is too long belongs to no turn and would take long to read.
+    if (this.#ending !== "tooMuchOutput") this.#runner?.finish();
     if (!this.#ending && this.#resume(agent)) return;
     if (!deliberate) this.#runner?.exited({ code, signal });
     this.#record.note({ type: "exited", code, signal, deliberate });
@@ -245,7 +254,14 @@ class Keeper {
     this.#end(reason, { type: "stopping" });
   }
 
-  #end(reason: "stopped" | "orphaned" | "forged", entry: Parameters<SessionRecord["note"]>[0]): void {
+  /** Kills the agent at once, because it may fill the disk. */
+  #stopOutput(): void {
+    const limit = this.#spec.maxOutputBytes;
+    if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
+    this.#end("tooMuchOutput", { type: "tooMuchOutput", limit });
+  }
+
+  #end(reason: "stopped" | "orphaned" | "forged" | "tooMuchOutput", entry: Parameters<SessionRecord["note"]>[0]): void {
     if (this.#ending !== null && this.#ending !== "closed") return;
     this.#ending = reason;
     try {
@@ -282,7 +298,7 @@ class Keeper {
     if (this.#finishing) return;
     this.#finishing = true;
     await sweepSession(this.#spec.sessionId, sleep);
-    this.#record.finish();
+    await this.#record.finish();
     const self = identify(process.pid);
     writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
     removeFile(this.#at.keeper);

@@ -102,8 +102,11 @@ export class SessionReader {
     };
   }
 
-  /** Yields the signals that are new since the last call. */
-  *read(): Generator<SessionSignal> {
+  /**
+   * Yields the signals that are new since the last call. Yields null after a step without one, because a caller that
+   * serves others must pause between steps.
+   */
+  *read(): Generator<SessionSignal | null> {
     const length = this.#output.length();
     // The keeper may still be writing the last line. The next call reads it.
     for (const { line, end } of this.#journal.lines(this.#journalOffset)) {
@@ -119,15 +122,16 @@ export class SessionReader {
     yield* this.#readOutput(length);
   }
 
-  *#readOutput(until: number): Generator<SessionSignal> {
+  *#readOutput(until: number): Generator<SessionSignal | null> {
     for (const chunk of this.#output.read(this.#outputOffset, until)) {
       this.#outputOffset += chunk.length;
       yield* this.#decode(this.#mask.push(chunk));
+      yield null;
     }
   }
 
   /** Decodes whole lines first, because a `ReadPoint` must lie between two lines. */
-  *#decode(bytes: Buffer): Generator<SessionSignal> {
+  *#decode(bytes: Buffer): Generator<SessionSignal | null> {
     const whole = bytes.lastIndexOf(NEWLINE) + 1;
     if (whole > 0) {
       this.#hidden ||= mayHide(bytes.subarray(0, whole));
@@ -140,10 +144,10 @@ export class SessionReader {
     yield* this.#toSignals(this.#decoder.push(bytes.subarray(whole)));
   }
 
-  *#toSignals(decoded: Decoded[]): Generator<SessionSignal> {
+  *#toSignals(decoded: Decoded[]): Generator<SessionSignal | null> {
     for (const plain of decoded) {
       if (this.#stopped) return;
-      const each = this.#hidden ? maskDecoded(this.#secrets, plain) : plain;
+      const each = this.#hidden ? yield* maskDecoded(this.#secrets, plain) : plain;
       if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
       else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
       else if (each.type !== "turnEnd") yield each;
@@ -151,7 +155,7 @@ export class SessionReader {
     }
   }
 
-  *#readEntry(entry: JournalEntry): Generator<SessionSignal> {
+  *#readEntry(entry: JournalEntry): Generator<SessionSignal | null> {
     switch (entry.type) {
       case "started":
         yield { type: "ready" };
@@ -176,6 +180,10 @@ export class SessionReader {
       case "forged":
         this.#stopped = true;
         yield { type: "forged", name: maskText(this.#secrets, entry.name) };
+        return;
+      case "tooMuchOutput":
+        this.#stopped = true;
+        yield { type: "tooMuchOutput", limit: entry.limit };
         return;
       case "unstartable":
         yield { type: "unstartable", error: maskText(this.#secrets, entry.error) };
@@ -210,7 +218,7 @@ export class SessionReader {
   }
 
   /** Ignores a surplus end without an open turn. */
-  *#endTurn(ending: Ending): Generator<SessionSignal> {
+  *#endTurn(ending: Ending): Generator<SessionSignal | null> {
     this.#stalled = null;
     const turn = this.#turns.shift();
     if (turn === undefined) return;

@@ -7,7 +7,7 @@ import { PackedFile, writePacked } from "../transcript/packed-file.ts";
 import { syncFolder } from "../../durable-file.ts";
 
 /** Small, because all messages decoded from one chunk are in memory together. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 32 * 1024;
 
 const NEWLINE = 0x0a;
 

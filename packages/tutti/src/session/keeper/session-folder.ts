@@ -12,7 +12,7 @@
 //   output.log      the agent's output, with secrets masked and, after the end, partial messages blanked; for an agent
 //                   with its own protocol, the lines that the dialogue makes of it
 //   raw.log         the output of an agent with its own protocol; removed at the end of the session
-//   stderr.log      the agent's error output
+//   stderr.log      the agent's error output, of which the beginning and the end are kept
 //   journal.jsonl   the keeper's observations, each with the length of output.log at that moment
 //   end.json        written after every process of the agent has ended
 //   claude/, codex/ the agent's own files; masked at the end of the session, removed when it is archived
@@ -59,6 +59,8 @@ export interface KeeperSpec {
   graceMs: number;
   /** An agent without activity for this long has stalled; null switches the check off. */
   stallMs: number | null;
+  /** The limit of `output.log`; see `watchOutput`. */
+  maxOutputBytes: number;
 }
 
 export type KeeperRequest =
@@ -81,15 +83,17 @@ export type JournalEntry =
   | { type: "stopping"; offset: number }
   /** Like `stopping`. The file `name` in `requests/` is not signed by the engine. */
   | { type: "forged"; name: string; offset: number }
+  /** Like `stopping`. The agent wrote more than `limit` bytes. */
+  | { type: "tooMuchOutput"; limit: number; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
   | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
 
 export interface SessionEnd {
   /**
-   * `stopped` by the engine, `orphaned` without an engine, `forged` after a request that the engine did not sign, `closed`
-   * after its work, `exited` by itself.
+   * `stopped` by the engine, `orphaned` without an engine, `forged` after a request that the engine did not sign,
+   * `tooMuchOutput` beyond its limit, `closed` after its work, `exited` by itself.
    */
-  reason: "stopped" | "orphaned" | "forged" | "closed" | "exited";
+  reason: "stopped" | "orphaned" | "forged" | "tooMuchOutput" | "closed" | "exited";
   /** The agent's files are masked. Missing if the keeper was killed; see `maskLeftovers`. */
   masked?: true;
   /** The keeper that wrote this. It removes `keeper.json` and kills itself right after, so it may still be alive. */

@@ -6,7 +6,9 @@ import type { Secrets } from "../secrets/find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { FileMask, maskAgentFolders, maskRequests } from "../secrets/mask-file.ts";
 import { MaskStream, maskValue } from "../secrets/mask.ts";
+import { trimErrors, trimOutput } from "./output-limit.ts";
 import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
+import { runInSlices } from "../time-slice.ts";
 import { removeFile } from "../../durable-file.ts";
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
@@ -17,19 +19,24 @@ export class SessionRecord {
   /** The file descriptor of `journal.jsonl`, which exists from the first entry on. */
   #journal: number | null = null;
   readonly #secrets: Secrets;
-  readonly #masks: FileMask[];
+  /** By file. */
+  readonly #masks: Map<string, FileMask>;
+  #masking: Promise<void> | null = null;
   readonly #folder: string;
   readonly #raw: string;
   /** A secret may be split between two partial messages, so the stream holds back bytes that may begin one. */
   #parts: MaskStream | null = null;
 
-  constructor(folder: string, secrets: Secrets) {
+  readonly #maxOutputBytes: number;
+
+  constructor(folder: string, secrets: Secrets, maxOutputBytes: number) {
     const at = paths(folder);
+    this.#maxOutputBytes = maxOutputBytes;
     this.#folder = folder;
     this.#secrets = secrets;
     this.#raw = at.raw;
     this.output = openAppending(at.output);
-    this.#masks = filesOfAgent(folder).map((file) => new FileMask(file, this.#secrets));
+    this.#masks = new Map(filesOfAgent(folder).map((file) => [file, new FileMask(file, this.#secrets)]));
   }
 
   tell(line: AgentLine): void {
@@ -60,22 +67,40 @@ export class SessionRecord {
     writeSync(this.#journal, `${JSON.stringify(masked)}\n`);
   }
 
-  mask(): void {
-    for (const mask of this.#masks) mask.look();
+  /** Masks the new bytes of the agent's files, of `raw.log` only up to `rawUntil`. Concurrent calls share the work. */
+  mask(rawUntil: number): Promise<void> {
+    return (this.#masking ??= runInSlices(this.#maskSteps(rawUntil)).finally(() => (this.#masking = null)));
+  }
+
+  *#maskSteps(rawUntil: number): Generator<null, void> {
+    for (const [file, mask] of this.#masks) yield* mask.look(file === this.#raw ? rawUntil : Number.POSITIVE_INFINITY);
+  }
+
+  /** Masks a file from its start, because it was trimmed. */
+  remask(name: "output" | "errors"): void {
+    const file = paths(this.#folder)[name];
+    this.#masks.set(file, new FileMask(file, this.#secrets));
   }
 
   /**
    * Call it after the agent has exited. Deletes `raw.log`: the dialogue has read it, and a secret may be split over
    * messages of any shape in it, where no mask finds it.
    */
-  finish(): void {
+  async finish(): Promise<void> {
+    await this.#masking;
     this.#endParts();
     removeFile(this.#raw);
-    forgetParts(this.#folder);
-    for (const mask of this.#masks) mask.finish();
-    maskRequests(this.#folder, this.#secrets);
-    maskAgentFolders(this.#folder, this.#secrets);
+    if (trimOutput(this.#folder, this.#maxOutputBytes)) this.remask("output");
+    if (trimErrors(this.#folder)) this.remask("errors");
+    await runInSlices(this.#finishSteps());
     closeSync(this.output);
+  }
+
+  *#finishSteps(): Generator<null, void> {
+    yield* forgetParts(this.#folder);
+    for (const mask of this.#masks.values()) yield* mask.finish();
+    yield* maskRequests(this.#folder, this.#secrets);
+    yield* maskAgentFolders(this.#folder, this.#secrets);
   }
 }
 

@@ -2,6 +2,7 @@
 // remembers positions, and a page starts at the nearest one before it.
 import { journalFile, signalOf, type PolledRecord } from "./polled-journal.ts";
 import { parseLine, SessionFile } from "../keeper/session-file.ts";
+import { runInSlices } from "../time-slice.ts";
 import { toEntry, type Entry } from "../transcript/transcript-entry.ts";
 import type { TranscriptEntry, TranscriptPage } from "../../schema/transcript.ts";
 
@@ -22,13 +23,19 @@ export class PolledTranscript {
     this.#journal = new SessionFile(journalFile(folder));
   }
 
-  page({ after, limit, characters: most = Number.POSITIVE_INFINITY }: TranscriptPage): TranscriptEntry[] {
+  page(page: TranscriptPage): Promise<TranscriptEntry[]> {
+    return runInSlices(this.#readPage(page));
+  }
+
+  *#readPage(page: TranscriptPage): Generator<null, TranscriptEntry[]> {
+    const { after, limit, characters: most = Number.POSITIVE_INFINITY } = page;
     const entries: TranscriptEntry[] = [];
     if (limit < 1) return entries;
     const place = this.#places.findLast(({ n }) => n <= after)!;
     let n = place.n;
     let characters = 0;
     for (const { line, end } of this.#journal.lines(place.offset)) {
+      yield null;
       const entry = entryOf(line);
       if (entry === null) continue;
       n += 1;

@@ -1,6 +1,7 @@
 import type { Decoded } from "../driver.ts";
 import type { Secrets } from "./find-secrets.ts";
-import { maskText, maskValue } from "./mask.ts";
+import { maskValue } from "./mask.ts";
+import { maskLongText } from "./mask-long-text.ts";
 
 const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
 
@@ -11,10 +12,10 @@ const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
 export const mayHide = (bytes: Buffer): boolean =>
   bytes.at(-1) === 0x5c || ESCAPES.some((escape) => bytes.includes(escape));
 
-/** `text` and `partial` are the common cases and need no recursion. */
-export function maskDecoded(secrets: Secrets, decoded: Decoded): Decoded {
+/** `text` and `partial` are the common cases and need no recursion. All others are short. Yields between two steps. */
+export function* maskDecoded(secrets: Secrets, decoded: Decoded): Generator<null, Decoded> {
   if (decoded.type === "usage") return decoded;
   if (decoded.type !== "text" && decoded.type !== "partial") return maskValue(secrets, decoded);
-  const text = maskText(secrets, decoded.text);
+  const text = yield* maskLongText(secrets, decoded.text);
   return text === decoded.text ? decoded : { ...decoded, text };
 }

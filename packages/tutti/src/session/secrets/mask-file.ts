@@ -6,12 +6,21 @@ import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { maskRegion } from "./mask.ts";
 import { openRegular } from "../keeper/session-file.ts";
-import { filesOfAgent, listRequests, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
+import { trimErrors, trimOutput } from "../keeper/output-limit.ts";
+import {
+  filesOfAgent,
+  listRequests,
+  paths,
+  readEnd,
+  readJson,
+  writeJson,
+  type KeeperSpec,
+  type SessionEnd,
+} from "../keeper/session-folder.ts";
+import { runInSlices } from "../time-slice.ts";
 import { removeFile } from "../../durable-file.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
-/** Limits the time of one `look`, because masking blocks the event loop. */
-const MOST_AT_ONCE = 32 * CHUNK_BYTES;
+const CHUNK_BYTES = 256 * 1024;
 
 export class FileMask {
   readonly #path: string;
@@ -27,31 +36,31 @@ export class FileMask {
 
   /**
    * Masks the bytes written since the last call. A possible start of a secret is examined again with the bytes after
-   * it.
+   * it. Bytes from `until` on stay as they are. Yields after every chunk.
    */
-  look(): void {
+  *look(until = Number.POSITIVE_INFINITY): Generator<null, void> {
     const size = lstatSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);
+    if (Math.min(size, until) > this.#settled) yield* this.#mask(false, until);
   }
 
   /** Masks the rest. Call it when no process writes to the file any more. */
-  finish(): void {
-    this.#mask(true, Number.POSITIVE_INFINITY);
+  *finish(): Generator<null, void> {
+    yield* this.#mask(true, Number.POSITIVE_INFINITY);
   }
 
-  #mask(isLast: boolean, most: number): void {
+  *#mask(isLast: boolean, until: number): Generator<null, void> {
     // Never through a link, which the agent may have put there: masking overwrites bytes of the file.
     const fd = openRegular(this.#path, constants.O_RDWR);
     if (fd === null) return;
     try {
-      const until = this.#settled + most;
       let size = CHUNK_BYTES;
-      while (this.#settled < until) {
+      for (;;) {
         const previous = this.#settled;
-        const isEnd = this.#maskChunk(fd, size, isLast);
-        if (isEnd) return;
+        const isEnd = this.#maskChunk(fd, Math.min(size, until - previous), isLast);
+        if (isEnd || previous + size >= until) return;
         // An undecided secret may be longer than one chunk.
         size = this.#settled === previous ? size * 2 : CHUNK_BYTES;
+        yield null;
       }
     } finally {
       closeSync(fd);
@@ -79,11 +88,11 @@ export class FileMask {
 }
 
 /** Masks the prompts and answers of a session that is over: until then its agent must get them in full. */
-export function maskRequests(folder: string, secrets: Secrets): void {
+export function* maskRequests(folder: string, secrets: Secrets): Generator<null, void> {
   // The folder may have been removed with its run.
   if (!existsSync(paths(folder).requests)) return;
   for (const name of listRequests(folder)) {
-    new FileMask(join(paths(folder).requests, `${name}.json`), secrets).finish();
+    yield* new FileMask(join(paths(folder).requests, `${name}.json`), secrets).finish();
   }
 }
 
@@ -97,34 +106,44 @@ const DATABASE = /\.(sqlite3?|db)(-wal|-shm|-journal)?$/;
 
 /**
  * Masks the stores of an agent in its session folder (`claude/`, `codex/`) after the session. Transcripts are masked in
- * place, so the agent could still resume the conversation.
+ * place, so the agent could still resume the conversation. `name` is the part of `folder` to mask.
  */
-export function maskAgentFolders(folder: string, secrets: Secrets): void {
+export function* maskAgentFolders(folder: string, secrets: Secrets, name = ""): Generator<null, void> {
   // The folder may have been removed with its run.
-  if (!existsSync(folder)) return;
+  if (!existsSync(join(folder, name))) return;
   const { requests } = paths(folder);
-  const mask = (name: string): void => {
-    for (const each of readdirSync(join(folder, name), { withFileTypes: true })) {
-      const inner = name === "" ? each.name : `${name}/${each.name}`;
-      const path = join(folder, inner);
-      // The targets of links belong to the user.
-      if (each.isDirectory() && path !== requests) mask(inner);
-      else if (!each.isFile() || name === "") continue;
-      else if (COPIES.has(inner) || DATABASE.test(each.name)) removeFile(path);
-      else new FileMask(path, secrets).finish();
-    }
-  };
-  mask("");
+  for (const each of readdirSync(join(folder, name), { withFileTypes: true })) {
+    const inner = name === "" ? each.name : `${name}/${each.name}`;
+    const path = join(folder, inner);
+    // The targets of links belong to the user.
+    if (each.isDirectory() && path !== requests) yield* maskAgentFolders(folder, secrets, inner);
+    else if (!each.isFile() || name === "") continue;
+    else if (COPIES.has(inner) || DATABASE.test(each.name)) removeFile(path);
+    else yield* new FileMask(path, secrets).finish();
+    yield null;
+  }
 }
 
-/** Masks the files of a session that is over, if its keeper was killed before it could. */
-export function maskLeftovers(folder: string, secrets: Secrets): void {
-  const end = readEnd(folder);
-  if (end?.masked) return;
+/** The folders that `maskLeftovers` works on. */
+const inProgress = new Map<string, Promise<void>>();
+
+/** Masks the files of a session that is over, if its keeper was killed before it could. Concurrent calls share the work. */
+export async function maskLeftovers(folder: string, secrets: Secrets): Promise<void> {
+  if (readEnd(folder)?.masked) return;
+  const work =
+    inProgress.get(folder) ?? runInSlices(maskSteps(folder, secrets)).finally(() => inProgress.delete(folder));
+  inProgress.set(folder, work);
+  await work;
+}
+
+function* maskSteps(folder: string, secrets: Secrets): Generator<null, void> {
   removeFile(paths(folder).raw);
-  forgetParts(folder);
-  for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
-  maskRequests(folder, secrets);
-  maskAgentFolders(folder, secrets);
+  trimOutput(folder, readJson<KeeperSpec>(paths(folder).spec)?.maxOutputBytes);
+  trimErrors(folder);
+  yield* forgetParts(folder);
+  for (const file of filesOfAgent(folder)) yield* new FileMask(file, secrets).finish();
+  yield* maskRequests(folder, secrets);
+  yield* maskAgentFolders(folder, secrets);
+  const end = readEnd(folder);
   if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
 }

@@ -96,12 +96,17 @@ const SHORTEST = 6;
 export function maskText(secrets: Secrets, text: string): string {
   if (text.length < SHORTEST) return text;
   const masked = maskOnce(secrets, text);
-  if (!masked.includes("\\u00")) return masked;
-  // Escapes of JSON within the text may hide a secret, so search once more with them decoded.
-  const decoded = masked.replaceAll(ESCAPED_ASCII, (_, slashes: string, code: string) => slashes + shortened(code));
+  if (!hasEscapes(masked)) return masked;
+  const decoded = decodeEscapes(masked);
   const again = maskOnce(secrets, decoded);
   return again === decoded ? masked : again;
 }
+
+/** Escapes of JSON within a text may hide a secret, so it is searched once more with them decoded. */
+export const hasEscapes = (text: string): boolean => text.includes("\\u00");
+
+export const decodeEscapes = (text: string): string =>
+  text.replaceAll(ESCAPED_ASCII, (_, slashes: string, code: string) => slashes + shortened(code));
 
 /** An escaped ASCII character in JSON, after any number of escaped backslashes. */
 const ESCAPED_ASCII = /(?<!\\)((?:\\\\)*)\\u00(0[9ad]|[2-6][0-9a-f]|7[0-9a-e])/gi;

@@ -30,7 +30,7 @@ export async function archiveSession(folder: string, archivedAt: number, secrets
   if (isLiving(folder, sessionId)) throw stillAlive(sessionId);
   removeUnfinished(folder);
   const requests = listRequests(folder).map((name) => join(at.requests, `${name}.json`));
-  maskLeftovers(folder, secrets);
+  await maskLeftovers(folder, secrets);
   for (const file of [...filesOfAgent(folder), at.journal, ...requests]) await pack(file);
   await removeFoldersOfAgent(folder);
   writeJson(at.archive, { archivedAt } satisfies ArchiveMark);

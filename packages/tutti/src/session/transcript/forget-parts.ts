@@ -5,27 +5,31 @@ import { closeSync, constants, readSync, writeSync } from "node:fs";
 import { openRegular } from "../keeper/session-file.ts";
 import { paths, readJson, type KeeperSpec } from "../keeper/session-folder.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 /** Longer lines are skipped, because no partial message is so long. */
-const LONGEST_LINE = 4 * CHUNK_BYTES;
+const LONGEST_LINE = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const SIGN = Buffer.from('"partial"');
 
-/** Call it only when no process writes to the file any more. */
-export function forgetParts(folder: string): void {
+/** Call it only when no process writes to the file any more. Yields after every chunk. */
+export function* forgetParts(folder: string): Generator<null, void> {
   const { output, spec } = paths(folder);
   // In `turn` mode the output is plain text, even if a line looks like a partial message.
   if (readJson<KeeperSpec>(spec)?.mode !== "stream") return;
   const fd = openRegular(output, constants.O_RDWR);
   if (fd === null) return;
   try {
-    for (const { at, length } of findParts(fd)) writeSync(fd, Buffer.alloc(length, " "), 0, length, at);
+    for (const part of findParts(fd)) {
+      if (part) writeSync(fd, Buffer.alloc(part.length, " "), 0, part.length, part.at);
+      else yield null;
+    }
   } finally {
     closeSync(fd);
   }
 }
 
-function* findParts(fd: number): Generator<{ at: number; length: number }> {
+/** Yields null after every chunk. */
+function* findParts(fd: number): Generator<{ at: number; length: number } | null> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let open: Buffer = Buffer.alloc(0);
   let isTooLong = false;
@@ -35,19 +39,29 @@ function* findParts(fd: number): Generator<{ at: number; length: number }> {
     const bytes = Buffer.concat([open, chunk.subarray(0, length)]);
     const begin = at - open.length;
     at += length;
-    let from = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-      if (!isTooLong && isPart(bytes.subarray(from, end))) yield { at: begin + from, length: end - from };
-      isTooLong = false;
-      from = end + 1;
-    }
-    isTooLong ||= bytes.length - from > LONGEST_LINE;
-    open = isTooLong ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    const first = isTooLong ? bytes.indexOf(NEWLINE) + 1 : 0;
+    for (const part of partsIn(bytes, first, end)) yield { at: begin + part.at, length: part.length };
+    if (end > 0) isTooLong = false;
+    isTooLong ||= bytes.length - end > LONGEST_LINE;
+    open = isTooLong ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end));
+    yield null;
+  }
+}
+
+/** Searches for SIGN, because most of very many lines have none. */
+function* partsIn(bytes: Buffer, first: number, end: number): Generator<{ at: number; length: number }> {
+  for (let from = first; ;) {
+    const sign = bytes.indexOf(SIGN, from);
+    if (sign < 0 || sign >= end) return;
+    const at = Math.max(first, bytes.lastIndexOf(NEWLINE, sign) + 1);
+    const length = bytes.indexOf(NEWLINE, sign) - at;
+    if (isPart(bytes.subarray(at, at + length))) yield { at, length };
+    from = at + length + 1;
   }
 }
 
 function isPart(line: Buffer): boolean {
-  if (!line.includes(SIGN)) return false;
   try {
     const { type, partial } = JSON.parse(line.toString("utf8")) as Record<string, unknown>;
     return type === "assistant" && partial === true;

@@ -1,8 +1,9 @@
-// Converts signals to transcript entries, with texts truncated to MAX_TEXT.
+// Converts signals to transcript entries. A text longer than MAX_TEXT loses its middle.
+import { HeadAndTail } from "../lines/head-and-tail.ts";
 import type { SessionSignal } from "../session.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
 
-/** In characters, per text. */
+/** In characters, per text, without the notice in the place of its middle. */
 export const MAX_TEXT = 256 * 1024;
 
 export type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> : never) : never;
@@ -47,8 +48,9 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
     case "askCancelled":
     case "interrupted":
       return signal;
-    // The run's log shows it, because it ends the attempt.
+    // The run's log shows these, because they end the attempt.
     case "forged":
+    case "tooMuchOutput":
     case "ready":
     case "partial":
     case "caughtUp":
@@ -57,24 +59,22 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
   }
 }
 
-/** Appends the next piece of a text. */
-export function extend(entry: Extract<Entry, { type: "text" }>, more: string): void {
-  const room = MAX_TEXT - entry.text.length;
-  const { text, omitted = 0 } = cut(more, room);
-  entry.text += text;
-  if (omitted > 0) entry.omitted = (entry.omitted ?? 0) + omitted;
+/** A text that grows piece by piece. */
+export function newText(text: string): HeadAndTail {
+  const kept = new HeadAndTail(MAX_TEXT / 2);
+  kept.push(text);
+  return kept;
 }
 
-function cut(text: string, most = MAX_TEXT): { text: string; omitted?: number } {
-  if (text.length <= most) return { text };
-  // Do not split a surrogate pair.
-  const end = isHigh(text, most - 1) ? most - 1 : most;
-  return { text: text.slice(0, end), omitted: text.length - end };
+export function shownText(kept: HeadAndTail): { text: string; omitted?: number } {
+  const { omitted } = kept.parts();
+  return { text: kept.text(), ...(omitted > 0 ? { omitted } : {}) };
 }
 
-const isHigh = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;
+const cut = (text: string): { text: string; omitted?: number } =>
+  text.length <= MAX_TEXT ? { text } : shownText(newText(text));
 
-/** An input that is too long becomes the beginning of its JSON text. */
+/** An input that is too long becomes the beginning and the end of its JSON text. */
 function cutInput(input: unknown): { input: unknown; omitted?: number } {
   const json = JSON.stringify(input) ?? "";
   if (json.length <= MAX_TEXT) return { input };

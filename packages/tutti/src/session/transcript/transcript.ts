@@ -7,7 +7,9 @@ import type { Secrets } from "../secrets/find-secrets.ts";
 import { SessionReader, type ReadPoint } from "../keeper/read-session.ts";
 import { paths, readJson, readRequest, turnName, type KeeperSpec } from "../keeper/session-folder.ts";
 import type { SessionSignal } from "../session.ts";
-import { extend, toEntry, type Entry } from "./transcript-entry.ts";
+import { newText, shownText, toEntry, type Entry } from "./transcript-entry.ts";
+import type { HeadAndTail } from "../lines/head-and-tail.ts";
+import { runInSlices } from "../time-slice.ts";
 import type { TranscriptEntry, TranscriptPage } from "../../schema/transcript.ts";
 
 const MAX_TRANSCRIPTS = 64;
@@ -51,18 +53,29 @@ export class Transcript {
   #marks: Mark[] = [];
   /** The walk that has read furthest. */
   #walk: Walk | null = null;
+  #lastPage: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string, secrets: Secrets) {
     this.#folder = folder;
     this.#secrets = secrets;
   }
 
-  page(page: TranscriptPage): TranscriptEntry[] {
+  /** Pages are read one after the other, because they share `#walk`. */
+  page(page: TranscriptPage): Promise<TranscriptEntry[]> {
+    const read = () => runInSlices(this.#readPage(page));
+    const entries = this.#lastPage.then(read, read);
+    this.#lastPage = entries;
+    return entries;
+  }
+
+  *#readPage(page: TranscriptPage): Generator<null, TranscriptEntry[]> {
     const walk = this.#walkTo(page.after);
     if (walk === null || page.limit < 1) return [];
     const entries: TranscriptEntry[] = [];
     let characters = 0;
     for (const entry of walk.from(page.after)) {
+      yield null;
+      if (entry === null) continue;
       entries.push(entry);
       if (page.characters !== undefined) characters += JSON.stringify(entry).length;
       if (entries.length >= page.limit || characters >= (page.characters ?? Number.POSITIVE_INFINITY)) break;
@@ -96,12 +109,14 @@ class Walk {
   readonly #reader: SessionReader;
   readonly #onPoint: (mark: Mark) => void;
   /** Kept between two pages, so that nothing is decoded twice. */
-  #signals: Generator<SessionSignal> | null = null;
+  #signals: Generator<SessionSignal | null> | null = null;
   #point: ReadPoint;
-  /** May still change while `#open`. */
+  /** May still change while `#isOpen`. */
   #newest: Entry | null = null;
+  /** The text of `#newest`, null if it is of another type. */
+  #text: HeadAndTail | null = null;
   /** Whether `#newest` is a text whose next piece is still to come. */
-  #open = false;
+  #isOpen = false;
   /** The number of `#newest`, 0 before the first entry. */
   n: number;
 
@@ -115,43 +130,52 @@ class Walk {
     this.#point = this.#reader.point;
   }
 
-  /** Yields the entries after `after`: each when it can no longer change, the newest when all output is read. */
-  *from(after: number): Generator<TranscriptEntry> {
+  /**
+   * Yields the entries after `after`: each when it can no longer change, the newest when all output is read. Yields null
+   * after a step without an entry.
+   */
+  *from(after: number): Generator<TranscriptEntry | null> {
     for (;;) {
-      const n = this.n;
-      const finished = this.#newest;
-      if (!this.#next()) break;
-      if (finished && this.n > n && n > after) yield { ...finished, n };
+      this.#signals ??= this.#reader.read();
+      const { value: signal, done } = this.#signals.next();
+      this.#passPoint();
+      if (done) break;
+      const finished = signal && this.#add(signal);
+      yield finished && finished.n > after ? finished : null;
     }
-    if (this.#newest && this.n > after) yield { ...this.#newest, n: this.n };
-  }
-
-  /** Reads one signal; false if there is none yet. */
-  #next(): boolean {
-    this.#signals ??= this.#reader.read();
-    const { value: signal, done } = this.#signals.next();
-    this.#passPoint();
-    if (done) this.#signals = null;
-    else this.#add(signal);
-    return !done;
+    this.#signals = null;
+    const newest = this.#shown();
+    if (newest && newest.n > after) yield newest;
   }
 
   #passPoint(): void {
     if (this.#point === this.#reader.point) return;
     this.#point = this.#reader.point;
-    if (!this.#open) this.#onPoint({ n: this.n, point: this.#point });
+    if (!this.#isOpen) this.#onPoint({ n: this.n, point: this.#point });
   }
 
-  #add(signal: SessionSignal): void {
+  /** Returns the previous entry if `signal` begins the next one. */
+  #add(signal: SessionSignal): TranscriptEntry | null {
     if (signal.type === "text") {
-      const isOpen = this.#open;
-      this.#open = !signal.complete;
-      if (isOpen && this.#newest?.type === "text") return extend(this.#newest, signal.text);
+      const wasOpen = this.#isOpen;
+      this.#isOpen = !signal.complete;
+      if (wasOpen && this.#text) {
+        this.#text.push(signal.text);
+        return null;
+      }
     }
     const entry = toEntry(signal, (turn) => this.#promptOf(turn));
-    if (entry === null) return;
+    if (entry === null) return null;
+    const previous = this.#shown();
     this.#newest = entry;
+    this.#text = signal.type === "text" ? newText(signal.text) : null;
     this.n += 1;
+    return previous;
+  }
+
+  /** `#newest` as a transcript shows it. */
+  #shown(): TranscriptEntry | null {
+    return this.#newest && { ...this.#newest, ...(this.#text && shownText(this.#text)), n: this.n };
   }
 
   #promptOf(turn: number): string | null {

@@ -39,7 +39,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D0-005"],
     file: "tutti/src/protocol/response/open-block.ts",
-    find: "return decided([unclosed(this.#withoutMentions(segment))]);",
+    find: "return decided([unclosed(this.#withoutMentions(segment), this.#maxRepair)]);",
     replace: "return decided([readBlock(this.#withoutMentions(segment)).block]);",
   },
   {
@@ -75,7 +75,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-525"],
     file: "tutti/src/engine/sessions/turn-record.ts",
-    find: "new ResponseScanner(delimiters)",
+    find: "new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS })",
     replace: "new ResponseScanner()",
   },
 

@@ -7,7 +7,7 @@
 import { readAddress } from "./address.ts";
 import { recordOf } from "../../json-fields.ts";
 import { PageSession } from "./page-session.ts";
-import { linesOf } from "../../line-splitter.ts";
+import { linesOf } from "../../lines/line-splitter.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { linesOf } from "../../line-splitter.ts";
+import { linesOf } from "../../lines/line-splitter.ts";
 import { blockText, fill } from "./fill-turn.ts";
 import { matchSession } from "./match-session.ts";
 import { readFailure } from "./read-failure.ts";

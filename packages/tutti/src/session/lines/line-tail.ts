@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, watch, type FSWatcher } from "node:fs";
 import { LineSplitter } from "./line-splitter.ts";
+import { TimeSlice } from "../time-slice.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 /** The file is polled as well, because notifications can be missing or late. */
@@ -11,41 +12,62 @@ export class LineTail {
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   readonly #watcher: FSWatcher | null;
   readonly #timer: NodeJS.Timeout;
-  #splitter = new LineSplitter();
+  readonly #onDropped: (length: number) => void;
+  #splitter: LineSplitter;
   #offset = 0;
   #reading = false;
+  #isClosed = false;
 
-  constructor(file: string, onLine: (line: string) => void) {
+  /** `onDropped` is called for a line that is too long to keep. */
+  constructor(file: string, onLine: (line: string) => void, onDropped: (length: number) => void = () => {}) {
     this.#fd = openSync(file, "r");
     this.#onLine = onLine;
+    this.#onDropped = onDropped;
+    this.#splitter = new LineSplitter(onDropped);
     this.#watcher = watchQuietly(file, () => this.read());
     this.#timer = setInterval(() => this.read(), POLL_MS);
   }
 
-  /** Ignores nested calls: `#onLine` may call `read`, and the outer call reads everything in any case. */
+  /** The number of bytes read so far. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Reads the new lines. If there are very many, it reads the rest after other work has had its turn. */
   read(): void {
-    if (this.#reading) return;
+    const slice = new TimeSlice();
+    if (!this.#readUntil(() => slice.isOver)) setImmediate(() => this.read());
+  }
+
+  /** Call it when the program has exited: its last line may have no line break. */
+  finish(): void {
+    this.#readUntil(() => false);
+    for (const line of this.#splitter.flush()) this.#onLine(line);
+    this.#splitter = new LineSplitter(this.#onDropped);
+  }
+
+  /**
+   * Returns whether it read the whole file. Ignores nested calls: `#onLine` may call `read`, and the outer call reads
+   * everything in any case.
+   */
+  #readUntil(isOver: () => boolean): boolean {
+    if (this.#reading || this.#isClosed) return true;
     this.#reading = true;
     try {
-      for (;;) {
+      while (!isOver()) {
         const length = readSync(this.#fd, this.#buffer, 0, CHUNK_BYTES, this.#offset);
-        if (length === 0) return;
+        if (length === 0) return true;
         this.#offset += length;
         for (const line of this.#splitter.push(this.#buffer.subarray(0, length))) this.#onLine(line);
       }
+      return false;
     } finally {
       this.#reading = false;
     }
   }
 
-  /** Call it when the program has exited: its last line may have no line break. */
-  finish(): void {
-    this.read();
-    for (const line of this.#splitter.flush()) this.#onLine(line);
-    this.#splitter = new LineSplitter();
-  }
-
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     this.#watcher?.close();
     closeSync(this.#fd);

@@ -1,0 +1,63 @@
+// Bounds the disk space of a session. Its agent writes straight to files, so the keeper watches their length.
+import { statSync, watch } from "node:fs";
+import { paths } from "./session-folder.ts";
+import { trimFile } from "./trim-file.ts";
+import { tryToWrite } from "../../durable-file.ts";
+
+/** `raw.log` has every step of a dialogue, and is removed at the end of the session. */
+const RAW_FACTOR = 4;
+/** `stderr.log` is trimmed when it is longer than this. */
+const MAX_ERRORS_BYTES = 8_000_000;
+const TRIMMED_ERRORS_BYTES = 2_000_000;
+/** The files are checked this long after a change, because an agent may write very often. */
+const DELAY_MS = 20;
+/** The files are also checked regularly, because file notifications can be missing. */
+const CHECK_MS = 500;
+
+export interface OutputLimitOptions {
+  folder: string;
+  maxBytes: number;
+  /** Called whenever a check finds that the agent wrote too much. */
+  onExceeded: () => void;
+  onTrimmedErrors: () => void;
+}
+
+/** Watches the files until the process ends. */
+export function watchOutput(options: OutputLimitOptions): void {
+  let isScheduled = false;
+  const schedule = () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(() => {
+      isScheduled = false;
+      check(options);
+    }, DELAY_MS).unref();
+  };
+  setInterval(() => check(options), CHECK_MS).unref();
+  try {
+    watch(options.folder, { persistent: false }, schedule).on("error", () => {});
+  } catch {
+    // The system limits the number of watches.
+  }
+}
+
+function check({ folder, maxBytes, onExceeded, onTrimmedErrors }: OutputLimitOptions): void {
+  const { output, raw } = paths(folder);
+  if (sizeOf(output) > maxBytes || sizeOf(raw) > RAW_FACTOR * maxBytes) onExceeded();
+  tryToWrite(() => {
+    if (trimErrors(folder)) onTrimmedErrors();
+  });
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Returns whether `stderr.log` was too long. Its agent may still write to it. */
+export function trimErrors(folder: string): boolean {
+  const { errors } = paths(folder);
+  return sizeOf(errors) > MAX_ERRORS_BYTES && trimFile(errors, TRIMMED_ERRORS_BYTES);
+}
+
+/** Call it when no process writes to the file any more. Older folders have no limit. */
+export function trimOutput(folder: string, maxBytes: number | undefined): boolean {
+  return maxBytes !== undefined && trimFile(paths(folder).output, maxBytes);
+}
