@@ -33,12 +33,13 @@ export function tally(
   messages: number,
   choose: (random: Random) => readonly Damage[],
   read = ourReader,
+  create: (random: Random) => Message = randomMessage,
 ): Tally {
   const result: Tally = { messages, recovered: 0, refused: 0, wrong: 0, wrongAndValid: 0, example: "" };
   for (let index = 0; index < messages; index++) {
     const random = randomFrom(seed * 1_000_003 + index);
     const damages = choose(random);
-    const message = randomMessage(random);
+    const message = create(random);
     const text = damaged(message, damages, random);
     const expected = damages.some((damage) => damage.expect === "truncated") ? "truncated" : message;
     const got = read(text);

@@ -1,7 +1,8 @@
 // Rewrites the content of one damaged string as JSON. Only the notation changes, never the content.
 //
 // 1. Quotes inside the string must come in pairs: an opening quote precedes a word, a closing quote follows one. A
-//    string that would end after an odd number of inner quotes is ambiguous and rejected.
+//    string that would end after an odd number of inner quotes is ambiguous and rejected. The inch mark of a number is
+//    no quote.
 // 2. A quoted word followed by a colon is a key that became part of the string because a quote is missing. Such a
 //    string is rejected.
 // 3. Backslashes of unknown escapes are kept literally, but only if the string has no known escapes other than `\"` and
@@ -9,7 +10,10 @@
 import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
-import { senseOfQuote, type StringRole } from "./string-end.ts";
+import { isQuote, senseOfQuote, type StringRole } from "./string-end.ts";
+
+/** In characters, for the quoted words at the beginning of a string. Bounded, so that reading stays linear. */
+const LONGEST_PHRASE = 200;
 
 const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
 const APOSTROPHES = "'‘";
@@ -102,16 +106,32 @@ export class StringBody {
     const sense = senseOfQuote(text, at + 1, role);
     const paired = this.#innerQuotes % 2 === 0;
     if (sense === "certain" || (sense === "likely" && paired))
-      return paired && !this.#opensNextLine(at) ? "end" : "refused";
+      return paired && !this.#opensNextLine(at) && !isEmptyPair(text, at, role) ? "end" : "refused";
     if (role === "key" || ":：".includes(text.charAt(skipSpace(text, at + 1)))) return "refused";
+    const isInch = isDigit(before) && after === 32;
+    // In a list, the open quote may also be the beginning of the next element.
+    if (isInch && !paired && role === "element") return "refused";
+    const fits = (isInch && paired) || (paired ? opensWord(before, after) : closesWord(before, after));
     // A quote right after the opening one may also be the opening quote written twice.
-    if (at === this.start) return "refused";
-    const fits = paired ? opensWord(before, after) : closesWord(before, after);
-    if (!fits) return "refused";
-    this.#innerQuotes++;
+    if (!fits || this.#opensNextLine(at) || (at === this.start && !this.#closesInside(at, role))) return "refused";
+    if (!isInch || !paired) this.#innerQuotes++;
     const written = this.#quote === '"' ? '\\"' : text.charAt(at);
     this.#put(at, 1, written, "unescaped quotes in a string");
     return "inside";
+  }
+
+  /** Whether the next quote closes a word and cannot be the end of the string. */
+  #closesInside(at: number, role: StringRole): boolean {
+    const text = this.#text;
+    const phrase = text.slice(at + 1, at + LONGEST_PHRASE).split(this.#quote, 2);
+    if (phrase.length < 2 || /[\n\\]/.test(phrase[0]!)) return false;
+    const next = at + 1 + phrase[0]!.length;
+    const after = text.charAt(next + 1);
+    // `""word""` is also a string whose quotes are written twice.
+    if (isQuote(text, next + 1) || ":：".includes(text.charAt(skipSpace(text, next + 1)))) return false;
+    return (
+      closesWord(text.charCodeAt(next - 1), after.charCodeAt(0)) && senseOfQuote(text, next + 1, role) === "inside"
+    );
   }
 
   /** A quote at the beginning of a line more likely opens a string than closes the one from the line before. */
@@ -170,6 +190,14 @@ export class StringBody {
 function isTriple(text: string, at: number): boolean {
   return text.startsWith('"""', at) && text.includes('"""', at + 3);
 }
+
+/** Whether two quotes between words may be an empty text, and not two elements without a comma. */
+function isEmptyPair(text: string, at: number, role: StringRole): boolean {
+  const [before, second, after] = [at - 1, at + 1, at + 2].map((place) => text.charAt(place));
+  return role === "element" && second === '"' && (before === " " || after === " ");
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 function opensWord(before: number, after: number): boolean {
   return !isLetter(before) && after > 32;

@@ -54,7 +54,8 @@ function afterComma(text: string, comma: number, role: StringRole): QuoteSense {
   const at = skipSpace(text, comma);
   if (hasLineBreak(text, comma, at)) return "certain";
   if (at >= text.length || "}]),/#.\\".includes(text.charAt(at))) return "certain";
-  if (role === "element") return "certain";
+  // Within quoted words, as in `"a", "b" and c`, a comma may also follow an inner quote.
+  if (role === "element") return isQuote(text, at) || isWordCode(text.charCodeAt(at)) ? "likely" : "certain";
   if (looksLikeKey(text, at)) return "certain";
   return isQuote(text, at) || text.charAt(at) === "{" ? "likely" : "inside";
 }
