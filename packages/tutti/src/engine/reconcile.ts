@@ -193,7 +193,9 @@ export class Reconciler {
       commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
       done: (stored) => {
         release();
-        if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
+        // Deferred, because the registry counts the other workers of this append only once it is published.
+        const isFreed = stored && spawn.some((taskId) => !this.#isActive(taskId));
+        if (isFreed) queueMicrotask(() => this.#options.onSlotFreed());
       },
     };
   }
