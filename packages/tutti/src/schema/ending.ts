@@ -34,6 +34,8 @@ export const FAILURE_CAUSES = [
   "question",
   /** The agent showed no activity for too long. */
   "stalled",
+  /** The process of an agent with its own protocol ended in the middle of the turn and could not be resumed. */
+  "died",
   /** The agent violated its protocol. */
   "protocol",
 ] as const;

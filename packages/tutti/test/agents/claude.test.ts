@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { Conversation } from "./conversation.ts";
-import { Lab } from "../lab/lab.ts";
+import { Lab, processesOf } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
 import type { ModelRequest } from "../lab/model/model-request.ts";
 import { byPrompt, inOrder } from "../lab/model/script.ts";
-import { call, die, fail, run, say, stall, stop, usage, write, type Step } from "../lab/model/step.ts";
+import { call, die, fail, hang, run, say, stall, stop, usage, write, type Step } from "../lab/model/step.ts";
 import { askedFor, playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
 import type { Permissions } from "../../src/schema/permissions.ts";
@@ -31,6 +31,7 @@ interface Options {
   permissions?: Partial<Permissions>;
   answer?: (question: string) => string;
   env?: Record<string, string>;
+  stallTimeout?: number;
 }
 
 async function start(script: Script): Promise<SessionLab> {
@@ -45,7 +46,9 @@ function converse(options: Options = {}): Conversation {
   const env = { ...agentEnv("claude", model, lab!.folder), ...usual, ...options.env };
   const host = lab!.newHost({ agentEnv: env, graceMs: 3000 });
   const permissions = { mode: "edits" as const, allow: [], refuse: [], ...options.permissions };
-  return new Conversation(host.open(lab!.spec("claude", { permissions })), options.answer);
+  const { stallTimeout } = options;
+  const spec = lab!.spec("claude", { permissions, ...(stallTimeout === undefined ? {} : { stallTimeout }) });
+  return new Conversation(host.open(spec), options.answer);
 }
 
 const of = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) =>
@@ -276,6 +279,70 @@ test("a program that is killed during a turn is resumed, and no signal is repeat
   expect(of(talk.heard, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
   await talk.end();
   expect(lab!.processes()).toEqual([]);
+});
+
+const killProgram = (folder: string): void => {
+  const found = processesOf(folder).filter((line) => /--session-id|--resume/.test(line));
+  expect(found.length).toBeGreaterThan(0);
+  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+};
+
+test("a program that is killed before the first byte of any turn answers it in another process", async () => {
+  const prompts = new Set<string>();
+  await start(({ prompt }) => {
+    const name = /Turn \w+/.exec(prompt)![0];
+    if (prompts.has(name)) return [say(`The answer to ${name}.`)];
+    prompts.add(name);
+    killProgram(lab!.folder);
+    return [hang()];
+  });
+  const talk = converse();
+  for (const [i, name] of ["Turn one", "Turn two", "Turn three"].entries()) {
+    const heard = await talk.turn(i + 1, name);
+    expect([texts(heard), ending(heard)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
+  }
+  // The last process knows the whole conversation.
+  expect(JSON.stringify(model.requests.at(-1)!.body)).toContain("The answer to Turn one.");
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("a first request that stalls is sent again by another process, and a second stall ends the turn", async () => {
+  let stalls = 0;
+  await start(({ prompt }) => {
+    if (prompt.includes("For ever") || stalls++ === 0) return [hang()];
+    return [say("Now I answer.")];
+  });
+  const talk = converse({ stallTimeout: 4000 });
+  const heard = await talk.turn(1, "First");
+  expect(of(heard, "stalled")).toHaveLength(1);
+  expect([texts(heard), ending(heard)?.kind]).toEqual(["Now I answer.", "ended"]);
+  const again = await talk.turn(2, "For ever");
+  expect(of(again, "stalled")).toHaveLength(2);
+  expect(ending(again)).toMatchObject({ kind: "exited", cause: "stalled" });
+  await talk.end();
+});
+
+test("a run whose main session is killed before the first byte of every phase keeps its work and succeeds", async () => {
+  const killed = new Set<string>();
+  const script = playRun({ tasks: [{ id: "alpha" }, { id: "beta" }] });
+  model = await startModel((request) => {
+    const { phase, task } = askedFor(request);
+    const key = `${phase} ${task}`;
+    if (task !== null || killed.has(key)) return script(request);
+    killed.add(key);
+    killProgram(runLab!.folder);
+    return [hang()];
+  });
+  runLab = new Lab();
+  const env = agentEnv("claude", model, runLab.folder);
+  const flags = ["--template", "documentation", "--agent", "claude", "--cwd", runLab.repo, "--yes"];
+  const { code, last, stderr } = await runLab.json(["run", "Write pages", ...flags, ...agentEnvFlags(env)], env);
+  expect([code, last.outcome], stderr).toEqual([0, "success"]);
+  expect([...killed].toSorted()).toEqual(["aggregation null", "analysis null", "task_list null", "verification null"]);
+  const spawned = runLab.events().filter(({ type }) => type === "worker:spawning");
+  expect(spawned).toHaveLength(2);
+  expect(runLab.leftovers()).toEqual([]);
 });
 
 const FAILURES: [name: string, steps: Step[], expected: object][] = [

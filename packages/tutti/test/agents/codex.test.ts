@@ -16,7 +16,7 @@ import { Lab } from "../lab/lab.ts";
 import { agentEnv } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
 import { byPrompt, inOrder } from "../lab/model/script.ts";
-import { call, die, fail, run, say, stall, stop, think, usage, write, type Step } from "../lab/model/step.ts";
+import { call, die, fail, hang, run, say, stall, stop, think, usage, write, type Step } from "../lab/model/step.ts";
 import { askedFor, playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
 import type { Permissions } from "../../src/schema/permissions.ts";
@@ -50,12 +50,13 @@ async function start(script: Script): Promise<SessionLab> {
 interface Options {
   permissions?: Partial<Permissions>;
   answer?: (question: string) => string;
+  stallTimeout?: number;
 }
 
-function converse({ permissions, answer }: Options = {}): Conversation {
+function converse({ permissions, answer, ...more }: Options = {}): Conversation {
   const host = lab!.newHost({ graceMs: 3000 });
   const given = { mode: "edits" as const, allow: [], refuse: [], ...permissions };
-  return new Conversation(host.open(lab!.spec("codex", { permissions: given })), answer);
+  return new Conversation(host.open(lab!.spec("codex", { permissions: given, ...more })), answer);
 }
 
 const of = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) =>
@@ -270,6 +271,35 @@ test("a program that is killed in its first turn still answers it", async () => 
   killProgram();
   const heard = await talk.over(1);
   expect([texts(heard), ending(heard)?.kind]).toEqual(["Here it is.", "ended"]);
+  await talk.end();
+});
+
+test("a program that is killed before the first byte of any turn answers it in another process", async () => {
+  const prompts = new Set<string>();
+  await start(({ prompt }) => {
+    const name = /Turn \w+/.exec(prompt)![0];
+    if (prompts.has(name)) return [say(`The answer to ${name}.`)];
+    prompts.add(name);
+    killProgram();
+    return [hang()];
+  });
+  const talk = converse();
+  for (const [i, name] of ["Turn one", "Turn two", "Turn three"].entries()) {
+    const heard = await talk.turn(i + 1, name);
+    expect([texts(heard), ending(heard)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
+  }
+  expect(JSON.stringify(model.requests.at(-1)!.body)).toContain("The answer to Turn one.");
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("a first request that stalls is sent again by another process", async () => {
+  let stalls = 0;
+  await start(() => (stalls++ === 0 ? [hang()] : [say("Now I answer.")]));
+  const talk = converse({ stallTimeout: 4000 });
+  const heard = await talk.turn(1, "First");
+  expect(of(heard, "stalled")).toHaveLength(1);
+  expect([texts(heard), ending(heard)?.kind]).toEqual(["Now I answer.", "ended"]);
   await talk.end();
 });
 

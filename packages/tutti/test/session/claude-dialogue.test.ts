@@ -400,7 +400,6 @@ describe("A relaunch of Claude Code", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn("build it");
-    expect(lab.dialogue.relaunch!()).toBeNull();
     const first = lab.lastUuid;
     lab.hear({ type: "user", isReplay: true, uuid: first });
     expect(lab.dialogue.relaunch!()).toEqual(["claude", "-p", "--resume", "a-name"]);
@@ -411,6 +410,45 @@ describe("A relaunch of Claude Code", () => {
     const { message } = lab.said.at(-1) as { message: { content: { text: string }[] } };
     expect(message.content[0]!.text).toMatch(/^Your process ended in the middle[^]*working directory[^]*build it$/);
     expect(lab.readies).toBe(2);
+  });
+
+  test("begins another conversation if the first one was not stored yet, and resumes it later", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn("build it");
+    lab.hear(STATE("running"), { type: "command_lifecycle", state: "started", command_uuid: lab.lastUuid });
+    const fresh = lab.dialogue.relaunch!()!;
+    expect(fresh).toEqual(["claude", "-p", "--session-id", expect.stringMatching(/^[\da-f-]{36}$/)]);
+    lab.dialogue.open();
+    lab.shakeHands();
+    expect(lab.of("ready").at(-1)).toMatchObject({ conversation: fresh.at(-1) });
+    lab.dialogue.turn({ number: 1, text: "build it" });
+    lab.hear({ type: "user", isReplay: true, uuid: lab.lastUuid });
+    expect(lab.dialogue.relaunch!()).toEqual(fresh.with(2, "--resume"));
+  });
+
+  test("begins another conversation if the program did not find the first one, unless a turn needs its history", () => {
+    const missing = result({ is_error: true, subtype: "error_during_execution", errors: ["No conversation found"] });
+    const resumed = (turns: number): ClaudeLab => {
+      const lab = new ClaudeLab();
+      lab.shakeHands();
+      for (let i = 1; i < turns; i++) {
+        lab.turn();
+        lab.hear(STATE("running"), { type: "user", isReplay: true, uuid: lab.lastUuid }, result({}), STATE("idle"));
+      }
+      lab.turn();
+      lab.hear({ type: "user", isReplay: true, uuid: lab.lastUuid });
+      expect(lab.dialogue.relaunch!()).toContain("--resume");
+      lab.dialogue.open();
+      lab.hear(missing);
+      return lab;
+    };
+    expect(resumed(1).dialogue.relaunch!()).toContain("--session-id");
+    const later = resumed(2);
+    expect(later.dialogue.relaunch!()).toBeNull();
+    expect(later.of("turn_end"), "the missing conversation is no result of the turn").toEqual([WELL]);
+    later.dialogue.exited({ code: 1, signal: null, errors: "No conversation found with session ID: x" });
+    expect(later.failures).toEqual(["claude exited with 1 at its start: No conversation found with session ID: x"]);
   });
 
   test("ignores an answer of the previous process", () => {

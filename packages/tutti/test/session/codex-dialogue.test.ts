@@ -531,7 +531,9 @@ describe("A Codex program that dies in the middle of a turn", () => {
     later.turn("second");
     died(later);
     later.reply("thread/resume", missing);
-    expect(later.news()).toEqual([{ type: "turn_end", error: expect.stringContaining("no rollout found") }]);
+    expect(later.news()).toEqual([
+      { type: "turn_end", cause: "died", error: expect.stringContaining("no rollout found") },
+    ]);
   });
 
   test("cannot be resumed before it has a thread", () => {

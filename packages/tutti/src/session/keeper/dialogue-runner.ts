@@ -11,8 +11,10 @@ import { readEndOf } from "./session-file.ts";
 import { paths, type KeeperSpec } from "./session-folder.ts";
 import type { SessionRecord } from "./session-record.ts";
 
-/** Per session. */
+/** Per turn. */
 const MAX_RELAUNCHES = 1;
+/** Of a process that did not get ready after a relaunch, per turn. The next one may start a new conversation. */
+const MAX_FAILED_STARTS = 1;
 /** The end of stderr that `exited` passes to the dialogue. */
 const ERRORS_BYTES = 4096;
 
@@ -23,9 +25,12 @@ export interface DialogueRunnerOptions {
   write: (text: string) => void;
   /** Called once per session, when the first process accepts turns. */
   ready: () => void;
+  /** The agent cannot be used: it never got ready. */
   fail: (error: string) => void;
   /** Called when an interrupted turn has ended. `own` are the processes of the agent itself. */
   stopped: (own: OwnProcesses) => void;
+  /** The agent was ready before, but its session cannot continue. */
+  lose: () => void;
 }
 
 export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<DialogueRunner> {
@@ -33,10 +38,11 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
   closeSync(openSync(paths(options.folder).raw, "a", 0o600));
   const open = await loadDialogue(name);
   return new DialogueRunner(options, (runner) => {
-    const { spec, write, fail } = options;
+    const { spec, write } = options;
     const { sessionId, cwd, permissions, command, model = null } = spec;
     const tell = (line: AgentLine) => runner.tell(line);
     const ready = () => runner.becomeReady();
+    const fail = (error: string) => runner.fail(error);
     return open({ sessionId, cwd, permissions, model, command, write, tell, ready, fail });
   });
 }
@@ -55,6 +61,7 @@ export class DialogueRunner {
   #stoppedTurn = 0;
   #relaunches = 0;
   #own: OwnProcesses = new Map();
+  #wasKilled = false;
 
   constructor(options: DialogueRunnerOptions, openDialogue: (runner: DialogueRunner) => Dialogue) {
     this.#options = options;
@@ -81,11 +88,24 @@ export class DialogueRunner {
 
   tell(line: AgentLine): void {
     const isStopped = line.type === "turn_end" && this.#open?.number === this.#stoppedTurn;
-    if (line.type === "turn_end") this.#open = null;
+    if (line.type === "turn_end") {
+      this.#open = null;
+      this.#relaunches = 0;
+    }
     if (line.type === "ask") this.#asks.add(line.id);
     if (line.type === "ask_cancelled") this.#asks.delete(line.id);
     this.#options.record.tell(line);
     if (isStopped) this.#options.stopped(this.#own);
+  }
+
+  /** A process that something killed, or that failed after a relaunch, says nothing about the agent: it is only lost. */
+  fail(error: string): void {
+    if (!this.#isReady) {
+      if (!this.#wasKilled) this.#options.fail(error);
+      return;
+    }
+    if (this.#open) this.tell({ type: "turn_end", error, cause: "died" });
+    this.#options.lose();
   }
 
   /** After a relaunch, sends the open turn again unless it was interrupted. */
@@ -134,7 +154,8 @@ export class DialogueRunner {
 
   /** The command that resumes the conversation after its process died in the middle of a turn, or null. */
   takeUp(): string[] | null {
-    if (!this.#open || this.#open.number === this.#stoppedTurn || this.#relaunches >= MAX_RELAUNCHES) return null;
+    const most = this.#isRunning ? MAX_RELAUNCHES : MAX_RELAUNCHES + MAX_FAILED_STARTS;
+    if (!this.#open || this.#open.number === this.#stoppedTurn || this.#relaunches >= most) return null;
     const command = this.#dialogue.relaunch?.() ?? null;
     if (command === null) return null;
     this.#relaunches += 1;
@@ -144,6 +165,7 @@ export class DialogueRunner {
 
   /** Called when the process has exited by itself and is not relaunched. */
   exited(how: { code: number | null; signal: string | null }): void {
+    this.#wasKilled = how.signal !== null;
     const errors = readEndOf(paths(this.#options.folder).errors, ERRORS_BYTES);
     this.#dialogue.exited({ ...how, errors });
   }

@@ -111,6 +111,7 @@ class Keeper {
       fail: (error) => this.#fail(null, error),
       // An agent may leave a command running when its turn is interrupted, but a paused run must not change files.
       stopped: (own) => void endCommands(findCommands(this.#spec.sessionId, own), sleep, TERM_TO_KILL_MS),
+      lose: () => void this.#kill(false),
     });
   }
 
@@ -223,7 +224,7 @@ class Keeper {
     if (this.#ending !== "tooMuchOutput") this.#runner?.finish();
     if (!this.#ending && this.#resume(agent)) return;
     if (!deliberate) this.#runner?.exited({ code, signal });
-    this.#record.note({ type: "exited", code, signal, deliberate });
+    this.#record.note({ type: "exited", code, signal, deliberate, resumable: this.#runner !== null });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
     else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);

@@ -196,14 +196,15 @@ export class SessionReader {
         if (entry.deliberate) return;
         const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
         const clean = this.#mode === "turn" && entry.code === 0;
-        yield* this.#endTurn(clean ? SUCCESS : this.#exit(how));
+        yield* this.#endTurn(clean ? SUCCESS : this.#exit(how, entry.resumable === true));
       }
     }
   }
 
-  #exit(how: string): Ending {
-    if (this.#stalled === null) return { kind: "exited", detail: `the agent ${how} in the middle of its turn` };
-    return { kind: "exited", detail: this.#stalled, cause: "stalled" };
+  #exit(how: string, isResumable: boolean): Ending {
+    if (this.#stalled !== null) return { kind: "exited", detail: this.#stalled, cause: "stalled" };
+    const detail = `the agent ${how} in the middle of its turn`;
+    return { kind: "exited", detail, ...(isResumable ? { cause: "died" } : {}) };
   }
 
   /** Makes the id unique, because an agent may reuse one. Every reader of the session computes the same id. */

@@ -86,7 +86,15 @@ export type JournalEntry =
   /** Like `stopping`. The agent wrote more than `limit` bytes. */
   | { type: "tooMuchOutput"; limit: number; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
-  | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
+  /** `resumable`: the agent has a dialogue, so its exit is no statement about the task. */
+  | {
+      type: "exited";
+      code: number | null;
+      signal: string | null;
+      deliberate: boolean;
+      resumable?: boolean;
+      offset: number;
+    };
 
 export interface SessionEnd {
   /**

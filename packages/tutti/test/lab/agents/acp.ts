@@ -20,7 +20,7 @@ let cwd = "";
 let cancel = new AbortController();
 let again = false;
 
-const memory = () => join(cwd, "memory.json");
+const memory = () => join(process.env["LAB_MEMORY"] ?? cwd, "memory.json");
 const remembered = (): string[] =>
   existsSync(memory()) ? (JSON.parse(readFileSync(memory(), "utf8")) as string[]) : [];
 const remember = (text: string) => writeFileSync(memory(), JSON.stringify([...remembered(), text]));

@@ -1,5 +1,7 @@
-// A program that implements Claude Code's protocol and obeys the orders in its prompt; see orders.ts.
-import { writeSync } from "node:fs";
+// A program that implements Claude Code's protocol and obeys the orders in its prompt; see orders.ts. Like the real one
+// it stores a conversation with its first answer, resumes only a stored one, and begins none under the same id.
+import { existsSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { carryOut, runCommand, writeFile, type TurnEnd, type Voice } from "./orders.ts";
 
@@ -11,7 +13,9 @@ interface Heard {
   message: { content: { text: string }[] };
 }
 
-const again = process.argv.some((word) => word.startsWith("--resume"));
+const again = process.argv.includes("--resume");
+const conversation = process.argv.at(-1)!;
+const stored = join(process.env["CLAUDE_CONFIG_DIR"]!, `${conversation}.jsonl`);
 const answers = new Map<string, (allowed: boolean) => void>();
 /** Totals of the whole conversation. */
 const used = { inputTokens: 0, outputTokens: 0, costUSD: 0 };
@@ -88,13 +92,23 @@ function resultOf(end: TurnEnd): object {
 
 async function take(message: Heard): Promise<void> {
   interrupt = new AbortController();
-  send({ ...message, isReplay: true });
   rest("running");
+  send({ type: "command_lifecycle", state: "started" });
+  system("status", { status: "requesting" });
+  writeFileSync(stored, "");
+  send({ ...message, isReplay: true });
   const prompt = message.message.content.map(({ text }) => text).join("\n");
   const end = await carryOut(prompt, voice, { again, interrupted: interrupt.signal });
   if (end.how === "failed") speak([{ type: "text", text: end.words }], null, { error: "unknown" });
   send(resultOf(end));
   rest("idle");
+}
+
+if (existsSync(stored) !== again) {
+  const problem = again ? "No conversation found with session ID" : "Session ID is already in use";
+  send({ type: "result", subtype: "error_during_execution", is_error: true, errors: [problem] });
+  process.stderr.write(`${problem}: ${conversation}\n`);
+  process.exit(1);
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,5 +1,6 @@
 // The orders of the test agents: one per line of the prompt; other lines are ignored. Each program implements its own
-// protocol, but all of them and the scripted model share the same orders.
+// protocol, but all of them and the scripted model share the same orders. A line of Tutti that asks for a block is an
+// order too, so the programs can carry out whole runs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -29,6 +30,8 @@ export async function carryOut(prompt: string, voice: Voice, { again, interrupte
   for (const line of prompt.split("\n")) {
     const [verb = "", ...words] = line.split(" ");
     const rest = words.join(" ");
+    const asked = requestIn(line);
+    if (asked !== null) await answer(asked, voice);
     switch (verb) {
       case "say":
         await voice.say(rest);
@@ -61,6 +64,29 @@ export async function carryOut(prompt: string, voice: Voice, { again, interrupte
     if (interrupted.aborted) return { how: "interrupted" };
   }
   return { how: "ended" };
+}
+
+/** The phase and the task of the block for which the text asks. */
+export function requestIn(text: string): { phase: string; task: string | null } | null {
+  const [, phase, task] = [...text.matchAll(/with the \\?"(\w+)\\?" block(?: for ([\w-]+))?/g)].at(-1) ?? [];
+  return phase === undefined ? null : { phase, task: task ?? null };
+}
+
+const BLOCKS: Record<string, object> = {
+  analysis: { summary: "a small project", recommended_splits: 2 },
+  task_list: {
+    tasks: ["one", "two"].map((id) => ({ id, title: id, description: `Write ${id}`, scope: [], dependencies: [] })),
+  },
+  aggregation: { status: "success", summary: "all in one" },
+  verification: { status: "passed", summary: "all is well" },
+};
+
+async function answer({ phase, task }: { phase: string; task: string | null }, voice: Voice): Promise<void> {
+  await voice.say(`I begin with the ${phase}.`);
+  if (task !== null) await voice.write(`${task}.md`);
+  const data = BLOCKS[phase] ?? { task_id: task, status: "success", summary: `wrote ${task}` };
+  const block = JSON.stringify({ phase, data });
+  await voice.say(`<<<ORCHESTRATOR_RESPONSE>>>${block}<<<END_ORCHESTRATOR_RESPONSE>>>`);
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

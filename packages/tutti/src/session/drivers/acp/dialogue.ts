@@ -118,7 +118,7 @@ class AcpDialogue implements Dialogue {
     if (this.#link !== link) return;
     this.#announce(agent);
     // Without an earlier turn nothing is lost: the open turn is sent again.
-    if (problem !== null && hadTurns) this.#context.tell({ type: "turn_end", error: problem });
+    if (problem !== null && hadTurns) this.#context.tell({ type: "turn_end", error: problem, cause: "died" });
     this.#ready = true;
     this.#context.ready();
   }

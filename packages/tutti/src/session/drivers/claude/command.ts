@@ -12,7 +12,7 @@ const WITHHELD = "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,CronCrea
 
 const BEGIN = "--session-id";
 
-/** Tutti chooses the id of the conversation, so it can resume one whose process died before any output. */
+/** Tutti chooses the id of the conversation, so it can resume one whose process died. */
 export function claudeCommand(conversation: string, cwd: string, model?: string): string[] {
   const lines = "--verbose --input-format stream-json --output-format stream-json";
   const messages = "--include-partial-messages --replay-user-messages";
@@ -31,9 +31,12 @@ export function claudeCommand(conversation: string, cwd: string, model?: string)
   ];
 }
 
-/** The same command for an existing conversation. */
-export const resumeCommand = (command: readonly string[]): string[] =>
-  command.map((word) => (word === BEGIN ? "--resume" : word));
+/** The same command for the conversation that it began. */
+export const resumeCommand = (command: readonly string[]): string[] => command.with(command.indexOf(BEGIN), "--resume");
+
+/** The same command for another conversation. */
+export const beginCommand = (command: readonly string[], conversation: string): string[] =>
+  command.with(command.indexOf(BEGIN) + 1, conversation);
 
 /** The dialogue depends on these, so the user cannot change them. */
 export const CLAUDE_ENV: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@
 // 2. A turn ends when the program reports that it is idle after a result. Of several results the last one decides.
 // 3. Outside an open turn only usage is passed on.
 // 4. Unknown messages and members are ignored.
-import { resumeCommand, uuidOf } from "./command.ts";
+import { beginCommand, resumeCommand, uuidOf } from "./command.ts";
 import { causeOf, failureOf } from "./failure.ts";
 import { Requests } from "./requests.ts";
 import { ClaudeTurn } from "./turn.ts";
@@ -35,7 +35,11 @@ export const openClaudeDialogue: OpenDialogue = (context) => new ClaudeDialogue(
 
 class ClaudeDialogue implements Dialogue {
   readonly #context: DialogueContext;
-  readonly #conversation: string;
+  /** Begins `#conversation`. */
+  #command: string[];
+  #conversation: string;
+  /** The program stores a conversation with its first answer. One that is not stored cannot be resumed. */
+  #isStored = false;
   readonly #requests: Requests;
   readonly #meter = new ClaudeUsageMeter();
   #turn: ClaudeTurn | null = null;
@@ -54,6 +58,7 @@ class ClaudeDialogue implements Dialogue {
 
   constructor(context: DialogueContext) {
     this.#context = context;
+    this.#command = [...context.command];
     this.#conversation = uuidOf(context.sessionId);
     this.#requests = new Requests({
       context,
@@ -69,13 +74,7 @@ class ClaudeDialogue implements Dialogue {
     const hooks = this.#requests.hooks();
     this.#request("initialize", hooks === null ? {} : { hooks });
     const why = `claude gave no answer within ${START_MS / 1000} s`;
-    this.#startTimer = setTimeout(() => this.#giveUp(why), START_MS);
-  }
-
-  /** After a relaunch only the turn has failed, not the start of the session. */
-  #giveUp(why: string): void {
-    if (this.#launch === 1) this.#context.fail(why);
-    else this.#context.tell({ type: "turn_end", error: why });
+    this.#startTimer = setTimeout(() => this.#context.fail(why), START_MS);
   }
 
   #reset(): void {
@@ -112,15 +111,22 @@ class ClaudeDialogue implements Dialogue {
     const wasReady = this.#ready;
     this.#reset();
     this.#settle();
-    if (wasReady || this.#launch > 1) return;
-    this.#context.fail(exitProblem("claude", exit, "at its start"));
+    if (!wasReady) this.#context.fail(exitProblem("claude", exit, "at its start"));
   }
 
   relaunch(): string[] | null {
     this.#settle();
     const turn = this.#turn;
-    if (!turn || !turn.begun || turn.interrupted || turn.brokenOff) return null;
-    return resumeCommand(this.#context.command);
+    if (!turn || turn.interrupted || turn.brokenOff) return null;
+    if (!this.#isStored) {
+      // Only the first turn needs no history.
+      if (turn.number > 1) return null;
+      // A new id, because the program rejects the old one if it did store the conversation.
+      this.#conversation = uuidOf(`${this.#context.sessionId} ${this.#launch}`);
+      this.#command = beginCommand(this.#command, this.#conversation);
+      return this.#command;
+    }
+    return resumeCommand(this.#command);
   }
 
   hear(line: string): void {
@@ -146,6 +152,7 @@ class ClaudeDialogue implements Dialogue {
         return this.#readResult(message);
       default:
         this.#turn?.read(message);
+        this.#isStored ||= this.#turn?.begun === true;
     }
   }
 
@@ -261,6 +268,9 @@ class ClaudeDialogue implements Dialogue {
     const spent = this.#meter.read(result);
     if (spent) this.#context.tell({ type: "usage", ...spent });
     const turn = this.#turn;
+    // A resumed process that is not ready yet reports that it could not find the conversation.
+    this.#isStored = this.#ready || this.#launch === 1;
+    if (!this.#isStored) return;
     // The result may belong to work of an earlier turn that ended before this one began.
     const answers = textsOf(result["user_message_uuids"]);
     if (!turn || (!turn.begun && answers.length > 0 && !answers.includes(turn.uuid))) return;

@@ -20,7 +20,7 @@ export class ClaudeTurn {
   readonly number: number;
   /** The id of the prompt. */
   readonly uuid: string;
-  /** The program has started to work on the prompt. */
+  /** The program has stored the prompt, which it does with the first answer. */
   begun = false;
   interrupted = false;
   readonly troubles: Troubles = { error: "", retryAfterMs: null, limitResetAt: null, structureDemanded: false };

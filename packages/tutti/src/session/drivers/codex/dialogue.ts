@@ -101,7 +101,7 @@ class CodexDialogue implements Dialogue {
   #lose(reason: string): void {
     if (this.#number <= 1) return;
     const problem = "the agent died in the middle of its turn, and its conversation could not be resumed";
-    this.#context.tell({ type: "turn_end", error: `${problem}: ${reason}` });
+    this.#context.tell({ type: "turn_end", error: `${problem}: ${reason}`, cause: "died" });
   }
 
   hear(line: string): void {
