@@ -11,6 +11,7 @@ const { values } = parseArgs({
 
 /** @type {[env: Record<string, string>, ...args: string[]][]} */
 const parts = [
+  // 150 kills of engines and servers, and 150 of each agent in every phase.
   [{ TUTTI_TEST_KILLS: "150" }, "node_modules/vitest/vitest.mjs", "run", "packages/tutti/test/crash"],
   [{}, "packages/tutti/test/sim/main.ts", "--seeds", "20000", "--kill-points", "10000", "--double"],
 ];

@@ -21,7 +21,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 6;
+export const FOLD_VERSION = 7;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -191,8 +191,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     }
     case "orchestrator:decided": {
       const decisions = [...run.decisions, ...event.data.decisions];
-      const note = `The user decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
-      return { ...run, decisions, owed: { ...firstAsking("aggregation"), note } };
+      return { ...run, decisions, owed: { ...firstAsking("aggregation"), note: noteOf(decisions) } };
     }
     case "orchestrator:budgetChanged":
       return { ...run, budget: event.data.budget };
@@ -213,19 +212,23 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
+      // A phase before the merge runs again, so the decisions about the merge are dropped.
+      const decisions = phase === "aggregation" || phase === "verification" ? run.decisions : [];
+      const note = phase === "aggregation" ? noteOf(decisions) : null;
       return {
         ...run,
         status,
         currentPhase: phase,
         phaseSince: event.timestamp,
-        owed: PHASES_OF_MAIN.has(phase) ? firstAsking(phase) : null,
+        owed: PHASES_OF_MAIN.has(phase) ? { ...firstAsking(phase), note } : null,
+        mainLosses: 0,
         outcome: null,
         completedAt: null,
         released: false,
-        // The phases after the reopened one run again, so their results and `decisions` are dropped.
+        // The phases after the reopened one run again, so their results are dropped.
         aggregation: phase === "verification" ? run.aggregation : null,
         verification: null,
-        decisions: [],
+        decisions,
       };
     }
     case "orchestrator:completed":
@@ -314,6 +317,11 @@ export const firstAsking = (phase: Phase): Owed => ({
   waitsFor: null,
 });
 
+const noteOf = (decisions: Run["decisions"]): string | null =>
+  decisions.length === 0
+    ? null
+    : `The user decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
+
 export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
 
 /**
@@ -354,7 +362,9 @@ const beBusy = (run: Run, at: number): Run =>
 function resume(run: Run, status: RunStatus, at: number): Run {
   const pausedMs = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
   const main = run.main && resumeSession(run.main, at);
-  const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince: (run.phaseSince ?? at) + pausedMs };
+  const phaseSince = (run.phaseSince ?? at) + pausedMs;
+  // A resume counts the losses of the main session from zero again.
+  const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince, mainLosses: 0 };
   // A run in `confirming` still waits for the user.
   return status === "confirming" ? resumed : beBusy(resumed, at);
 }

@@ -52,7 +52,8 @@ export type Order =
   | { type: "pauseWorker"; sessionId: string }
   | { type: "resumeWorker"; sessionId: string }
   | { type: "cancelWorker"; sessionId: string }
-  | { type: "retry"; taskId: string }
+  /** `taskId` is null for the phase that the main session did not complete. */
+  | { type: "retry"; taskId: string | null }
   /** `taskId` is null for the main session. */
   | { type: "message"; taskId: string | null; text: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }

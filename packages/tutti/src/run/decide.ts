@@ -7,7 +7,7 @@
 // 3. Only the session of the current attempt can complete a task, and at most once.
 // 4. One call also decides all consequences of its events, so a log never ends between a cause and its consequence.
 // 5. Every change of status is listed in `RUN_MOVES` or `WORKER_MOVES`.
-import { answerItem, decideByIndex, FAILURE_OPTIONS } from "./inbox/answer-item.ts";
+import { answerItem, decideByIndex } from "./inbox/answer-item.ts";
 import { apply } from "./apply.ts";
 import { start } from "./rules/begin.ts";
 import type { Command, Order } from "./command.ts";
@@ -18,9 +18,9 @@ import { addItem, withdraw } from "./inbox/inbox.ts";
 import { cancel, cancelWorker, pause, pauseWorker, resumeWorker, stopWorkers } from "./lifecycle.ts";
 import { workerOf } from "./lookup.ts";
 import { sendMessage } from "./rules/message.ts";
-import { resume } from "./rules/resume.ts";
+import { resume, retryMain } from "./rules/resume.ts";
 import { respond } from "./rules/respond.ts";
-import { automaticRetry, retry } from "./rules/retry.ts";
+import { automaticRetry, FAILURE_OPTIONS, retry } from "./rules/retry.ts";
 import { supply } from "./rules/supply.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -172,7 +172,7 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
     case "cancelWorker":
       return cancelWorker(run, command.sessionId);
     case "retry":
-      return retry(run, command.taskId);
+      return command.taskId === null ? retryMain(run, at) : retry(run, command.taskId);
     case "message":
       return sendMessage(run, command.taskId, command.text);
     case "answer":

@@ -48,10 +48,11 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
   usage_limit: "until a usage limit ends",
   provider: "because its agents cannot reach their provider",
   storage: "until its session files can be written again",
+  failure: "because its main session failed",
 };
 
 /** An inbox item of the same moment describes these pauses. */
-const PAUSES_WITH_ITEM: ReadonlySet<PauseReason> = new Set(["needs_input", "budget", "usage_limit"]);
+const PAUSES_WITH_ITEM: ReadonlySet<PauseReason> = new Set(["needs_input", "budget", "usage_limit", "failure"]);
 
 const VERDICTS: Record<Verdict, [Severity, string]> = {
   success: ["good", "the run succeeded"],

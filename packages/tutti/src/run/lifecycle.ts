@@ -1,18 +1,38 @@
 import { refused } from "./plan/confirm.ts";
-import { withdraw, withdrawQuestions } from "./inbox/inbox.ts";
+import { isOfMain, withdraw, withdrawQuestions } from "./inbox/inbox.ts";
 import { activeWorkers, workerOfSession } from "./lookup.ts";
 import { valuesOf } from "./fold/shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver, isWorkerOver } from "../schema/status.ts";
+import { isRunOver, isWorkerOver, type Phase, type RunStatus } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[] {
   if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}, not in progress`);
   const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, reason, detail };
   return [{ type: "orchestrator:paused", data }];
+}
+
+/** The phases of the main session, with the status of a run in each of them. */
+export const STATUS_OF: Record<Exclude<Phase, "workerExecution">, RunStatus> = {
+  analysis: "analyzing",
+  taskPlanning: "planning",
+  aggregation: "aggregating",
+  verification: "verifying",
+};
+
+/** The phase of the main session in which the run ended with an error, or null. */
+export function failedPhase({ status, currentPhase }: Run): keyof typeof STATUS_OF | null {
+  return status === "error" && currentPhase !== null && currentPhase !== "workerExecution" ? currentPhase : null;
+}
+
+/** Whether a phase of the main session did not complete and can be attempted again. */
+export function canResumeMain(run: Run): boolean {
+  const isOpen = (item: InboxItem): boolean => isOfMain(item) || (item.kind === "limit" && run.owed !== null);
+  return failedPhase(run) !== null || (run.status === "paused" && valuesOf(run.inbox).some(isOpen));
 }
 
 /** Whether items other than the `answered` ones keep the run paused. */

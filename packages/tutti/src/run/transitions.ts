@@ -17,7 +17,7 @@ export const RUN_MOVES: Record<RunStatus, readonly RunStatus[]> = {
   verifying: ["completed", "paused", ...ENDS],
   // Only by a retry of a task.
   completed: ["running"],
-  // By a retry of a task or by supplied data.
+  // By a retry of a task or of a phase, or by supplied data.
   error: ["analyzing", "planning", "running", "aggregating", "verifying"],
   cancelled: [],
   // To an end if a session finishes the last turn while the run is paused.

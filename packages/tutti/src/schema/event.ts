@@ -31,7 +31,16 @@ const SubSessionUpdates = z.strictObject({
 });
 export type SubSessionUpdates = z.infer<typeof SubSessionUpdates>;
 
-export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_limit", "provider", "storage"] as const;
+export const PAUSE_REASONS = [
+  "person",
+  "needs_input",
+  "budget",
+  "hook",
+  "usage_limit",
+  "provider",
+  "storage",
+  "failure",
+] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
 export type PauseReason = z.infer<typeof PauseReason>;
 

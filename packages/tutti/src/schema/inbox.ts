@@ -19,7 +19,8 @@ export const InboxItem = z.object({
   /**
    * `plan`: confirm a plan. `question`, `permission`: an agent asks, or wants to use a tool. `data`: supply the data of a
    * phase. `decision`: merging needs a decision. `budget`: a budget is reached. `limit`: a provider refuses requests
-   * because of a usage limit, a login or a payment. `failure`: a task failed.
+   * because of a usage limit, a login or a payment. `failure`: a task, or without `taskId` a phase of the main session,
+   * did not complete.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),

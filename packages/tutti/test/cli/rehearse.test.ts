@@ -7,7 +7,6 @@ import { InProcessLab } from "./in-process.ts";
 import { processesOf, type JsonLine } from "../lab/lab.ts";
 import { mainSession } from "../lab/scenarios.ts";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
-import { isRunOver } from "../../src/schema/status.ts";
 import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { TemplateLibrary } from "../../src/template/files/library.ts";
@@ -157,7 +156,7 @@ describe("a rehearsal", () => {
       const agent = "command:/no/such/agent";
       const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
       await engine.order(id, "start");
-      const { errors } = await engine.until(id, (run) => isRunOver(run.status));
+      const { errors } = await engine.until(id, (run) => run.errors.length > 0);
       expect(errors.map(({ error }) => error).join()).toContain("exited with 7");
     } finally {
       await local.close();

@@ -9,6 +9,7 @@ import { InProcessLab } from "./in-process.ts";
 import { agentOf, finished } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { onTerminal } from "../lab/terminal.ts";
+import type { InboxItem } from "../../src/schema/inbox.ts";
 
 let lab: InProcessLab;
 beforeEach(() => {
@@ -406,6 +407,36 @@ describe("an agent", () => {
     expect(right).toMatchObject({ code: 4, last: { error: { code: "needs_confirmation" } } });
     const { code, last: end } = await lab.json(["confirm", last.id!]);
     expect([code, end.outcome]).toEqual([0, "success"]);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("that dies three times in the aggregation makes the run wait, and a retry, a resume or an answer completes it with the work of its tasks", async () => {
+    const dies = [1, 2, 3].map((attempt) => ({
+      match: { role: "main", phase: "aggregation", attempt },
+      turns: [{ then: "crash" }],
+    }));
+    const sessions = [...dies, ...mainSession([{ id: "one" }, { id: "two" }]), goodWorker];
+    for (const way of ["retry", "resume", "answer"]) {
+      const waiting = await run(lab.scenario(sessions), "--yes");
+      expect(waiting.code).toBe(4);
+      type Refused = { code: string; message: string; details: InboxItem };
+      const { code, message, details } = waiting.last["error"] as unknown as Refused;
+      expect([code, details.kind, details.options]).toEqual([
+        "needs_answer",
+        "failure",
+        ["try it again", "cancel the run"],
+      ]);
+      expect(message).toContain(
+        `tutti retry ${details.run}, or tutti answer ${details.id} --option 1 to cancel the run`,
+      );
+      const again = await lab.json(way === "answer" ? [way, details.id, "Try it again"] : [way, details.run]);
+      expect([again.code, again.last.outcome], again.stderr).toEqual([0, "success"]);
+      expect(again.last.census).toMatchObject({ planned: 2, completed: 2 });
+      const { stdout } = await lab.json(["logs", details.run]);
+      expect(stdout.match(/"worker:spawning"/g)).toHaveLength(2);
+      const over = await lab.json(["retry", details.run]);
+      expect([over.code, over.last["error"]]).toMatchObject([4, { code: "wrong_state" }]);
+    }
     expect(lab.leftovers()).toEqual([]);
   });
 

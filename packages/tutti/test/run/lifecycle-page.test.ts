@@ -24,7 +24,7 @@ The rules check every step against these tables, so the log contains no other tr
 
 ## Runs
 A paused run resumes to its previous status. The retry of a task reopens a run in \`completed\` or \`error\`; supplied data
-reopens a run in \`error\`. \`cancelled\` is final.
+and the retry of a phase of the main session reopen a run in \`error\`. \`cancelled\` is final.
 
 ${table(RUN_MOVES)}
 

@@ -414,10 +414,10 @@ describe("A session", () => {
     expect(Object.keys(story.run.inbox)).toEqual(["item_3"]);
   });
 
-  it("that times out in a phase is replaced once, then the run fails", () => {
+  it("that times out in a phase is replaced once, then the run waits for the user", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
-    for (const status of ["analyzing", "error"]) {
+    for (const status of ["analyzing", "paused"]) {
       story.do({ type: "spawnMain" });
       story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
       expect(story.do({ type: "expired", sessionId: story.run.main!.sessionId }, 100_000)).toEqual([]);

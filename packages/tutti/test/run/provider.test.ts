@@ -429,6 +429,7 @@ describe("A rejected login or an account without balance", () => {
 
   it.each([
     ["a resume", () => ({ type: "resume" }) as const],
+    ["a retry without a task", () => ({ type: "retry", taskId: null }) as const],
     ["the answer to its item", (itemId: string) => ({ type: "answer", itemId, answer: { text: "go on" } }) as const],
   ])("pauses a run whose main session encounters it, and %s repeats the turn", (_, order) => {
     const story = new Story();
@@ -529,7 +530,7 @@ describe("A worker whose conversation is too long", () => {
 });
 
 describe("A main session whose conversation is too long", () => {
-  it("is replaced within the same try, and the run fails after the third time", () => {
+  it("is replaced within the same try, and the run waits for the user after the third time", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     const begin = () => {
@@ -545,7 +546,7 @@ describe("A main session whose conversation is too long", () => {
       begin();
     }
     story.answerMain(null, failing("context"));
-    expect(story.run).toMatchObject({ status: "error", errors: [{ code: "context" }] });
+    expect(story.run).toMatchObject({ status: "paused", errors: [{ code: "context" }] });
   });
 });
 

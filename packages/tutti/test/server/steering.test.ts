@@ -78,6 +78,29 @@ describe("a run", () => {
   });
 });
 
+describe("a run whose main session dies three times", () => {
+  const dies = (phase: string) =>
+    [1, 2, 3].map((attempt) => ({ match: { role: "main", phase, attempt }, turns: [{ then: "crash" }] }));
+
+  it("waits with an inbox item, and continues by a retry without a task, a resume or the answer", async () => {
+    for (const way of ["retry", "resume", "answer"]) {
+      const sessions = [...dies("analysis"), ...mainSession([{ id: "a" }]), goodWorker];
+      const agent = lab.lab.scenario(sessions, `scenario-${++scenarios}.json`);
+      const id = await lab.create(agent, { autoStart: true });
+      await lab.until(id, ({ status }) => status === "paused");
+      const { json: items } = await lab.api(`/api/inbox`);
+      const item = items.find(({ run }: { run: string }) => run === id);
+      expect(item).toMatchObject({ kind: "failure", taskId: null, options: ["try it again", "cancel the run"] });
+      const body = way === "retry" ? { taskId: null } : undefined;
+      const given = way === "answer" ? lab.post(`/api/inbox/${item.id}`, { option: 0 }) : order(id, way, body);
+      expect((await given).status).toBe(200);
+      await lab.until(id, ({ status }) => status === "confirming");
+      expect((await order(id, "retry", { taskId: null })).status).toBe(409);
+      await end(id);
+    }
+  });
+});
+
 describe("a plan", () => {
   it("is confirmed with skips, priorities, edits, additions and removals (D4-464)", async () => {
     const id = await waitingPlan(

@@ -40,6 +40,7 @@ const WORKER = {
   permission: 5,
   takeBack: 3,
   stalled: 2,
+  died: 4,
 };
 type Behaviour = keyof typeof WORKER;
 
@@ -165,6 +166,10 @@ class Agent {
         if (random.chance(0.5)) return this.#breakOff({ cause: "stalled", detail: "nothing moved for too long" });
         yield* this.#work();
         return this.#finish(this.#answer("success"));
+      case "died":
+        // Before the first byte, or in the middle of the work.
+        if (random.chance(0.6)) yield* this.#work();
+        return this.#machine.exit(this.#process, "the agent was ended by SIGKILL in the middle of its turn", "died");
       case "well":
       case "partial":
       case "failed":

@@ -41,6 +41,8 @@ const MUST_HAPPEN = [
   "order: cancelWorker",
   "order: cancel",
   "order: retry",
+  "order: retry the main session",
+  "runs that wait for their main session",
   "order: answer question",
   "order: answer decision",
   "order: answer budget",
@@ -95,6 +97,7 @@ const CAUSES = [
   "denied",
   "protocol",
   "stalled",
+  "died",
 ];
 
 const MUST_BE_STORED = [

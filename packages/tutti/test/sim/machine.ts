@@ -6,7 +6,7 @@ import { Providers, type Trouble } from "./providers.ts";
 import type { Random } from "./random.ts";
 import type { Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
-import type { Ending } from "../../src/schema/ending.ts";
+import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 
 export interface Process {
@@ -161,8 +161,8 @@ export class Machine {
     if (process.closing) this.end(process, "it was closed after its work", true);
   }
 
-  exit(process: Process, detail: string): void {
-    this.endTurn(process, "exited", detail);
+  exit(process: Process, detail: string, cause?: FailureCause): void {
+    this.endTurn(process, "exited", detail, cause && { cause, detail });
     if (process.state === "alive") this.end(process, "the agent exited", false);
   }
 

@@ -186,6 +186,11 @@ export class Person {
     }
   }
 
+  #retryMain(engine: Engine, id: string): Promise<Run> {
+    this.#options.stage.resumed.add(id);
+    return engine.order(id, "retry", { taskId: null });
+  }
+
   #pause(engine: Engine, run: Run): Promise<Run> {
     const paused = engine.order(run.id, "pause");
     // Planted: acknowledges before the write is on disk.
@@ -242,10 +247,11 @@ export class Person {
       permission: [{ approve: true }, { approve: false }, { text: "use npx instead" }],
       limit: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
-      data: [{ data: BY_HAND }],
+      data: [{ data: BY_HAND }, { option: 0 }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
       budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],
-      failure: this.#calm ? [{ option: 1 }] : [{ option: 0 }, { option: 1 }],
+      // In the calm phase every session answers, so the main session gets another attempt.
+      failure: this.#calm ? [{ option: item.taskId === null ? 0 : 1 }] : [{ option: 0 }, { option: 1 }],
     };
     const answer = { ...this.#random.pick(answers[item.kind]), hash: item.hash };
     const give = (engine: Engine) => {
@@ -270,6 +276,7 @@ export class Person {
       resumeWorker: 2,
       cancelWorker: 1,
       retry: 4,
+      retryMain: 2,
       decide: 1,
       answer: 1,
       look: 2,
@@ -291,6 +298,8 @@ export class Person {
         return worker && [what, (engine) => engine[what](id, worker.sessionId)];
       case "retry":
         return task && ["retry", (engine) => engine.order(id, "retry", { taskId: task.id })];
+      case "retryMain":
+        return ["retry the main session", (engine) => this.#retryMain(engine, id)];
       case "decide":
         return ["decide", (engine) => engine.order(id, "decide", { decisions: [{ index: 0, option: 0 }] })];
       case "answer":

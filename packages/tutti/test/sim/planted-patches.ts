@@ -11,6 +11,7 @@ import type { answerByDefault } from "../../src/run/inbox/default-answer.ts";
 import type { decideReport } from "../../src/run/rules/decide-report.ts";
 import type { consequences } from "../../src/run/consequences.ts";
 import type { stopWorkers } from "../../src/run/lifecycle.ts";
+import type { loseMain } from "../../src/run/rules/main-failure.ts";
 import type { noAmong } from "../../src/run/rules/permission.ts";
 import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
@@ -36,6 +37,7 @@ export const PATCHED = {
   "run/inbox/default-answer.ts": ["answerByDefault"],
   "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],
   "run/rules/decide-report.ts": ["decideReport"],
+  "run/rules/main-failure.ts": ["loseMain"],
   "run/rules/permission.ts": ["noAmong"],
   "run/provider/provider.ts": ["mayAsk", "park", "backOffAfter"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
@@ -63,6 +65,7 @@ interface Rules {
   answerByDefault: typeof answerByDefault;
   decideWorkerAnswer: typeof decideWorkerAnswer;
   decideReport: typeof decideReport;
+  loseMain: typeof loseMain;
   noAmong: typeof noAmong;
   mayAsk: typeof mayAsk;
   park: typeof park;

@@ -104,6 +104,13 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
     decideWorkerAnswer: (real, run, worker, over, at) =>
       real(withConfig(run, { acceptWithoutWork: true }), worker, over, at),
   },
+  "main-loss-ends-the-run": {
+    loseMain: (real, run, main, loss, at) =>
+      real(run, main, loss, at).flatMap((event): RunEvent[] => {
+        if (event.type === "orchestrator:error") return [{ ...event, data: { ...event.data, fatal: true } }];
+        return event.type === "orchestrator:paused" ? [] : [event];
+      }),
+  },
   "workers-open-after-the-end": { stopWorkers: () => [] },
   "completed-twice": {
     decideStep: (real, run, command, at) => twice("worker:completed", real(run, command, at)),

@@ -11,6 +11,7 @@ const SENTENCES: Record<Reason, string> = {
     "Paused because a usage limit is reached. Resume the run to continue; some templates resume it automatically.",
   storage: "Paused because the files of its sessions cannot be written. The run continues once they can.",
   provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
+  failure: "Paused because the main session failed. Choose below whether to try it again or cancel the run.",
 };
 
 /** Reasons whose `detail` is shown to the user. */

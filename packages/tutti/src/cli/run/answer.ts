@@ -8,12 +8,16 @@ export const answerOrder =
   (text: string | undefined, flags: SteerFlags): SendOrder =>
   async ({ runs, item }) => {
     const { id, kind } = item!;
-    const content = kind === "data" ? { data: readObject("answer", text ?? "") } : answerFrom(item!, text, flags);
+    const isData = kind === "data" && text !== undefined && !isOption(item!, text);
+    const content = isData ? { data: readObject("answer", text) } : answerFrom(item!, text, flags);
     await runs.answer(id, content);
   };
 
+const isOption = ({ options = [] }: InboxItem, text: string): boolean =>
+  options.some((words) => words.toLowerCase() === text.trim().toLowerCase());
+
 /** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
-function answerFrom({ kind, options = [] }: InboxItem, text: string | undefined, flags: SteerFlags): PersonAnswer {
+function answerFrom(item: InboxItem, text: string | undefined, flags: SteerFlags): PersonAnswer {
   const choices = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
   if (text !== undefined && (flags.option !== undefined || flags.approve)) {
     throw new TuttiError("usage", "A text cannot be combined with --option or --approve. Give only one of them.");
@@ -32,8 +36,7 @@ function answerFrom({ kind, options = [] }: InboxItem, text: string | undefined,
   if (flags.reject) return { approve: false, ...(text === undefined ? {} : { text }) };
   if (text === undefined || text.trim() === "")
     throw new TuttiError("usage", "The answer is empty. Give a text, --option, --approve or --reject.");
-  const isOption = options.some((words) => words.toLowerCase() === text.trim().toLowerCase());
-  if (kind !== "budget" || isOption) return { text };
+  if (item.kind !== "budget" || isOption(item, text)) return { text };
   if (!text.trim().startsWith("{")) {
     throw new TuttiError(
       "usage",

@@ -106,7 +106,7 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "resume",
-    description: "Resume a paused run and follow it",
+    description: "Resume a paused run, or one whose main session failed, and follow it",
     options: [YES],
     examples: ["tutti resume 4k2m"],
     follows: true,
@@ -145,14 +145,14 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "retry",
-    description: "Retry a task that did not complete, and follow its run",
-    arguments: [["<task>", "Task id"]],
-    examples: ["tutti retry 4k2m task_003"],
+    description: "Retry a task, or the phase of the main session, that did not complete, and follow the run",
+    arguments: [["[task]", "Task id (default: the phase that the main session did not complete)"]],
+    examples: ["tutti retry 4k2m task_003", "tutti retry 4k2m"],
     follows: true,
     order:
-      ([taskId]) =>
+      ([taskId = null]) =>
       async ({ runs, id }) =>
-        void (await runs.order(id, "retry", { taskId: taskId! })),
+        void (await runs.order(id, "retry", { taskId })),
   },
   {
     name: "message",

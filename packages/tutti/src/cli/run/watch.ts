@@ -15,6 +15,7 @@ import { isTerminal, promptUntil } from "../terminal/ask.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
 import { Screen } from "../terminal/screen.ts";
 import { plural } from "../../run/describe-event.ts";
+import { isOfMain } from "../../run/inbox/inbox.ts";
 import { answersItself, waitsForPerson } from "../../run/inbox/waits-for-user.ts";
 import { ERRORS, TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -147,7 +148,7 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
   return live.run.errors.some(({ code }) => code === "agent_not_startable") ? ERRORS.agent_not_startable.exit : 1;
 }
 
-/** Inbox items that block a run or a part of it. `settlePlan` handles plans, and a `failure` blocks nothing. */
+/** Inbox items that block a run or a part of it. `settlePlan` handles plans, and the `failure` of a task blocks nothing. */
 const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
 
 /**
@@ -158,13 +159,13 @@ function needsResume(run: Run, { runs, output }: Pick<FollowContext, "runs" | "o
   if (run.status !== "paused" || run.pausedFrom?.reason === "storage") return false;
   if (run.pausedFrom?.reason === "person" && runs.outlives && isTerminal(output)) return false;
   return !Object.values(run.inbox).some(
-    (item) => item.kind === "decision" || item.kind === "budget" || answersItself(run, item),
+    (item) => item.kind === "decision" || item.kind === "budget" || isOfMain(item) || answersItself(run, item),
   );
 }
 
 /** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
 function questionNow(run: Run, output: Output): InboxItem | null {
-  const [first] = Object.values(run.inbox).filter((item) => BLOCKING_KINDS.has(item.kind));
+  const [first] = Object.values(run.inbox).filter((item) => BLOCKING_KINDS.has(item.kind) || isOfMain(item));
   return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
 }
 

@@ -39,8 +39,11 @@ export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxI
   const unsound = ((evidence as { errors?: string[] } | undefined)?.errors ?? []).length > 0;
   if (kind === "plan" && unsound) return `tutti confirm ${run} --edit FILE, or tutti cancel ${run}`;
   if (kind === "plan") return `tutti confirm ${run}, or tutti answer ${id} --reject "WHAT TO CHANGE"`;
-  if (kind === "data") return `tutti answer ${id} 'JSON'`;
-  if (kind === "failure") return `tutti retry ${run} ${taskId}, or tutti answer ${id} --option 1 to leave it`;
+  if (kind === "data") return `tutti answer ${id} 'JSON', or tutti retry ${run}`;
+  if (kind === "failure") {
+    const task = taskId === null ? "" : ` ${taskId}`;
+    return `tutti retry ${run}${task}, or tutti answer ${id} --option 1 to ${options?.[1] ?? "leave it"}`;
+  }
   if (!options) return `tutti answer ${id} "TEXT"`;
   return `tutti answer ${id} --option N: ${options.map((option, i) => `${i} ${option}`).join(", ")}`;
 }
@@ -48,7 +51,13 @@ export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxI
 export const describePause = ({ id, pausedFrom }: Run): string =>
   `Run "${id}" is paused${pausedFrom ? ` ${PAUSE_WORDS[pausedFrom.reason]}${REASONS_WITH_DETAIL.has(pausedFrom.reason) ? ` (${pausedFrom.detail})` : ""}` : ""}. Resume it with "tutti resume ${id}".`;
 
-const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider", "storage"]);
+const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set([
+  "hook",
+  "usage_limit",
+  "provider",
+  "storage",
+  "failure",
+]);
 
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {

@@ -6,7 +6,8 @@ import { cancel, resumed, stillAsks } from "../lifecycle.ts";
 import { noSuchItem } from "../lookup.ts";
 import { noAmong, yesAmong } from "../rules/permission.ts";
 import { LIMIT_OPTIONS } from "../provider/provider.ts";
-import { retry } from "../rules/retry.ts";
+import { retryMain } from "../rules/resume.ts";
+import { FAILURE_OPTIONS, retry } from "../rules/retry.ts";
 import { Budget, type BudgetKind } from "../../schema/budget.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Decision, RunEvent } from "../../schema/event.ts";
@@ -40,9 +41,9 @@ export function answerItem(
     case "budget":
       return answerBudget(run, item, answer, at);
     case "failure":
-      return answerFailure(run, item, answer);
+      return answerFailure(run, item, answer, at);
     case "data":
-      throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
+      return answerData(run, item, answer, at);
   }
 }
 
@@ -142,13 +143,18 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   ];
 }
 
-/** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
-export const FAILURE_OPTIONS = ["try it again", "leave it"];
+function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
+  // A retry withdraws the item itself.
+  if (isApproved(item, answer, FAILURE_OPTIONS[0]!))
+    return item.taskId === null ? retryMain(run, at) : retry(run, item.taskId);
+  // A run that waits for a phase of its main session has nothing else to do.
+  return item.taskId === null && run.status === "paused" ? cancel(run) : [answered(run, item, FAILURE_OPTIONS[1]!)];
+}
 
-function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEvent[] {
-  const again = isApproved(item, answer, FAILURE_OPTIONS[0]!);
-  // `retry` withdraws the item itself.
-  return again ? retry(run, item.taskId!) : [answered(run, item, FAILURE_OPTIONS[1]!)];
+/** `supply` accepts the data; the options of the item only retry the phase or leave it. */
+function answerData(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
+  if ("option" in answer || "approve" in answer) return answerFailure(run, item, answer, at);
+  throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
 }
 
 /** Resumes the run unless it `stillAsks`. The main session then merges again with all decisions. */

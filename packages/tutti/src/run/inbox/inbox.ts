@@ -26,6 +26,10 @@ type Shown = Pick<InboxItem, "kind" | "run" | "taskId" | "question"> & {
 export const hashOfItem = ({ kind, run, taskId, question, options, evidence }: Shown): string =>
   sha256(JSON.stringify({ kind, run, taskId, question, options, evidence }));
 
+/** Whether the item asks about a phase that the main session did not complete. */
+export const isOfMain = ({ kind, taskId }: InboxItem): boolean =>
+  kind === "data" || (kind === "failure" && taskId === null);
+
 export function withdraw(run: Run, which: (item: InboxItem) => boolean): RunEvent[] {
   return valuesOf(run.inbox)
     .filter(which)

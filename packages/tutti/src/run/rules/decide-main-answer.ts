@@ -9,9 +9,10 @@ import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
-import { MAX_LOSSES } from "./losses.ts";
+import { failMain, loseMain } from "./main-failure.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
+import { FAILURE_OPTIONS } from "./retry.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -77,22 +78,21 @@ function breakOff(
   ended: (problems: string[], again?: boolean) => RunEvent[],
   at: number,
 ): RunEvent[] {
-  const { agent, sessionId } = main;
+  const { agent } = main;
   if (ending.cause === "usage_limit") return [...ended([], true), ...park(run, agent, ending, itemId, at)];
   const wait = backOffAfter(run, main, ending, at);
   if (wait !== null) return [...ended([], true), wait];
-  if (ending.cause === "context" && run.mainLosses + 1 < MAX_LOSSES) {
-    const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
-    return [...ended([], true), { type: "main:lost", data }];
-  }
   const advice = adviceOn(run, agent, ending);
   if (advice !== null) return [...ended([], true), ...holdForUser(run, agent, advice, itemId, at)];
-  return [...ended([]), fail(run, main.turn!.phase, ending.detail, ending.cause ?? "turn_failed", at)];
+  return [
+    ...ended([], true),
+    ...loseMain(run, main, { reason: ending.detail, code: ending.cause ?? "turn_failed" }, at),
+  ];
 }
 
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
-  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. You can supply its data.`;
-  return addItem(run, { id: itemId, kind: "data", question, phase }, at);
+  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. You can supply its data, or try it again.`;
+  return addItem(run, { id: itemId, kind: "data", question, phase, options: FAILURE_OPTIONS }, at);
 }
 
 export interface AnswerContext {
@@ -225,7 +225,7 @@ function aggregated(
   ];
   if (answer.status === "failed") {
     const error = answer.error ?? answer.summary ?? "the main session reported a failure";
-    return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
+    return [...taken, ...failMain(run, "aggregation", error, "aggregation_failed", at)];
   }
   const questions = openDecisions(run, answer, warnings, at);
   if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer }))];
@@ -266,8 +266,6 @@ function verified(run: Run, answer: VerificationAnswer, head: string, ended: End
   ];
   if (answer.status !== "failed") return [...taken, complete(run)];
   const found = (answer.issues ?? []).filter((issue) => issue.severity === "error").map((issue) => issue.description);
-  return [
-    ...taken,
-    fail(run, "verification", answer.summary ?? (found.join("; ") || "verification failed"), "verification_failed", at),
-  ];
+  const error = answer.summary ?? (found.join("; ") || "verification failed");
+  return [...taken, ...failMain(run, "verification", error, "verification_failed", at)];
 }

@@ -5,15 +5,17 @@ import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
 import { assignedAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
-import { collisionsOf, waitsForDecisions } from "./collisions.ts";
+import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause, resumed } from "../lifecycle.ts";
 import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
-import { MAX_LOSSES } from "./losses.ts";
+import { MAX_LOSSES, MAX_TIMEOUTS } from "./losses.ts";
+import { failMain, loseMain } from "./main-failure.ts";
 import { overtaken } from "./message.ts";
 import { noAmong } from "./permission.ts";
 import { mayAsk, troubled } from "../provider/provider.ts";
+import { NEEDS_USER } from "./retry.ts";
 import { takeOver } from "./reuse.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
 import { entryOf } from "../fold/shared-record.ts";
@@ -140,43 +142,27 @@ function awaitsMerge(run: Run, taskId: string, commit: string): boolean {
 }
 
 function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionReport, at: number): RunEvent[] {
-  const about = { id: run.id, sessionId: main.sessionId, taskId: null };
+  const withdrawn = withdrawQuestions(run, main.sessionId);
   switch (report.type) {
     case "ready":
-      return main.state === "spawning" ? [{ type: "main:spawned", data: about }] : [];
+      return main.state === "spawning"
+        ? [{ type: "main:spawned", data: { id: run.id, sessionId: main.sessionId, taskId: null } }]
+        : [];
     case "unpreparable":
-      return [fail(run, "main session", report.error, report.code, at)];
+      // Nothing but the user can change these causes. Any other, for example a failed `git worktree add`, may pass. A
+      // repair never ends the run.
+      if (NEEDS_USER.has(report.code) && !isRepairing(run))
+        return failMain(run, "main session", report.error, report.code, at);
+      return [...withdrawn, ...loseMain(run, main, { reason: report.error, code: report.code }, at)];
     case "asked":
       return ask(run, null, report, at);
     case "lost": {
-      const lost: RunEvent[] = [
-        ...withdrawQuestions(run, main.sessionId),
-        { type: "main:lost", data: { ...about, reason: report.reason, counted: report.counted } },
-      ];
-      const tooOften = report.counted && run.mainLosses + 1 >= MAX_LOSSES;
-      return tooOften
-        ? [
-            ...lost,
-            fail(
-              run,
-              "main session",
-              `the main session was lost ${MAX_LOSSES} times: ${report.reason}`,
-              "session_lost",
-              at,
-            ),
-          ]
-        : lost;
+      const { reason, counted } = report;
+      return [...withdrawn, ...loseMain(run, main, { reason, code: "session_lost", counted }, at)];
     }
     case "expired": {
-      // After the first timeout another session gets the phase. The second fails the run with `phase_timeout`.
       const reason = `the ${run.currentPhase} phase timed out without an answer`;
-      const lost: RunEvent[] = [
-        ...withdrawQuestions(run, main.sessionId),
-        { type: "main:lost", data: { ...about, reason, counted: true } },
-      ];
-      return run.mainLosses >= 1
-        ? [...lost, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
-        : lost;
+      return [...withdrawn, ...loseMain(run, main, { reason, code: "phase_timeout", limit: MAX_TIMEOUTS }, at)];
     }
     case "idle":
     case "known":

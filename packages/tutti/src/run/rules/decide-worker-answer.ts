@@ -8,6 +8,7 @@ import { addTools } from "../fold/apply-session.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
+import type { FailureCause } from "../../schema/ending.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { succeededTools, type Worker } from "../../schema/worker.ts";
@@ -71,6 +72,9 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
   ];
 }
 
+/** These end the session, not the task: another one can do the work. */
+const IN_ANOTHER_SESSION: ReadonlySet<FailureCause> = new Set(["context", "stalled", "died"]);
+
 interface WaysOut {
   /** Ends the turn without a result; the same prompt is sent again later. */
   again: RunEvent;
@@ -90,7 +94,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
     const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
     return [...failed(advice, ending.cause!), ...paused];
   }
-  if (ending.cause === "context" && worker.losses + 1 < MAX_LOSSES) {
+  if (ending.cause && IN_ANOTHER_SESSION.has(ending.cause) && worker.losses + 1 < MAX_LOSSES) {
     const { sessionId, taskId } = worker;
     const data = { sessionId, orchestratorId: run.id, taskId, reason: ending.detail, counted: true };
     return [again, { type: "worker:lost", data }];

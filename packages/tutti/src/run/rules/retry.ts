@@ -1,6 +1,6 @@
 import { taskStanding } from "../census.ts";
 import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
-import { withdraw } from "../inbox/inbox.ts";
+import { isOfMain, withdraw } from "../inbox/inbox.ts";
 import { resumed, stillAsks } from "../lifecycle.ts";
 import { needsUser } from "../provider/provider.ts";
 import { valuesOf } from "../fold/shared-record.ts";
@@ -10,13 +10,11 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Error codes without an automatic retry, because it would fail in the same way. The user can still retry. */
-const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
+/** Error codes that another session would meet again. The user can still retry. */
+export const NEEDS_USER: ReadonlySet<string> = new Set([
   "agent_not_startable",
   "agent_unknown",
-  "session_lost",
   "request_forged",
-  "phase_over",
   "auth",
   "billing",
   "invalid_request",
@@ -24,9 +22,14 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "agent_budget",
   "denied",
 ]);
+/** Further error codes without an automatic retry of the task. */
+const NOT_BY_ITSELF: ReadonlySet<string> = new Set(["session_lost", "phase_over"]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Upper bound for the doubled `retryDelay`. */
 const LONGEST_WAIT_MS = 3_600_000;
+
+/** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
+export const FAILURE_OPTIONS = ["try it again", "leave it"];
 
 export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;
@@ -36,8 +39,8 @@ export function retry(run: Run, taskId: string): RunEvent[] {
   const over = isRunOver(run.status);
   const reopened: RunEvent[] = over
     ? [
-        // The retry replaces the data that the failed run asked for.
-        ...withdraw(run, ({ kind }) => kind === "data"),
+        // The retry replaces the phase that failed, and the data that it asked for.
+        ...withdraw(run, isOfMain),
         { type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } },
       ]
     : [];
@@ -74,7 +77,7 @@ const wasRefused = ({ status, errorCode }: Worker): boolean => status === "faile
 /** Retries the tasks that a provider refused, except those that the user left as they are. */
 export function retriesOfRefused(run: Run): RunEvent[] {
   return valuesOf(run.inbox).flatMap(({ kind, taskId }) => {
-    const worker = kind === "failure" ? workerOf(run, taskId!) : undefined;
+    const worker = kind === "failure" && taskId !== null ? workerOf(run, taskId) : undefined;
     if (!worker || !wasRefused(worker)) return [];
     return retryByUser(run, worker);
   });
@@ -107,10 +110,11 @@ function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
     : `Run "${run.id}" is ${run.status}. Retry a task while the run executes its tasks, or after it ended.`;
 }
 
-/** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NOT_BY_ITSELF`. */
+/** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NEEDS_USER` or `NOT_BY_ITSELF`. */
 export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
   const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
-  if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || NOT_BY_ITSELF.has(code)) return null;
+  const isFinal = NEEDS_USER.has(code) || NOT_BY_ITSELF.has(code);
+  if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || isFinal) return null;
   const wait = Math.min(LONGEST_WAIT_MS, retryDelay * 2 ** worker.retryCount);
   return retrying(run, worker, true, at + wait);
 }

@@ -1,19 +1,13 @@
 // `supply` reopens a failed run with data that the user gives in place of a session.
 import { apply } from "../apply.ts";
 import { takeAnswer } from "./decide-main-answer.ts";
+import { STATUS_OF } from "../lifecycle.ts";
 import { noSuchItem } from "../lookup.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import { ANSWER_PHASE, type Phase, type RunStatus } from "../../schema/status.ts";
-
-const STATUS_OF: Record<Exclude<Phase, "workerExecution">, RunStatus> = {
-  analysis: "analyzing",
-  taskPlanning: "planning",
-  aggregation: "aggregating",
-  verification: "verifying",
-};
+import { ANSWER_PHASE } from "../../schema/status.ts";
 
 export function supply(run: Run, itemId: string, answer: Answer, at: number): RunEvent[] {
   const item = run.inbox[itemId];

@@ -91,8 +91,9 @@ export const ORDERS = {
   },
   retry: {
     path: "retry",
-    summary: "Retries a task that did not complete. An ended run is reopened.",
-    body: z.strictObject({ taskId: TaskId }),
+    summary:
+      "Retries a task that did not complete, or with `taskId: null` the phase that the main session did not complete. An ended run is reopened.",
+    body: z.strictObject({ taskId: TaskId.nullable() }),
     errors: ["run_not_found", "task_not_found", "wrong_state"],
   },
 } as const satisfies Record<string, OrderRow>;

@@ -3,6 +3,7 @@ import type { Attempt, Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { checkNotAgain, checkReuse, noteFinished } from "./reuse-checks.ts";
 import { scopesOverlap } from "../../../src/run/plan/scopes.ts";
+import { FAILURE_CAUSES } from "../../../src/schema/ending.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import type { Task } from "../../../src/schema/task.ts";
@@ -51,6 +52,8 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
     }
     case "worker:retrying":
       return checkRetry(checked, ledger, before, event);
+    case "orchestrator:error":
+      return checkMainError(checked, before, event.data);
     case "hook:started": {
       const key = `${event.data.hook} ${event.data.cause}`;
       stage.require(!ledger.hooks.has(key), "I18", () => `${key} was started twice`);
@@ -224,6 +227,15 @@ const NOT_BY_ITSELF = new Set([
 ]);
 
 const REFUSALS = new Set(["auth", "billing"]);
+
+/** Endings of a main session whose phase another session may complete. */
+const NOT_FINAL: ReadonlySet<string> = new Set(["session_lost", "phase_timeout", "turn_failed", ...FAILURE_CAUSES]);
+
+/** Such an ending never ends the run: it waits for the user, and its completed tasks stay completed. */
+function checkMainError({ stage }: Checked, before: Run, { fatal, code }: EventData<"orchestrator:error">): void {
+  stage.require(!fatal || !NOT_FINAL.has(code), "main", () => `${before.id} ended with ${code} of its main session`);
+  if (!fatal && NOT_FINAL.has(code)) stage.count("runs that wait for their main session");
+}
 
 function checkRetry(
   { stage }: Checked,
