@@ -2,7 +2,7 @@
 // budget, the end of the run.
 import { askForMore, exhaustedBudget } from "./rules/budget.ts";
 import { assignedAgent } from "./rules/assign-agent.ts";
-import { isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
+import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./plan/confirm.ts";
 import { answerByDefault } from "./inbox/default-answer.ts";
@@ -68,8 +68,9 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     return true;
   };
   const { main, owed } = run;
-  // A repair starts on a branch to which nothing else is being merged.
-  const waits = waitsForDecisions(run) || (isRepairing(run) && openWork(run).unmerged.length > 0);
+  // A repair starts on a branch to which nothing else is being merged. One that continues holds the branch itself.
+  const isStarting = isRepairing(run) && !isBranchHeld(run);
+  const waits = waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0);
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = assignedAgent(run, owed.phase);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.

@@ -255,3 +255,22 @@ describe("A task that failed while its run was paused", () => {
     expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["a"]);
   });
 });
+
+describe("A repair of conflicts that a pause interrupts", () => {
+  it("continues after the resume, beside work that waits for its merge", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a", "b"] }, { id: "d" }]);
+    for (const id of ["a", "b", "d"]) story.spawn(id);
+    story.succeed("a");
+    story.merge("a");
+    story.succeed("b");
+    const conflict = { type: "file_conflict", files: ["x"], tasks: ["a", "b"], resolution: null, refs: [] };
+    story.do({ type: "conflicted", taskId: "b", commit: "commit-of-b", head: "head", conflict });
+    expect(story.run.main!.turn).toMatchObject({ phase: "aggregation" });
+    story.do({ type: "pause" });
+    story.answerMain(null, { ending: { kind: "interrupted", detail: "" } });
+    story.succeed("d");
+    story.do({ type: "resume" });
+    expect(story.run.main!.turn).toMatchObject({ phase: "aggregation" });
+    expect(schedule(story.run, { freeSlots: 9 }, story.now).merges).toEqual([]);
+  });
+});
