@@ -47,7 +47,7 @@ describe("`LineSplitter`", () => {
 
   it("yields a long line unchanged up to its limit", () => {
     const splitter = new LineSplitter();
-    const line = `{"a":"${'\\"b'.repeat(2_000_000)}"}`;
+    const line = `{"a":"${'\\"b'.repeat(1_000_000)}"}`;
     expect([...splitter.push(Buffer.from(`${line}\n`))]).toEqual([line]);
   });
 });

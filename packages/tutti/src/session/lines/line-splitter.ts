@@ -5,7 +5,7 @@ import { HeadAndTail } from "./head-and-tail.ts";
 import { ShortenedJson } from "./shortened-json.ts";
 
 /** In UTF-16 units, which take up to two bytes each in memory. */
-export const MAX_LINE = 8 * 1024 * 1024;
+export const MAX_LINE = 4 * 1024 * 1024;
 /** From here on `#shortened` takes the pieces as they come: handling them all at once would take long. */
 const LONG = 512 * 1024;
 const OBJECT = /^\s*\{/;

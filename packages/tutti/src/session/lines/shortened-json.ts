@@ -3,7 +3,7 @@
 import { HeadAndTail, leftOut } from "./head-and-tail.ts";
 
 /** A longer string loses its middle. */
-const MAX_STRING = 7 * 1024 * 1024;
+const MAX_STRING = 3.5 * 1024 * 1024;
 const BACKSLASH = 0x5c;
 
 export class ShortenedJson {
