@@ -15,7 +15,7 @@ const COMMANDS: { [Name in PlainOrder]: (input: OrderInput<Name>) => Order } = {
   }),
   requestChanges: ({ text }) => ({ type: "requestChanges", text }),
   decide: ({ decisions }) => ({ type: "decide", decisions }),
-  message: ({ text, taskId = null }) => ({ type: "message", text, taskId }),
+  message: ({ text, taskId = null, now }) => ({ type: "message", text, taskId, ...(now ? { now } : {}) }),
   retry: ({ taskId }) => ({ type: "retry", taskId }),
 };
 

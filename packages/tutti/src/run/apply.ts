@@ -138,8 +138,12 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
           : Object.fromEntries(event.data.tasks.map(({ id }) => [id, { satisfied: true }])),
       };
     case "message:sent": {
-      const { taskId, text } = event.data;
-      return { ...run, messages: [...run.messages, { taskId, text, told: false }] };
+      const { taskId, text, now } = event.data;
+      return { ...run, messages: [...run.messages, { taskId, text, told: false, ...(now ? { now } : {}) }] };
+    }
+    case "message:steered": {
+      const isTold = (index: number): boolean => index === event.data.message;
+      return { ...run, messages: run.messages.map((each, i) => (isTold(i) ? { ...each, told: true } : each)) };
     }
     case "orchestrator:created":
     case "log:removed":

@@ -55,7 +55,7 @@ export type Order =
   /** `taskId` is null for the phase that the main session did not complete. */
   | { type: "retry"; taskId: string | null }
   /** `taskId` is null for the main session. */
-  | { type: "message"; taskId: string | null; text: string }
+  | { type: "message"; taskId: string | null; text: string; now?: boolean }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
   /** Data of a phase that the main session failed to give. */
@@ -87,6 +87,8 @@ export type Report =
     }
   /** Like a refusal in an `Ending`, but the agent retries by itself. */
   | ({ type: "troubled"; sessionId: string } & Trouble)
+  /** The agent received a message during its turn; `message` is its position in `run.messages`. */
+  | { type: "steered"; sessionId: string; message: number }
   /** The session withdrew the question `askId`. */
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }

@@ -175,6 +175,11 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
         "ended a sub-agent",
         run?.subagents?.[data.childSessionId]?.description ?? "",
       );
+    case "message:steered": {
+      const { taskId } = event.data;
+      const headline = `${taskId === null ? "the main session " : ""}received your message during its turn`;
+      return { severity: "neutral", taskId, headline, detail: "" };
+    }
     case "repository:changed":
       return ofRun("warning", describeChange(data).replace(/^W/, "w"));
     case "inbox:added":

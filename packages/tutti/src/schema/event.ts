@@ -151,7 +151,15 @@ export const EVENTS = {
   /** The user answered decisions that merging needs. */
   "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),
   /** The user sent a message to the worker of `taskId`, or to the main session if null. Its next turn includes the message. */
-  "message:sent": z.object({ id: z.string(), taskId: z.string().nullable(), text: z.string() }),
+  /** With `now`, an agent that cannot receive messages during a turn is interrupted. */
+  "message:sent": z.object({
+    id: z.string(),
+    taskId: z.string().nullable(),
+    text: z.string(),
+    now: z.boolean().optional(),
+  }),
+  /** The agent received the message during its turn. `message` is its position among the messages of the run, from 0. */
+  "message:steered": z.object({ ...session, message: z.number().int().min(0) }),
   "orchestrator:budgetReached": z.object({
     id: z.string(),
     kind: z.enum(BUDGET_KINDS),

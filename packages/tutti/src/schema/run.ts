@@ -80,8 +80,8 @@ export interface Run {
   /** The user's answers by task and question, so that a replacement session gets the same answer. */
   answers: Record<string, { text: string; sessionId: string }>;
   decisions: Decision[];
-  /** Messages from the user; `told` is true once a turn includes the message. */
-  messages: { taskId: string | null; text: string; told: boolean }[];
+  /** Messages from the user; `told` is true once a turn includes the message or its agent received it. */
+  messages: { taskId: string | null; text: string; told: boolean; now?: boolean }[];
   budget: Budget;
   turns: number;
   sessions: number;

@@ -10,6 +10,8 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   /** Name, version and capabilities that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
   | { type: "text"; text: string }
+  /** The agent received a message of the user during its turn. */
+  | { type: "steered"; id: string; text: string }
   /** `parent` is the `id` of the call whose subagent makes this call. */
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` failed, was denied, or its tool does not exist. */

@@ -17,6 +17,8 @@ export interface Capabilities {
   cost: "usd" | "tokens" | "none";
   /** Reports the agents that it starts itself. */
   subagents: boolean;
+  /** Receives messages during a turn. */
+  steer?: boolean;
 }
 
 /** A JSON line as `command:` agents write it. */
@@ -33,6 +35,8 @@ export type AgentLine =
   | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
   /** `permission` names the tool if the agent asks for permission to use it. */
   | { type: "ask"; id: string; question: string; options?: string[]; permission?: { tool: string; subject: string } }
+  /** The agent received the message `id` during its turn. */
+  | { type: "steered"; id: string; text: string }
   /** The agent withdraws an open question. */
   | { type: "ask_cancelled"; id: string }
   /** The provider refused a request and the agent retries by itself. */
@@ -84,6 +88,8 @@ export interface Dialogue {
   hear(line: string): void;
   turn(turn: DialogueTurn): void;
   answer(askId: string, text: string): void;
+  /** Sends a message in the open turn, and tells `steered` once the agent has it. */
+  steer?(id: string, text: string): void;
   interrupt(): void;
   /** The process has exited by itself, after `hear` got all of its lines. */
   exited(exit: ProcessExit): void;

@@ -56,6 +56,8 @@ export type AgentSignal =
       options?: string[];
       permission?: { tool: string; subject: string };
     }
+  /** The agent received the message `id` of `steer`. */
+  | { type: "steered"; id: string; text: string }
   /** The agent withdraws its question. */
   | { type: "askCancelled"; askId: string }
   /** The provider refused a request and the agent retries by itself. */
@@ -94,6 +96,11 @@ export interface Session {
   /** Whether this engine or an earlier one delivered the turn. */
   wasDelivered(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
+  /**
+   * Sends a message to the agent in the open turn. The signal `steered` confirms it; without that the agent did not
+   * receive it. A repeated `id` has no effect. Missing for sessions that cannot.
+   */
+  steer?(turn: number, id: string, text: string): Promise<void>;
   /**
    * Asks the agent to stop the open turn. Has no effect on a turn that is over, was not delivered or is interrupted
    * already. An agent that ignores the interrupt keeps running. The turn number is used up: continue with the next one.

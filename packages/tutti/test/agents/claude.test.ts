@@ -100,6 +100,46 @@ test("Claude asks before it reads a file outside its workspace, and its transcri
   expect(texts.filter((text) => text.includes(secret))).toEqual([]);
 });
 
+test("Claude receives a message during its turn, and the turn ends with an answer to both", async () => {
+  const wait = "until [ -e go ]; do sleep 0.1; done";
+  await start(inOrder([run(wait)], [say("Both are done.")]));
+  const talk = converse({ permissions: { mode: "all" } });
+  await talk.give(1, "Wait for the file");
+  await talk.until(({ type }) => type === "tool");
+  await talk.session.steer!(1, "0", "And mind the heron.");
+
+  writeFileSync(join(lab!.cwd, "go"), "");
+  const heard = await talk.over(1);
+  expect(of(heard, "steered")).toEqual([{ type: "steered", id: "0", text: "And mind the heron." }]);
+  expect(ending(heard)).toMatchObject({ kind: "ended" });
+  expect(texts(heard)).toContain("Both are done.");
+  const bodies = model.requests.map(({ body }) => JSON.stringify(body));
+  expect([bodies[0], bodies.at(-1)].map((body) => body!.includes("And mind the heron."))).toEqual([false, true]);
+  await talk.end();
+});
+
+test("Claude answers a message that arrives during its last step in the same turn", async () => {
+  const arrived = Promise.withResolvers<void>();
+  await start(async ({ body }) => {
+    if (JSON.stringify(body).includes("And mind the heron.")) return [say("Second answer.")];
+    await arrived.promise;
+    return [say("First answer.")];
+  });
+  const talk = converse();
+  await talk.give(1, "Say something");
+  await vi.waitUntil(() => model.requests.length > 0, { timeout: 60_000 });
+  await talk.session.steer!(1, "0", "And mind the heron.");
+  const raw = join(folderOf(talk.session.sessionId), "raw.log");
+  const queued = () => [...readFileSync(raw, "utf8").matchAll(/"state":"queued"/g)].length;
+  await vi.waitUntil(() => queued() === 2, { timeout: 60_000 });
+  arrived.resolve();
+  const heard = await talk.over(1);
+  expect(texts(heard)).toContain("Second answer.");
+  expect(of(heard, "steered")).toHaveLength(1);
+  expect(ending(heard)).toMatchObject({ kind: "ended" });
+  await talk.end();
+});
+
 test("Claude is ready after its handshake, reports its version, answers, and reports the cost (E80)", async () => {
   await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();

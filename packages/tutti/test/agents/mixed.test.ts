@@ -1,13 +1,15 @@
 // Whole runs with the real programs: several kinds of agents in one run, and an engine that is killed during their
 // work.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { finished, Lab, processTree } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
 import type { ModelRequest } from "../lab/model/model-request.ts";
-import { askedFor, goodWork, playRun } from "../lab/model/tutti-run.ts";
+import { inOrder } from "../lab/model/script.ts";
+import { run, say, write } from "../lab/model/step.ts";
+import { askedFor, completion, goodWork, playRun } from "../lab/model/tutti-run.ts";
 
 let lab: Lab;
 let model: ModelEndpoint;
@@ -97,6 +99,50 @@ test("claude, codex and gemini work side by side, each on the tasks that the pla
   const pages = lab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
   expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/delta.md", "docs/gamma.md"]);
   expect(lab.leftovers()).toEqual([]);
+});
+
+test("a message of the user reaches a working claude during its turn, and the log shows it", async () => {
+  lab = new Lab();
+  const go = join(lab.folder, "go");
+  const wait = run(`until [ -e ${go} ]; do sleep 0.1; done`);
+  const work = inOrder([write("docs/alpha.md", "# alpha\n")], [wait], [say(completion("alpha"))]);
+  const played = playRun({ tasks: [{ id: "alpha", work }] });
+  model = await startModel((request) =>
+    JSON.stringify(request.body).includes("mind the heron")
+      ? [say(completion("alpha", { summary: "with a bird" }))]
+      : played(request),
+  );
+  const template = { id: "wide", name: "Wide", extends: "_default", config: { permissions: { mode: "all" } } };
+  mkdirSync(join(lab.data, "templates"), { recursive: true });
+  writeFileSync(join(lab.data, "templates/wide.json"), JSON.stringify(template));
+  const env = agentEnv("claude", model, lab.folder);
+  const server = lab.start(["serve", "--port", "0", ...agentEnvFlags(env)], env);
+  const serverEnd = finished(server);
+  await vi.waitUntil(() => existsSync(join(lab.data, "server.json")), { timeout: 120_000 });
+  const flags = ["--template", "wide", "--agent", "claude", "--cwd", lab.repo, "--yes"];
+  const ended = lab.json(["run", "Write a page", ...flags], env);
+  await vi.waitUntil(() => model.requests.some((each) => askedFor(each).task === "alpha" && each.step === 1), {
+    timeout: 120_000,
+  });
+  const id = lab.events().find((event) => event.run)!.run!;
+  expect((await lab.json(["message", id, "mind the heron", "--task", "alpha"], env)).code).toBe(0);
+  writeFileSync(go, "");
+  const { code, last, stderr } = await ended;
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success" });
+  const events = lab.events().filter(({ run }) => run === id);
+  expect(events.filter(({ type }) => type === "message:steered")).toMatchObject([
+    { data: { taskId: "alpha", message: 0 } },
+  ]);
+  // The turn was not repeated.
+  const turns = events.filter(
+    ({ type, data }) => type === "turn:started" && (data as { taskId: unknown }).taskId === "alpha",
+  );
+  expect(turns).toHaveLength(1);
+  const log = await lab.tutti(["logs", id], env);
+  expect(log.stdout).toContain("alpha received your message during its turn");
+  server.kill("SIGTERM");
+  await serverEnd;
 });
 
 test("a new engine adopts the real workers of a killed one, and no task runs twice", async () => {

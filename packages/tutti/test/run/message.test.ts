@@ -45,6 +45,23 @@ describe("A message", () => {
     expect(story.run.workers["a"]!.status).toBe("completed");
   });
 
+  it("that the agent received during its turn is part of that turn, and its answer counts", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    for (const id of ["a", "b"]) story.spawn(id);
+    say(story, "with care", "a");
+    say(story, "with joy", "b");
+    const { sessionId } = story.run.workers["a"]!;
+    const received = story.do({ type: "steered", sessionId, message: 0 });
+    expect(received).toMatchObject([{ type: "message:steered", data: { sessionId, taskId: "a", message: 0 } }]);
+    expect(delivered(story)).toEqual([true, false]);
+    // Repeated after a restart, of another session's message, or of an unknown one.
+    for (const message of [0, 1, 9]) expect(story.do({ type: "steered", sessionId, message })).toEqual([]);
+    const turns = story.run.turns;
+    story.succeed("a");
+    expect([story.run.workers["a"]!.status, story.run.turns]).toEqual(["completed", turns]);
+    expect(fold(null, story.log)).toEqual(story.run);
+  });
+
   it("does not hide how a turn failed", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");

@@ -42,6 +42,23 @@ describe("a message", () => {
     expect((await prompts(id, over.mainSessionId!)).join()).not.toContain("use short words");
   });
 
+  it("with `now` interrupts an agent that cannot receive it during its turn, and resumes it with the message", async () => {
+    const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
+    const gate = lab.lab.gate();
+    const slow = worker("a", { ...answer, waitForFile: gate.file });
+    const id = await create([...mainSession([{ id: "a" }]), slow], { autoStart: true, config: { autoSpawn: true } });
+    const { workers } = await lab.until(id, (run) => run.workers["a"]?.session.turn != null);
+    const { sessionId } = workers["a"]!;
+    await expect.poll(() => prompts(id, sessionId)).toHaveLength(1);
+    expect((await say(id, { text: "hurry up", taskId: "a", now: true })).json).toEqual({ success: true });
+    // The first turn would wait for the gate.
+    await expect.poll(() => prompts(id, sessionId)).toHaveLength(2);
+    gate.open();
+    const over = await lab.until(id, ({ released }) => released);
+    expect([over.outcome, over.workers["a"]!.attempt]).toEqual(["success", 1]);
+    expect((await prompts(id, sessionId)).map((text) => text.includes("hurry up"))).toEqual([false, true]);
+  });
+
   it("to the main session waits for its next turn, and to a task that has not started for its first turn", async () => {
     const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
     const id = await create([...mainSession([{ id: "a" }]), worker("a", answer)], { autoStart: true });

@@ -499,3 +499,41 @@ const toolResult = (id: string, more: object = {}) => ({
 });
 const trouble = (cause: string, detail: string, retryAfterMs: number): AgentLine =>
   ({ type: "provider_trouble", cause, detail, retryAfterMs }) as AgentLine;
+
+describe("A message during a turn", () => {
+  const begun = (): ClaudeLab => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    return lab;
+  };
+  const replay = (uuid: string) => ({ type: "user", isReplay: true, uuid, message: { role: "user", content: [] } });
+
+  test("goes to the program's queue, and counts as received when the program replays it", () => {
+    const lab = begun();
+    const prompt = lab.lastUuid;
+    lab.dialogue.steer!("0", "/mind the heron");
+    expect(lab.said.at(-1)).toMatchObject({
+      type: "user",
+      priority: "next",
+      message: { content: [{ type: "text", text: "The request:\n/mind the heron" }] },
+    });
+    const uuid = lab.lastUuid;
+    expect(uuid).not.toBe(prompt);
+    lab.hear(replay(prompt));
+    expect(lab.of("steered")).toEqual([]);
+    lab.hear(replay(uuid), replay(uuid));
+    expect(lab.of("steered")).toEqual([{ type: "steered", id: "0", text: "/mind the heron" }]);
+  });
+
+  test("is not sent without a turn, nor in an interrupted one", () => {
+    const lab = begun();
+    lab.dialogue.interrupt();
+    const { length } = lab.said;
+    lab.dialogue.steer!("0", "late");
+    const idle = new ClaudeLab();
+    idle.shakeHands();
+    idle.dialogue.steer!("0", "early");
+    expect([lab.said.length, idle.said.filter(({ type }) => type === "user")]).toEqual([length, []]);
+  });
+});

@@ -541,3 +541,29 @@ describe("A Codex program that dies in the middle of a turn", () => {
     expect(lab.dialogue.relaunch!()).toBeNull();
   });
 });
+
+describe("A message during a turn", () => {
+  test("waits until Codex has confirmed the turn, and counts as received when Codex accepts it", () => {
+    const lab = new CodexLab().beginThread();
+    lab.dialogue.turn({ number: 1, text: "do it" });
+    lab.dialogue.steer!("0", "mind the heron");
+    expect(lab.asked("turn/steer")).toBe(false);
+    lab.reply("turn/start", { result: { turn: { id: "turn-1" } } });
+    expect(lab.request("turn/steer")["params"]).toEqual({
+      threadId: THREAD,
+      expectedTurnId: "turn-1",
+      input: [{ type: "text", text: "mind the heron", text_elements: [] }],
+    });
+    lab.reply("turn/steer", { result: { turnId: "turn-1" } });
+    expect(lab.of("steered")).toEqual([{ type: "steered", id: "0", text: "mind the heron" }]);
+  });
+
+  test("is not received if Codex rejects it, for example after the end of the turn", () => {
+    const lab = new CodexLab().beginThread();
+    lab.dialogue.turn({ number: 1, text: "do it" });
+    lab.reply("turn/start", { result: { turn: { id: "turn-1" } } });
+    lab.dialogue.steer!("0", "mind the heron");
+    lab.reply("turn/steer", { error: { code: -32600, message: "no active turn to steer" } });
+    expect(lab.of("steered")).toEqual([]);
+  });
+});

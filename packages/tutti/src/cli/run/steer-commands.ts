@@ -16,6 +16,7 @@ export interface SteerFlags {
   skip?: string[];
   edit?: string;
   task?: string;
+  now?: boolean;
   option?: string;
   approve?: boolean;
   reject?: boolean;
@@ -157,16 +158,27 @@ const COMMANDS: readonly SteerCommand[] = [
   {
     name: "message",
     description: "Send a message to the main session or a worker of a run",
-    arguments: [["<text>", "Text of the message; it is delivered with the next turn"]],
-    options: [["--task <task>", "Send it to the worker of this task (default: the main session)"]],
-    examples: ['tutti message 4k2m "Use British spelling" --task task_002'],
+    arguments: [["<text>", "Text of the message; claude and codex receive it during their turn, others with the next"]],
+    options: [
+      ["--task <task>", "Send it to the worker of this task (default: the main session)"],
+      ["--now", "Interrupt an agent that cannot receive messages during its turn, and resume it with the message"],
+    ],
+    examples: [
+      'tutti message 4k2m "Use British spelling" --task task_002',
+      'tutti message 4k2m "Stop at the first failure" --task task_002 --now',
+    ],
     follows: false,
-    order: ([text = ""], { task }) => {
+    order: ([text = ""], { task, now = false }) => {
       if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
       return async ({ runs, output, id }) => {
-        await runs.order(id, "message", { text, ...(task !== undefined && { taskId: task }) });
+        await runs.order(id, "message", { text, ...(task !== undefined && { taskId: task }), ...(now && { now }) });
         output.value({ id, taskId: task ?? null, text });
-        output.result(`${task ?? "the main session"} of ${id} receives the message with its next turn`);
+        const receiver = `${task ?? "the main session"} of ${id}`;
+        output.result(
+          now
+            ? `${receiver} receives the message now; "tutti logs ${id}" shows it`
+            : `${receiver} receives the message during its turn if its agent can, else with its next turn`,
+        );
       };
     },
   },

@@ -68,9 +68,12 @@ export class SessionRunner {
   #record: TurnRecord;
   #progress: ProgressAnswer | null = null;
   #delivered = 0;
-  /** The turn that this engine delivered last, with its prompt. */
-  #lastPrompt: { turn: number; text: string } | null = null;
+  /** The turn that this engine delivered last, with its prompt and the number of messages when it was made. */
+  #lastPrompt: { turn: number; text: string; messages: number } | null = null;
   #answered = new Set<string>();
+  /** Messages that were passed on during a turn, by their position in `run.messages`. */
+  readonly #passedOn = new Set<number>();
+  #canSteer = false;
   #caughtUp = false;
   readonly #progressReporter: ProgressReporter;
   readonly #saver: WorkSaver;
@@ -173,7 +176,8 @@ export class SessionRunner {
     }
     const turn = state.turn;
     if (turn && state.pausedAt !== null) return session.interrupt(turn.number);
-    if (!turn || turn.number <= this.#delivered) return;
+    if (turn && turn.number <= this.#delivered) return this.#steer(session, turn.number);
+    if (!turn) return;
     this.#delivered = turn.number;
     // Not awaited: a turn must be delivered before a pause can interrupt it. `#serve` awaits it for the first turn.
     this.#startWatching().catch(() => {});
@@ -186,7 +190,7 @@ export class SessionRunner {
     if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
-    this.#lastPrompt = { turn: turn.number, text: prompt.text };
+    this.#lastPrompt = { turn: turn.number, text: prompt.text, messages: this.#run.messages.length };
     // The run may have been paused during `move`; then the turn waits for the resume.
     if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
       this.#delivered = turn.number - 1;
@@ -202,6 +206,21 @@ export class SessionRunner {
       },
     });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
+    else await this.#steer(session, turn.number);
+  }
+
+  /** Passes messages on that arrived during the turn. With `now`, an agent that cannot receive them is interrupted. */
+  async #steer(session: Session, turn: number): Promise<void> {
+    if (!session.wasDelivered(turn)) return;
+    for (const [index, { taskId, text, told, now }] of this.#run.messages.entries()) {
+      if (told || taskId !== this.taskId || this.#passedOn.has(index)) continue;
+      this.#passedOn.add(index);
+      // The message arrived after the turn was decided, but before its prompt was made.
+      if (this.#lastPrompt?.turn === turn && index < this.#lastPrompt.messages)
+        await this.#report({ type: "steered", sessionId: this.sessionId, message: index });
+      else if (this.#canSteer) await session.steer?.(turn, String(index), this.#options.openSecrets(text));
+      else if (now) await session.interrupt(turn);
+    }
   }
 
   /** Also removes the workspace; its work stays reachable through refs. */
@@ -359,6 +378,10 @@ export class SessionRunner {
         return this.#progressReporter.changed(this.#progress !== previous);
       }
       case "agent":
+        this.#canSteer = signal.capabilities?.steer === true;
+        return;
+      case "steered":
+        return this.#report({ type: "steered", sessionId, message: Number(signal.id) });
       case "partial":
       case "sent":
       case "stalled":

@@ -12,7 +12,7 @@ import { pause, resumed } from "../lifecycle.ts";
 import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
 import { MAX_LOSSES, MAX_TIMEOUTS } from "./losses.ts";
 import { failMain, loseMain } from "./main-failure.ts";
-import { overtaken } from "./message.ts";
+import { overtaken, steered } from "./message.ts";
 import { noAmong } from "./permission.ts";
 import { mayAsk, troubled } from "../provider/provider.ts";
 import { NEEDS_USER } from "./retry.ts";
@@ -167,6 +167,8 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
     case "idle":
     case "known":
       return [];
+    case "steered":
+      return steered(run, main.sessionId, null, report.message);
     case "troubled":
       return main.turn ? troubled(run, main.agent, report, at) : [];
     case "unasked":
@@ -220,6 +222,8 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       const error = `Worker showed no activity for ${idleTimeout}ms`;
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
+    case "steered":
+      return steered(run, worker.sessionId, worker.taskId, report.message);
     case "troubled":
       return worker.session.turn ? troubled(run, worker.session.agent, report, at) : [];
     case "unasked":

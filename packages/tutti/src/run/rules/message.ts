@@ -1,5 +1,6 @@
-// Messages from the user to a running session. The log stores a message first; the next turn of the session includes it.
-// An answer from a turn without the message is discarded, and the turn is repeated with the message.
+// Messages from the user to a running session. The log stores a message first. An agent that can receives it during its
+// turn; otherwise the next turn of the session includes it. An answer from a turn without the message is discarded, and
+// the turn is repeated with the message.
 import type { TurnOver } from "../command.ts";
 import { refused } from "../plan/confirm.ts";
 import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
@@ -8,14 +9,21 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../schema/status.ts";
 
 /** `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. */
-export function sendMessage(run: Run, taskId: string | null, text: string): RunEvent[] {
+export function sendMessage(run: Run, taskId: string | null, text: string, now = false): RunEvent[] {
   if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
   if (taskId !== null) {
     if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
     const { status } = workerOf(run, taskId) ?? {};
     if (status && isWorkerOver(status)) throw refused(run, "sent a message", `the worker of "${taskId}" is ${status}`);
   }
-  return [{ type: "message:sent", data: { id: run.id, taskId, text } }];
+  return [{ type: "message:sent", data: { id: run.id, taskId, text, ...(now ? { now } : {}) } }];
+}
+
+/** The agent of the session received message number `index`. */
+export function steered(run: Run, sessionId: string, taskId: string | null, index: number): RunEvent[] {
+  const message = run.messages[index];
+  if (!message || message.told || message.taskId !== taskId) return [];
+  return [{ type: "message:steered", data: { id: run.id, sessionId, taskId, message: index } }];
 }
 
 /** Sets `told` of all messages to the session. */

@@ -85,8 +85,16 @@ export const ORDERS = {
   },
   message: {
     path: "message",
-    summary: "Sends a message to the worker of `taskId`, or to the main session. Its next turn includes the message.",
-    body: z.strictObject({ text: words, taskId: TaskId.optional() }),
+    summary:
+      "Sends a message to the worker of `taskId`, or to the main session. An agent that can receives it during its turn, else with its next turn.",
+    body: z.strictObject({
+      text: words,
+      taskId: TaskId.optional(),
+      now: z
+        .boolean()
+        .optional()
+        .describe("Interrupts and resumes an agent that cannot receive messages during its turn."),
+    }),
     errors: ["run_not_found", "task_not_found", "wrong_state"],
   },
   retry: {

@@ -146,6 +146,8 @@ function decodeMessage(message: Message): Decoded | null {
     }
     case "ask":
       return decodeAsk(message);
+    case "steered":
+      return typeof id === "string" && typeof text === "string" ? { type: "steered", id, text } : null;
     case "ask_cancelled":
       return typeof id === "string" ? { type: "askCancelled", askId: id } : null;
     case "provider_trouble": {
@@ -180,7 +182,7 @@ function decodeReady({ agent, version, conversation, capabilities }: Message): D
 
 function readCapabilities(value: unknown): Capabilities | null {
   if (typeof value !== "object" || value === null) return null;
-  const { partialText, interrupt, resume, permissions, cost, subagents } = value as Message;
+  const { partialText, interrupt, resume, permissions, cost, subagents, steer } = value as Message;
   return {
     partialText: partialText === true,
     interrupt: interrupt === true,
@@ -188,6 +190,7 @@ function readCapabilities(value: unknown): Capabilities | null {
     permissions: permissions === true,
     cost: cost === "usd" || cost === "tokens" ? cost : "none",
     subagents: subagents === true,
+    ...(steer === true ? { steer } : {}),
   };
 }
 

@@ -129,6 +129,11 @@ export class DialogueRunner {
     this.#dialogue.answer(askId, text);
   }
 
+  /** Not during a relaunch: the message then waits for the next turn. */
+  steer(id: string, text: string): void {
+    if (this.#isRunning && this.#open && this.#open.number !== this.#stoppedTurn) this.#dialogue.steer?.(id, text);
+  }
+
   interrupt(turn: number): void {
     this.#stoppedTurn = turn;
     // During a relaunch `becomeReady` ends the turn instead of sending it.

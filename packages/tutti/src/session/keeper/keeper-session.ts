@@ -173,6 +173,11 @@ export class KeeperSession implements Session {
     this.#request(`answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
   }
 
+  async steer(turn: number, id: string, text: string): Promise<void> {
+    if ("coding" in this.#options.driver || !this.wasDelivered(turn)) return;
+    this.#request(`message-${turn}-${pathName(id)}`, { type: "message", turn, id, text });
+  }
+
   async interrupt(turn: number): Promise<void> {
     if (!this.wasDelivered(turn) || (await this.#isOver(turn))) return;
     const input = this.#coding?.encodeInterrupt() ?? null;

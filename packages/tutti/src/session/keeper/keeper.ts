@@ -152,6 +152,9 @@ class Keeper {
         if (this.#runner) this.#runner.answer(request.askId, request.text);
         else this.#agent?.stdin?.write(request.input!);
         return;
+      case "message":
+        if (request.turn === this.#sent && !this.#ending) this.#runner?.steer(request.id, request.text);
+        return;
       case "interrupt":
         return this.#interrupt(request);
       case "close":

@@ -67,6 +67,8 @@ export type KeeperRequest =
   /** `input` is null for an agent with a dialogue, which encodes the text itself. */
   | { type: "turn"; number: number; text: string; input: string | null }
   | { type: "answer"; askId: string; text: string; input: string | null }
+  /** A message for the agent in the open turn; only for agents with a dialogue. */
+  | { type: "message"; turn: number; id: string; text: string }
   /** Without a dialogue and without `input` the turn is a process, which the keeper kills. */
   | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" };

@@ -28,6 +28,8 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
       const { text, ...more } = cut(question);
       return { type, askId, question: text, ...(options && { options }), ...(permission && { permission }), ...more };
     }
+    case "steered":
+      return { ...signal, ...cut(signal.text) };
     case "subagent":
       return { ...signal, ...(signal.text === null ? { text: null } : cut(signal.text)) };
     case "trouble":

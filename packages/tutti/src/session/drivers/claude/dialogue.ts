@@ -55,6 +55,8 @@ class ClaudeDialogue implements Dialogue {
   #startTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   #announced = "";
+  /** Messages that the program has queued, by their uuid. */
+  readonly #queued = new Map<string, { id: string; text: string }>();
 
   constructor(context: DialogueContext) {
     this.#context = context;
@@ -84,6 +86,7 @@ class ClaudeDialogue implements Dialogue {
     this.#reportsIdle = false;
     this.#tasks = [];
     this.#requests.cancelAll();
+    this.#queued.clear();
     for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, phase: "done" });
     this.#subagents.clear();
   }
@@ -98,6 +101,22 @@ class ClaudeDialogue implements Dialogue {
 
   answer(askId: string, text: string): void {
     this.#requests.answer(askId, text);
+  }
+
+  /** The program queues it and passes it to the model after the current step. Then it replays the message. */
+  steer(id: string, text: string): void {
+    if (!this.#turn || this.#turn.interrupted) return;
+    const uuid = uuidOf(`${this.#context.sessionId} message ${id} ${this.#launch}`);
+    this.#queued.set(uuid, { id, text });
+    const content = [{ type: "text", text: asPrompt(text) }];
+    this.#write({ type: "user", uuid, message: { role: "user", content }, parent_tool_use_id: null, priority: "next" });
+  }
+
+  #readReplay(message: Fields): void {
+    const queued = message["isReplay"] === true ? this.#queued.get(textOf(message["uuid"])) : undefined;
+    if (!queued) return;
+    this.#queued.delete(textOf(message["uuid"]));
+    this.#context.tell({ type: "steered", ...queued });
   }
 
   interrupt(): void {
@@ -151,6 +170,7 @@ class ClaudeDialogue implements Dialogue {
       case "result":
         return this.#readResult(message);
       default:
+        this.#readReplay(message);
         this.#turn?.read(message);
         this.#isStored ||= this.#turn?.begun === true;
     }
@@ -192,7 +212,15 @@ class ClaudeDialogue implements Dialogue {
       agent: "claude",
       version,
       conversation: this.#conversation,
-      capabilities: { partialText: true, interrupt: true, resume: true, permissions: true, cost: "usd", subagents },
+      capabilities: {
+        partialText: true,
+        interrupt: true,
+        resume: true,
+        permissions: true,
+        cost: "usd",
+        subagents,
+        steer: true,
+      },
     };
     const announced = JSON.stringify(line);
     if (announced === this.#announced) return;

@@ -29,6 +29,8 @@ interface OpenTurn {
   id: string | null;
   reader: CodexTurnReader;
   interrupted: boolean;
+  /** Sent once Codex has confirmed the turn. */
+  early: [id: string, text: string][];
   /** The reason for which the dialogue interrupted the turn. */
   givenUp: DialogueFailure | null;
 }
@@ -40,6 +42,7 @@ const ABILITIES: Capabilities = {
   permissions: true,
   cost: "tokens",
   subagents: false,
+  steer: true,
 };
 
 class CodexDialogue implements Dialogue {
@@ -141,6 +144,7 @@ class CodexDialogue implements Dialogue {
     if (turn.id !== null || id === null) return;
     turn.id = id;
     if (turn.interrupted) this.#requestInterrupt(id);
+    else for (const [messageId, text] of turn.early.splice(0)) this.steer(messageId, text);
   }
 
   /** An error without a retry is repeated in `turn/completed`. */
@@ -162,6 +166,7 @@ class CodexDialogue implements Dialogue {
       id: null,
       reader: new CodexTurnReader((line) => this.#context.tell(line)),
       interrupted: false,
+      early: [],
       givenUp: null,
     };
     this.#turn = turn;
@@ -201,6 +206,18 @@ class CodexDialogue implements Dialogue {
 
   answer(askId: string, text: string): void {
     this.#approvals.answer(askId, text);
+  }
+
+  /** Codex rejects a message after the end of the turn. It then waits for the next one. */
+  steer(id: string, text: string): void {
+    const turn = this.#turn;
+    if (!turn || turn.interrupted) return;
+    if (turn.id === null) return void turn.early.push([id, text]);
+    const input = [{ type: "text", text, text_elements: [] }];
+    const params = { threadId: this.#threadId, input, expectedTurnId: turn.id };
+    this.#peer.request("turn/steer", params, ({ error }) => {
+      if (error === null && this.#turn === turn) this.#context.tell({ type: "steered", id, text });
+    });
   }
 
   interrupt(): void {
