@@ -15,6 +15,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   integrate: async (_, __, ___, { commit }) => ({ ok: true, commit: `merged-${commit}`, settled: [], moved: null }),
   changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
   changedFiles: async () => [],
+  diff: async () => null,
   remove: async () => {},
   release: async () => [],
   close: async () => {},

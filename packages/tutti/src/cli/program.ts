@@ -18,6 +18,7 @@ const SERVER_COMMANDS = new Set([
   "run",
   "list",
   "status",
+  "diff",
   "logs",
   "attach",
   "start",

@@ -13,6 +13,7 @@ export interface ListPage<After = number> {
 }
 
 type NewRun = RouteInput<"POST /api/orchestrator">["body"];
+type DiffQuery = NonNullable<RouteInput<"GET /api/orchestrator/:id/diff">["query"]>;
 type ForkedRun = RouteInput<"POST /api/orchestrator/:id/fork">["body"];
 
 export function createClient(options: ClientOptions) {
@@ -35,6 +36,9 @@ export function createClient(options: ClientOptions) {
       call("GET /api/orchestrator/:id/events", { params: { id }, query: page, ...signalOf(signal) }),
     result: (id: string, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/result", { params: { id }, ...signalOf(signal) }),
+    /** Compares the result of a run, or of a task, with its base. `stat: "1"` leaves out the patches. */
+    diff: (id: string, query: DiffQuery = {}, signal?: AbortSignal) =>
+      call("GET /api/orchestrator/:id/diff", { params: { id }, query, ...signalOf(signal) }),
     transcript: (id: string, key: string, page: ListPage = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },

@@ -11,6 +11,7 @@ import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type Live } from "./runs/run-registry.ts";
 import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
+import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
 import { readRuns } from "./runs/read-runs.ts";
 import { replay, type Replay } from "./runs/replay.ts";
 import type { RunSummary } from "./runs/finished-runs.ts";
@@ -24,6 +25,7 @@ import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { noSuchItem } from "../run/lookup.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
+import type { ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -304,6 +306,11 @@ export class Engine {
         ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
         : [];
     return outcome(run, files, this.#options.world.now());
+  }
+
+  /** Compares the result of a run so far, or of a task, with the commit that it started from. */
+  async diff(id: string, options?: DiffRequest): Promise<ResultDiff> {
+    return readDiff(this.#options.workspaces, this.#runs.state(id), options);
   }
 
   /** Rejects when the store fails or `close` is called. */

@@ -9,6 +9,7 @@ import { encodeError } from "./encode-error.ts";
 import type { Feed } from "./live/feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
+import { resultHandlers } from "./routes/result-routes.ts";
 import { logHandlers } from "./routes/log-routes.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
@@ -102,6 +103,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...serverHandlers(parts),
     ...tokenHandlers(parts),
     ...runHandlers(parts),
+    ...resultHandlers(parts),
     ...logHandlers(parts),
     ...steerHandlers(parts),
     ...workerHandlers(engine),

@@ -10,7 +10,18 @@ import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
-import { changedFiles, checkVersion, commitOf, inspect, locate, treeOf, type Repository } from "./repository.ts";
+import {
+  changedFiles,
+  checkVersion,
+  commitOf,
+  findCommit,
+  inspect,
+  locate,
+  treeOf,
+  type Repository,
+} from "./repository.ts";
+import { diffCommits } from "./result/diff-commits.ts";
+import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -59,6 +70,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return enqueue(repository.commonDir, () => combine(repository, run, base, commits, message, favour));
       }),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
+    diff: (cwd, from, to, { resultOf, ...options } = {}) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const [base, head] = [await findCommit(repository, from), await findCommit(repository, to)];
+        if (base === null || head === null) return null;
+        const end = resultOf === undefined ? head : await findResult(repository, resultOf, head);
+        return diffCommits(repository, base, end, options);
+      }),
     changesSince: (cwd, before) =>
       guarded(async () => {
         const repository = await open(cwd);

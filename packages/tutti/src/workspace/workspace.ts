@@ -6,6 +6,8 @@
 // 2. Nothing is deleted that is not reachable elsewhere: work is committed to refs/tutti/RUN/NAME/ATTEMPT before its
 //    folder is deleted.
 // 3. Two workspaces share nothing that one could change for the other, except git's object store.
+import type { DiffOptions } from "./result/diff-commits.ts";
+import type { ResultDiff } from "../schema/api/result-values.ts";
 import type { MovedRef, UnprovenFiles } from "../schema/outcome.ts";
 
 export interface RepositoryFacts {
@@ -148,6 +150,16 @@ export interface Workspaces {
     before: RepositoryState | null,
   ): Promise<{ state: RepositoryState; changes: RepositoryChanges | null }>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
+  /**
+   * Compares two revisions. Returns null if one of them does not exist. With `resultOf`, `head` is the result of that
+   * run, and commits of the user on the run's branch count too.
+   */
+  diff(
+    cwd: string,
+    base: string,
+    head: string,
+    options?: DiffOptions & { resultOf?: string | undefined },
+  ): Promise<ResultDiff | null>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;
   /**

@@ -108,6 +108,7 @@ export const COMMANDS: Record<string, CommandCase> = {
   doctor: { good: (scene) => scene.here("doctor"), bad: withUrl("doctor"), codes: [0, 1] },
   list: { good: (scene) => scene.at("list"), bad: noSuchFlag("list") },
   status: { good: (scene) => scene.at("status", scene.runs.ended), bad: unknownId("status") },
+  diff: { good: (scene) => scene.at("diff", scene.runs.ended), bad: unknownId("diff") },
   logs: { good: (scene) => scene.at("logs", scene.runs.ended, "--tail", "5"), bad: unknownId("logs"), streams: true },
   inbox: { good: (scene) => scene.at("inbox"), bad: noSuchFlag("inbox") },
   start: {

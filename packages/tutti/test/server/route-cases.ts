@@ -190,6 +190,11 @@ export const CASES: Record<RouteKey, Cases> = {
   "GET /api/orchestrator/:id": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/result": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/diff": {
+    success: ofEnded,
+    wrong: ({ ended }) => ({ params: { id: ended }, query: { stat: "2" } }),
+    conflict: ({ created }) => ({ params: { id: created } }),
+  },
   "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: unknownRun },

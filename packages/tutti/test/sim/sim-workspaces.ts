@@ -76,6 +76,8 @@ export function simWorkspaces(parts: Parts): Workspaces {
       })),
     changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
     changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
+    // No simulated client compares commits.
+    diff: async () => null,
     remove: (_, key) =>
       act(`remove ${folderPath(key)}`, () => {
         const folder = repository.folders.get(folderPath(key));

@@ -14,6 +14,7 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     events: async (id, after = 0) => engine.events({ run: id, after }),
     copy: async (id) => engine.export(id),
     problems: async (id) => engine.replay(id).problems,
+    diff: (id, options) => engine.diff(id, options),
     transcript: async (id, sessionId, after = 0) => engine.transcript(id, sessionId, { after, ...EVERYTHING }),
     result: (id) => engine.result(id),
     watch: async (id): Promise<LiveRun> => ({

@@ -66,13 +66,15 @@ export async function withEngine(
 
 function diskRuns(dataDir: string): RunReader {
   let transcripts: ReadTranscript | null = null;
+  const run = async (id: string) => mustExist(readRun(dataDir, id), id);
   return {
     rows: async () => readSummaries(dataDir),
     inbox: async () => openItems(readSummaries(dataDir)),
-    run: async (id) => mustExist(readRun(dataDir, id), id),
+    run,
     events: async (id, after = 0) => readEvents(dataDir, id, after),
     copy: async (id) => exportLog(dataDir, id),
     problems: async (id) => replayLog(dataDir, id).problems,
+    diff: async (id, options) => (await import("../../main/disk-diff.ts")).diskDiff(dataDir, await run(id), options),
     transcript: async (id, sessionId, after = 0) => {
       transcripts ??= (await import("../../main/transcripts.ts")).openTranscripts(dataDir);
       return transcripts(id, sessionId, after);

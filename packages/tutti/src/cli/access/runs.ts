@@ -3,6 +3,7 @@
 import type { RouteInput } from "../../client/call-route.ts";
 import type { ListedRun } from "../../client/run-summary.ts";
 import type { OrderArguments, OrderName } from "../../schema/api/orders.ts";
+import type { ResultDiff } from "../../schema/api/result-values.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -32,6 +33,12 @@ interface CleanupReport {
   errors?: { sessionId: string; error: string }[];
 }
 
+export interface DiffFlags {
+  task?: string | undefined;
+  /** Leaves out the patches. */
+  stat: boolean;
+}
+
 export interface RunReader {
   rows(): Promise<RunRow[]>;
   /** All open inbox items, the oldest first. */
@@ -44,6 +51,8 @@ export interface RunReader {
   copy(id: string): Promise<string>;
   /** Problems of the log, including a fold that differs from the current state. */
   problems(id: string): Promise<string[]>;
+  /** The difference between the result of a run or of a task and its base. */
+  diff(id: string, options: DiffFlags): Promise<ResultDiff>;
   /** All transcript entries of a session after entry `after`. */
   transcript(id: string, sessionId: string, after?: number): Promise<TranscriptEntry[]>;
 }

@@ -32,6 +32,7 @@ export function serverRuns(address: ClientOptions): RunAccess {
     events,
     copy: (id) => client.export(id),
     problems: async (id) => (await client.replay(id)).problems,
+    diff: (id, { task, stat }) => client.diff(id, { task, stat: stat ? "1" : "0" }),
     transcript: (id, sessionId, after = 0) =>
       allPages((last: { n: number } | undefined) => client.transcript(id, sessionId, { after: last?.n ?? after })),
     result: (id) => client.result(id),

@@ -15,6 +15,15 @@ export function addLookCommands(program: Command, action: CommandAction): void {
     .action(action(() => import("./status.ts"), "status"));
   examples(status, "tutti status orch_4k2m", "tutti status 4k2m --json | jq .inbox");
 
+  const diff = program
+    .command("diff")
+    .argument("<id>", "Run id or a unique prefix of it")
+    .argument("[task]", "Show only the work of this task")
+    .description("Show what a run changed, as git does")
+    .option("--stat", "Show only the number of changed lines per file")
+    .action(action(() => import("./diff.ts"), "diff"));
+  examples(diff, "tutti diff 4k2m", "tutti diff 4k2m task_002 --stat", "tutti diff 4k2m | git apply");
+
   const logs = program
     .command("logs")
     .argument("<id>", "Run id or a unique prefix of it")

@@ -1,6 +1,7 @@
 import { INBOX_ROUTES } from "./inbox-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
+import { RESULT_ROUTES } from "./result-routes.ts";
 import type { RouteTable } from "./route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
@@ -15,6 +16,7 @@ export const ROUTES = {
   ...SERVER_ROUTES,
   ...TOKEN_ROUTES,
   ...RUN_ROUTES,
+  ...RESULT_ROUTES,
   ...LOG_ROUTES,
   ...STEER_ROUTES,
   ...WORKER_ROUTES,
@@ -29,7 +31,7 @@ export const ROUTES = {
  * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
  * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
-export const API_VERSION = "1.3.0";
+export const API_VERSION = "1.4.0";
 
 export type RouteKey = keyof typeof ROUTES;
 

@@ -1,0 +1,24 @@
+import type { Output } from "../terminal/output.ts";
+import { findRunId } from "../access/find-run.ts";
+import { readRuns } from "../access/open-runs.ts";
+import { paintPatch } from "../terminal/paint-patch.ts";
+
+export async function diff(
+  output: Output,
+  idPrefix: string,
+  task: string | undefined,
+  flags: { stat?: boolean },
+): Promise<number> {
+  const runs = await readRuns(output);
+  const isShort = flags.stat === true || output.json;
+  const { base, head, files, stat } = await runs.diff(await findRunId(runs, idPrefix), { task, stat: isShort });
+  output.value({
+    base,
+    head,
+    files: files.map(({ path, status, additions, deletions }) => ({ path, status, additions, deletions })),
+  });
+  const text = isShort ? stat : files.map(({ patch = "" }) => patch).join("");
+  // For a file or a pipe the text stays as git prints it, so that `git apply` can read it.
+  if (!output.json) process.stdout.write(process.stdout.isTTY ? paintPatch(text, output.paint) : text);
+  return 0;
+}

@@ -1,0 +1,25 @@
+import { comparedCommits, noWork } from "../../run/compared-commits.ts";
+import type { ResultDiff } from "../../schema/api/result-values.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { DiffOptions } from "../../workspace/result/diff-commits.ts";
+import type { Workspaces } from "../../workspace/workspace.ts";
+
+export interface DiffRequest extends DiffOptions {
+  /** Compares the work of one task instead of the run's. */
+  task?: string | undefined;
+}
+
+export async function readDiff(
+  workspaces: Workspaces,
+  run: Run,
+  { task, ...options }: DiffRequest = {},
+): Promise<ResultDiff> {
+  const taskId = task ?? null;
+  const { base, head } = comparedCommits(run, taskId);
+  // While a run works, its branch may be ahead of the log.
+  const resultOf = taskId === null && isRunOver(run.status) ? run.id : undefined;
+  const diff = await workspaces.diff(run.cwd, base, head, { ...options, resultOf });
+  if (diff === null) throw noWork(run, taskId);
+  return diff;
+}

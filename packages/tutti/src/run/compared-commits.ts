@@ -1,0 +1,29 @@
+import { noSuchTask, taskOf, workerOf } from "./lookup.ts";
+import { TuttiError } from "../schema/error.ts";
+import { attemptRef } from "../schema/ids.ts";
+import type { Run } from "../schema/run.ts";
+
+/**
+ * Returns the revisions whose difference is the work of a run so far, or of the newest attempt at a task. The work of an
+ * attempt that did not complete is at its ref.
+ */
+export function comparedCommits(run: Run, taskId: string | null): { base: string; head: string } {
+  if (taskId === null) {
+    if (run.base !== null) return { base: run.base, head: run.head ?? run.base };
+    throw new TuttiError("wrong_state", `Run "${run.id}" has not started. Start it with "tutti start ${run.id}".`);
+  }
+  if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
+  const worker = workerOf(run, taskId);
+  const base = worker?.session.start;
+  if (!worker || !base) throw noWork(run, taskId);
+  return { base, head: worker.commit ?? attemptRef(run.id, taskId, worker.attempt) };
+}
+
+/** For revisions of `comparedCommits` that the repository does not have. */
+export const noWork = ({ id, cwd }: Run, taskId: string | null): TuttiError =>
+  taskId === null
+    ? new TuttiError("wrong_state", `The repository "${cwd}" has no result of run "${id}". Start the run again.`)
+    : new TuttiError(
+        "wrong_state",
+        `Task "${taskId}" of run "${id}" has no result yet. Show its state with "tutti status ${id}".`,
+      );

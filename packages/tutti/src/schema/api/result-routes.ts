@@ -1,0 +1,24 @@
+// Routes that show the result of a run and take it into the user's branch.
+import { z } from "zod";
+import { bit } from "./query.ts";
+import type { RouteTable } from "./route.ts";
+import { ResultDiff } from "./result-values.ts";
+import { TaskId } from "../ids.ts";
+
+export const RESULT_ROUTES = {
+  "GET /api/orchestrator/:id/diff": {
+    summary: "Compares the result of a run, or of a task, with the commit that it started from.",
+    query: z.object({
+      task: TaskId.optional().describe("Compare the work of this task only."),
+      stat: bit.default("0").describe("1 leaves out the patches."),
+      path: z
+        .string()
+        .min(1)
+        .refine((path) => !path.includes("\0"), "must not contain a NUL character")
+        .optional()
+        .describe("Only this file or folder, relative to the root of the repository."),
+    }),
+    response: ResultDiff,
+    errors: ["run_not_found", "task_not_found", "wrong_state", "folder_not_found", "not_a_repository"],
+  },
+} as const satisfies RouteTable;

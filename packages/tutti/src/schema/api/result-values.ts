@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+/** Each word begins with the letter that git uses. */
+export const FILE_STATUSES = ["added", "modified", "deleted", "renamed", "typechanged"] as const;
+
+export const FileChange = z.object({
+  path: z.string().describe("Relative to the root of the repository."),
+  status: z.enum(FILE_STATUSES),
+  additions: z.number().describe("Number of added lines; 0 for a binary file."),
+  deletions: z.number().describe("Number of deleted lines; 0 for a binary file."),
+  from: z.string().optional().describe("Path before the file was renamed."),
+  binary: z.literal(true).optional(),
+  patch: z.string().optional().describe("The part of `git diff` for this file. Missing with `stat=1`."),
+});
+export type FileChange = z.infer<typeof FileChange>;
+
+/** The difference between the commits `base` and `head`. */
+export const ResultDiff = z.object({
+  base: z.string(),
+  head: z.string(),
+  files: z.array(FileChange),
+  stat: z.string().describe("The output of `git diff --stat`."),
+});
+export type ResultDiff = z.infer<typeof ResultDiff>;

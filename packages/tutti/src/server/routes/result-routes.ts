@@ -1,0 +1,14 @@
+// Handlers of the routes that show and take the result of a run.
+import type { Handlers } from "../handler.ts";
+import { findRun, type RunRouteOptions } from "./run-routes.ts";
+import type { RESULT_ROUTES } from "../../schema/api/result-routes.ts";
+
+export function resultHandlers({ engine }: Pick<RunRouteOptions, "engine">): Handlers<keyof typeof RESULT_ROUTES> {
+  return {
+    "GET /api/orchestrator/:id/diff": ({ params, query }) => {
+      const { id } = findRun(engine, params.id);
+      const { stat, ...options } = query();
+      return engine.diff(id, { ...options, stat: stat === "1" });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// The routes that show and take the result of a run.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { ServerLab } from "./server-lab.ts";
+
+let lab: ServerLab;
+let ended: string;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  const agent = lab.lab.scenario([...mainSession([{ id: "a" }, { id: "b" }]), goodWorker]);
+  ended = await lab.create(agent, { autoStart: true, config: { autoSpawn: true } });
+  await lab.until(ended, ({ released }) => released);
+});
+afterAll(() => lab.tearDown());
+
+it("the diff has a patch per file, which stat=1 leaves out, and can be restricted to a task and a path", async () => {
+  const diff = async (query: string) => (await lab.api(`/api/runs/${ended}/diff${query}`)).json;
+  const base = lab.lab.git("rev-parse", "HEAD");
+  const head = lab.lab.git("rev-parse", `tutti/${ended}`);
+  const counts = { status: "added", additions: 1, deletions: 0 };
+  const whole = await diff("");
+  expect(whole).toMatchObject({ base, head, stat: expect.stringContaining("2 files changed") });
+  expect(whole.files).toEqual([
+    { path: "docs/a.md", ...counts, patch: `${lab.lab.git("diff", base, head, "--", "docs/a.md")}\n` },
+    { path: "docs/b.md", ...counts, patch: expect.stringMatching(/^diff --git /) },
+  ]);
+  expect((await diff("?stat=1")).files).toEqual([
+    { path: "docs/a.md", ...counts },
+    { path: "docs/b.md", ...counts },
+  ]);
+  expect((await diff("?task=b&stat=1")).files).toEqual([{ path: "docs/b.md", ...counts }]);
+  expect((await diff("?path=docs/a.md&stat=1")).files).toEqual([{ path: "docs/a.md", ...counts }]);
+  expect(await diff("?task=c")).toMatchObject({ error: { code: "task_not_found" } });
+  expect(await diff("?path=%00")).toMatchObject({ error: { code: "invalid_input" } });
+});
