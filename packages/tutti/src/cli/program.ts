@@ -91,6 +91,7 @@ export function createProgram(runner: Runner): Command {
     .option("--trust <hash>", "Agree to the programs and settings that files of the project ask for")
     .option("--yes", "Confirm the plan without asking")
     .option("--detach", "Leave the run to the server and exit at once")
+    .option("--leave-running", "Keep the agents running when the command ends")
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")
     .action(action(() => import("./run/run.ts"), "run"));
   examples(

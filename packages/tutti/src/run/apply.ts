@@ -6,6 +6,7 @@
 // 2. `apply` does not change its argument. Both states share every part that the event does not touch.
 // 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
 import { addTools, applyToSession, resumeSession } from "./fold/apply-session.ts";
+import { answerNote, asking } from "./fold/asking.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./fold/open-work.ts";
 import { soundOrder } from "./plan/plan.ts";
@@ -16,12 +17,12 @@ import type { AggregationAnswer } from "../schema/answer.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
-import type { Run, Subagent } from "../schema/run.ts";
+import type { GivenAnswer, Run, Subagent } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 7;
+export const FOLD_VERSION = 8;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -430,15 +431,12 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
   return { ...beBusy(run, at), status, outcome, main, owed: null, pausedFrom: null, completedAt: at };
 }
 
-/** Key of `Run.answers`. */
-export const asking = (taskId: string | null, question: string): string => `${taskId ?? "main"}: ${question}`;
-
 /** Sets `waitsFor` of a session that ended its turn with a question, and adds the answer to its next prompt. */
 function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, id, taskId, sessionId, question } = item;
   if (kind !== "question") return run;
   const open = Object.hasOwn(run.inbox, id);
-  const answered = answer === null ? {} : { note: `You asked: ${question}\nThe answer is: ${answer}`, problems: [] };
+  const answered = answer === null ? {} : { note: answerNote(question, answer), problems: [] };
   const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...answered };
   const later = (session: SessionState): SessionState => ({ ...session, waitedMs: session.waitedMs + waited });
   if (taskId === null) {
@@ -452,10 +450,12 @@ function noteWait(run: Run, item: InboxItem, answer: string | null, waited: numb
 
 /** Records a question, or its answer, in the session that asked. The `waited` time extends the session's deadline. */
 function noteAsk(previous: Run, item: InboxItem, answer: string | null, waited: number): Run {
-  const { taskId, sessionId, askId, question } = item;
+  const { kind, taskId, sessionId, askId, question } = item;
   if (askId === null) return noteWait(previous, item, answer, waited);
-  const given = { text: answer ?? "", sessionId: sessionId ?? "" };
-  const answers = answer === null ? previous.answers : withEntry(previous.answers, asking(taskId, question), given);
+  const permission = kind === "permission" ? { permission: item.evidence } : {};
+  const given: GivenAnswer = { text: answer ?? "", sessionId: sessionId ?? "", askId, question, ...permission };
+  const answers =
+    answer === null ? previous.answers : withEntry<GivenAnswer>(previous.answers, asking(taskId, question), given);
   const run = { ...previous, answers };
   const noted = (session: SessionState): SessionState => ({
     ...session,

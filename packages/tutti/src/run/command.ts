@@ -164,8 +164,12 @@ export interface TurnOver {
   work: { commit: string; files: string[]; head: string | null; unproven?: UnprovenFiles } | null;
   /** Lenient interpretations of `answer`. */
   warnings?: string[];
+  /** Set if the turn was cut off when its session was suspended. */
+  cutOff?: CutOff;
   history?: History;
 }
+
+export type CutOff = NonNullable<Extract<RunEvent, { type: "turn:ended" }>["data"]["cutOff"]>;
 
 /** Averages over `samples` completed tasks of earlier runs. */
 export interface History {

@@ -282,6 +282,11 @@ export const EVENTS = {
     problems: z.array(z.string()),
     /** True if the same prompt is sent again without counting as a try, because the agent was not at fault. */
     again: z.boolean().optional(),
+    /**
+     * Set if the session was suspended for `asleepMs` in the middle of the turn. The agent has not received the answers to
+     * the questions `unheard`.
+     */
+    cutOff: z.object({ asleepMs: z.number(), unheard: z.array(z.string()) }).optional(),
     /** The end of the agent's text if its answer was rejected. For display only. */
     said: z.string().nullable(),
     /** The phase that this text seems to answer. For display only. */

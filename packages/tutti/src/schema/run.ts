@@ -26,6 +26,19 @@ export interface Subagent {
   endedAt: number | null;
 }
 
+/** The user's answer to a question of a session. */
+export interface GivenAnswer {
+  text: string;
+  sessionId: string;
+  /** The session's own id for its question. */
+  askId: string;
+  question: string;
+  /** The tool of a permission, and its use. */
+  permission?: unknown;
+  /** True if the session was suspended before it received the answer. */
+  unheard?: boolean;
+}
+
 export interface Run {
   id: string;
   templateId: string;
@@ -78,7 +91,7 @@ export interface Run {
   verification: VerificationAnswer | null;
   inbox: Record<string, InboxItem>;
   /** The user's answers by task and question, so that a replacement session gets the same answer. */
-  answers: Record<string, { text: string; sessionId: string }>;
+  answers: Record<string, GivenAnswer>;
   decisions: Decision[];
   /** Messages from the user; `told` is true once a turn includes the message or its agent received it. */
   messages: { taskId: string | null; text: string; told: boolean; now?: boolean }[];

@@ -51,12 +51,23 @@ export interface DialogueFailure {
   resetAt?: number;
 }
 
+/** A conversation of an earlier keeper. */
+export interface ResumedConversation {
+  conversation: string;
+  /** How often the session was continued before, counting from 1, for ids that must differ from those of then. */
+  count: number;
+  /** Totals of the conversation so far. */
+  used: { inputTokens: number; outputTokens: number; usd: number };
+}
+
 export interface DialogueContext {
   sessionId: string;
   cwd: string;
   permissions: Permissions;
   /** Null for the agent's own default. */
   model: string | null;
+  /** The conversation to resume; null for a new one. */
+  resumed: ResumedConversation | null;
   /** The command of the first process, for `relaunch`. */
   command: readonly string[];
   /** Writes to the agent's stdin. */

@@ -36,6 +36,8 @@ export interface CodingDriver extends ProgramDriver {
 export interface DialogueDriver extends ProgramDriver {
   /** Runs in the keeper, which writes its JSON lines to `output.log`. */
   dialogue: DialogueName;
+  /** The command that resumes a conversation, made of the launch command. Absent if the program cannot. */
+  resume?: (command: readonly string[]) => string[];
 }
 
 /** The format of an agent's input and output. */

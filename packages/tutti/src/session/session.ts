@@ -79,8 +79,18 @@ export type SessionSignal =
   | { type: "forged"; name: string }
   /** The agent wrote more than `limit` bytes. The keeper ended the session. */
   | { type: "tooMuchOutput"; limit: number }
-  /** An interrupted turn has the ending `interrupted`, however the agent ended it. */
-  | { type: "turnOver"; turn: number; ending: Ending }
+  /**
+   * An interrupted turn has the ending `interrupted`, however the agent ended it. So has a turn that was open when the
+   * session was suspended; it is `cutOff`.
+   */
+  | { type: "turnOver"; turn: number; ending: Ending; cutOff?: true }
+  /**
+   * Tutti ended the processes of the session at `since`, in milliseconds since 1970, and its conversation can be resumed.
+   * More signals follow after `revive`.
+   */
+  | { type: "suspended"; since: number }
+  /** A new process resumes the conversation. All signals since then are from it. */
+  | { type: "revived" }
   /** Signals before this one are older than the call of `open`. */
   | { type: "caughtUp" }
   /**
@@ -96,6 +106,10 @@ export interface Session {
   /** Whether this engine or an earlier one delivered the turn. */
   wasDelivered(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
+  /** Whether `answer` was called for the question, here or by an earlier engine. Absent if the session is never suspended. */
+  wasAnswered?(askId: string): boolean;
+  /** Continues a suspended session. A second call changes nothing. Absent if the session is never suspended. */
+  revive?(): void;
   /**
    * Sends a message to the agent in the open turn. The signal `steered` confirms it; without that the agent did not
    * receive it. A repeated `id` has no effect. Missing for sessions that cannot.

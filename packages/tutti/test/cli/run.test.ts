@@ -524,7 +524,7 @@ describe("the user", () => {
     }
   });
 
-  it("without a terminal gets exit 4 when an agent asks, and the answer continues the same session", async () => {
+  it("without a terminal gets exit 4 when an agent asks, no agent runs on, and the answer is used without another question", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
       worker("*", { write: { "a.md": "a" }, then: "ask:Tabs or spaces?" }, { block: done({}) }),
@@ -532,13 +532,28 @@ describe("the user", () => {
     const { code, last } = await run(lab.scenario(sessions), "--yes");
     expect(code).toBe(4);
     expect(last.error).toMatchObject({ code: "needs_answer", message: expect.stringContaining("Tabs or spaces?") });
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     const [, item] = /tutti answer (item_\w+)/.exec(last.error!.message)!;
     const answered = await lab.json(["answer", item!, "spaces"]);
     expect(answered.last).toMatchObject({ outcome: "success", census: { completed: 1 } });
-    expect(lab.events().filter(({ type }) => type === "worker:spawning")).toHaveLength(1);
     expect(lab.leftovers()).toEqual([]);
     const again = await lab.json(["answer", item!, "tabs"]);
     expect(again).toMatchObject({ code: 3, last: { error: { code: "item_not_found" } } });
+  });
+
+  it("with --leave-running leaves its agents to the command that answers them", async () => {
+    lab.playsAgents = false;
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { write: { "a.md": "a" }, then: "ask:Tabs or spaces?" }, { block: done({}) }),
+    ];
+    const { code, last } = await run(lab.scenario(sessions), "--yes", "--leave-running");
+    expect(code).toBe(4);
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).not.toEqual([]);
+    const [, item] = /tutti answer (item_\w+)/.exec(last.error!.message)!;
+    expect((await lab.json(["answer", item!, "spaces"])).last).toMatchObject({ outcome: "success" });
+    expect(lab.events().filter(({ type }) => type === "worker:spawning")).toHaveLength(1);
+    expect(lab.leftovers()).toEqual([]);
   });
 
   it("without a terminal gets a question only when no other task can proceed", async () => {

@@ -26,6 +26,7 @@ export class AcpLab {
       cwd,
       permissions: Permissions.parse(permissions),
       model,
+      resumed: null,
       command: ["agent", "--acp"],
       write: (text) => void this.wrote.push(JSON.parse(text) as Message),
       tell: (line) => void this.told.push(line),

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_PERMISSIONS, type Permissions } from "../../src/schema/permissions.ts";
-import type { AgentLine, Dialogue, OpenDialogue } from "../../src/session/dialogue.ts";
+import type { AgentLine, Dialogue, OpenDialogue, ResumedConversation } from "../../src/session/dialogue.ts";
 import { LineTail } from "../../src/session/lines/line-tail.ts";
 
 export interface DialogueLabOptions {
   permissions?: Partial<Permissions>;
   model?: string;
+  resumed?: ResumedConversation;
   cwd?: string;
   sessionId?: string;
   command?: string[];
@@ -31,6 +32,7 @@ export class DialogueLab {
       cwd: options.cwd ?? "/home/dev/project",
       permissions: { ...DEFAULT_PERMISSIONS, ...options.permissions },
       model: options.model ?? null,
+      resumed: options.resumed ?? null,
       write: (text) => {
         for (const line of text.split("\n"))
           if (line !== "") this.said.push(JSON.parse(line) as Record<string, unknown>);

@@ -21,7 +21,7 @@ export async function readRuns(output: Output): Promise<RunReader> {
 export async function withRuns(
   output: Output,
   work: (runs: RunAccess, signal: AbortSignal) => Promise<number>,
-  agentEnv: readonly string[] = [],
+  { agentEnv = [], leaveRunning = false }: EngineFlags = {},
 ): Promise<number> {
   const env = readPairs("--agent-env", agentEnv);
   const address = await findAddress(output);
@@ -29,35 +29,36 @@ export async function withRuns(
     const { localRuns } = await import("./local-runs.ts");
     const warn = (problem: string) => output.warn(problem);
     const options = { ...output.options, dataDir: output.dataDir, agentEnv: env, warn };
-    return withEngine(options, (local, signal) => work(localRuns(local), signal));
+    return withEngine(options, (local, signal) => work(localRuns(local), signal), leaveRunning);
   }
-  if (agentEnv.length > 0) {
+  const [flag] = [...(agentEnv.length > 0 ? ["--agent-env"] : []), ...(leaveRunning ? ["--leave-running"] : [])];
+  if (flag !== undefined) {
     throw new TuttiError(
       "usage",
-      `The server at ${address.baseUrl} starts the agents. Give --agent-env to "tutti serve" instead.`,
+      `The server at ${address.baseUrl} starts the agents. Give ${flag} to "tutti serve" instead.`,
     );
   }
   const { serverRuns } = await import("./server-runs.ts");
   return untilInterrupted((signal) => work(serverRuns(address), signal));
 }
 
-/**
- * Opens an engine for one command. On a signal the agents end and the run stays resumable. After `needs_answer` it
- * sets `leaveRunning`: the agents wait for the user, and ending them would lose their work.
- */
+/** Flags that only a command with its own engine takes. */
+interface EngineFlags {
+  agentEnv?: readonly string[] | undefined;
+  leaveRunning?: boolean | undefined;
+}
+
+/** Opens an engine for one command. At its end the agents end, unless `leaveRunning`, and the run stays resumable. */
 export async function withEngine(
   options: LocalOptions,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
+  leaveRunning = false,
 ): Promise<number> {
   const { openLocalEngine } = await import("../../main/local-engine.ts");
   const local = openLocalEngine(options);
   return untilInterrupted(async (signal) => {
-    let leaveRunning = false;
     try {
       return await work(local, signal);
-    } catch (error) {
-      leaveRunning = error instanceof TuttiError && error.code === "needs_answer";
-      throw error;
     } finally {
       await local.close({ leaveRunning });
     }

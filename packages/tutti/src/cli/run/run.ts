@@ -17,6 +17,7 @@ export interface RunFlags {
   maxUsd?: string;
   trust?: string;
   agentEnv: string[];
+  leaveRunning?: boolean;
   var: string[];
   maxWorkers?: string;
   yes?: boolean;
@@ -45,7 +46,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
       output.line(`The run continues on the server. Follow it with: tutti attach ${id}`);
       return 0;
     },
-    flags.agentEnv,
+    flags,
   );
 }
 

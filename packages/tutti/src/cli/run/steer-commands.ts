@@ -11,6 +11,7 @@ import type { InboxItem } from "../../schema/inbox.ts";
 /** The flags of all rows; each command has some of them. */
 export interface SteerFlags {
   agentEnv?: string[];
+  leaveRunning?: boolean;
   allowDegraded?: boolean;
   yes?: boolean;
   skip?: string[];
@@ -211,6 +212,7 @@ export function addSteerCommands(program: Command, action: CommandAction): void 
     if (row.follows) {
       command
         .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
+        .option("--leave-running", "Keep the agents running when the command ends")
         .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete");
     }
     for (const [flag, description, kind] of row.options ?? []) {

@@ -29,6 +29,6 @@ async function steer(
       const { yes = false, allowDegraded = false } = flags;
       return watch({ runs, output, id, signal, yes, allowDegraded, start: false, ...settings });
     },
-    flags.agentEnv,
+    flags,
   );
 }

@@ -12,7 +12,7 @@ import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
-import type { History, SubagentReport } from "../../run/command.ts";
+import type { CutOff, History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
 import { asTuttiError, TuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
@@ -75,6 +75,8 @@ export class SessionRunner {
   readonly #passedOn = new Set<number>();
   #canSteer = false;
   #caughtUp = false;
+  /** Since when the session has been suspended; null if it is not. */
+  #suspendedAt: number | null = null;
   readonly #progressReporter: ProgressReporter;
   readonly #saver: WorkSaver;
   #lastSignalAt: number;
@@ -168,7 +170,9 @@ export class SessionRunner {
     const session = this.#session;
     const state = this.#state;
     if (!session || !state || state.state !== "running") return;
-    for (const [askId, text] of Object.entries(state.asks)) {
+    if (this.#suspendedAt !== null) return this.#revive(session, state);
+    // Whether the session is suspended is known only when it is `#caughtUp`.
+    for (const [askId, text] of this.#caughtUp ? Object.entries(state.asks) : []) {
       if (text === null || this.#answered.has(askId)) continue;
       this.#answered.add(askId);
       this.touch();
@@ -223,9 +227,17 @@ export class SessionRunner {
     }
   }
 
+  /** Continues a suspended session, unless it waits for the user: until then it needs no process. */
+  #revive(session: Session, state: SessionState): void {
+    const { inbox, status } = this.#run;
+    const waits = Object.values(inbox).some(({ sessionId }) => sessionId === this.sessionId);
+    if (!waits && state.pausedAt === null && status !== "paused") session.revive?.();
+  }
+
   /** Also removes the workspace; its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
+    if (this.#suspendedAt !== null) this.#session?.leave();
     if (how === "close") await this.#session?.close();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
     await this.#served;
@@ -415,6 +427,12 @@ export class SessionRunner {
       case "turnOver":
         await this.#turnOver(signal);
         return this.refresh();
+      case "suspended":
+        this.#suspendedAt = signal.since;
+        return this.refresh();
+      case "revived":
+        this.#suspendedAt = null;
+        return this.refresh();
       case "caughtUp":
         this.#caughtUp = true;
         this.#options.onCaughtUp();
@@ -452,7 +470,16 @@ export class SessionRunner {
     await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key });
   }
 
-  async #turnOver({ turn, ending }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
+  /** A later engine that reads the same signals again does not know how long the session was suspended. */
+  #cutOff({ asks }: SessionState): CutOff {
+    const now = this.#options.world.now();
+    const isUnheard = ([askId, text]: [string, string | null]): boolean =>
+      text !== null && this.#session?.wasAnswered?.(askId) === false;
+    const unheard = Object.entries(asks).filter(isUnheard);
+    return { asleepMs: now - (this.#suspendedAt ?? now), unheard: unheard.map(([askId]) => askId) };
+  }
+
+  async #turnOver({ turn, ending, cutOff }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
     const record = this.#record;
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     const state = this.#state;
@@ -486,7 +513,8 @@ export class SessionRunner {
     }
     await this.#stopWatching();
     if (judged.moved) await this.#report({ type: "refMoved", moved: judged.moved });
-    await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
+    const over = cutOff ? { ...judged.over, cutOff: this.#cutOff(state) } : judged.over;
+    await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over });
   }
 
   #newItemId(): string {

@@ -1,14 +1,15 @@
 // `applyToSession` is the part of the fold for the main session and the workers.
+import { answerNote, asking } from "./asking.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { toldTo } from "../rules/message.ts";
 import { outlineOf } from "../plan/outline.ts";
 import { providerOf } from "../provider/provider-name.ts";
-import { sizeOf, withEntry, withoutEntries } from "./shared-record.ts";
+import { sizeOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Ending } from "../../schema/ending.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
-import type { Run } from "../../schema/run.ts";
+import type { GivenAnswer, Run } from "../../schema/run.ts";
 import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../../schema/worker.ts";
 
 type SessionEvent = Extract<
@@ -131,7 +132,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
       return withSession(counted, event.data.taskId, session);
     }
     case "turn:ended":
-      return endTurn(run, event.data, event.timestamp);
+      return noteCutOff(endTurn(run, event.data, event.timestamp), event.data, event.timestamp);
     case "turn:abandoned": {
       const { taskId, usage, toolStats } = event.data;
       const worker = taskId === null ? undefined : workerOf(run, taskId);
@@ -275,6 +276,30 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
     },
   );
   return { ...ended, usage, toolStats };
+}
+
+/** Adds the answers that the agent has not received to its next prompt, and the time of the suspension to its deadline. */
+function noteCutOff(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
+  const { cutOff, sessionId, taskId } = data;
+  if (!cutOff) return run;
+  const unheard = valuesOf(run.answers).filter(
+    (answer) => answer.sessionId === sessionId && cutOff.unheard.includes(answer.askId),
+  );
+  const answers = unheard.reduce(
+    (all, answer) => withEntry<GivenAnswer>(all, asking(taskId, answer.question), { ...answer, unheard: true }),
+    run.answers,
+  );
+  const notes = unheard.map(({ question, text }) => answerNote(question, text));
+  const noted = (owed: Owed | null): Owed | null => {
+    if (!owed || notes.length === 0) return owed;
+    return { ...owed, note: [...(owed.note === null ? [] : [owed.note]), ...notes].join("\n\n") };
+  };
+  if (taskId === null) return { ...run, answers, owed: noted(run.owed) };
+  const worker = workerOf(run, taskId);
+  if (!worker) return run;
+  // Never more than a whole `workerTimeout` from now on: a wait for the user during the suspension counts already.
+  const waitedMs = Math.min(worker.session.waitedMs + cutOff.asleepMs, at - (worker.startedAt ?? at));
+  return withSession({ ...run, answers }, taskId, { waitedMs }, { owed: noted(worker.owed) });
 }
 
 /** An `Ending` of kind `ended` shows that the provider answers again. */

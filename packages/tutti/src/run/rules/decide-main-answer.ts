@@ -43,6 +43,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
         ending,
         problems,
         ...(again ? { again } : {}),
+        ...(over.cutOff ? { cutOff: over.cutOff } : {}),
         said: problems.length > 0 ? over.said : null,
         guess: problems.length > 0 ? over.guess : null,
         toolStats: over.toolStats,

@@ -1,4 +1,5 @@
-import { asking, hookKey } from "../apply.ts";
+import { hookKey } from "../apply.ts";
+import { asking } from "../fold/asking.ts";
 import { NO_ANSWER } from "../inbox/ask-user.ts";
 import type { Report } from "../command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
@@ -23,7 +24,7 @@ import { PAUSABLE } from "../transitions.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Usage } from "../../schema/outcome.ts";
-import type { Run } from "../../schema/run.ts";
+import type { GivenAnswer, Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -255,12 +256,18 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
   const added = addItem(run, item, at);
   const key = asking(taskId, question);
   const earlier = Object.hasOwn(run.answers, key) ? run.answers[key]! : null;
-  // The same session that asks again has a new question. A permission is never reused, because two requests with the same
-  // text may be about different things.
-  const isNew = earlier === null || earlier.sessionId === sessionId || permission !== undefined;
-  if (added.type !== "inbox:added" || isNew) return [added];
-  // The user answered this question to an earlier session, which was lost before it could use the answer.
+  if (added.type !== "inbox:added" || earlier === null || !isRepeated(report, earlier)) return [added];
   return [added, answered(run, added.data.item, earlier.text)];
+}
+
+/**
+ * Whether the user answered this question before, but the agent could not use the answer: its session was suspended, or
+ * lost and replaced. Otherwise the same session that asks again has a new question. A permission counts only for a
+ * suspended session and the same use, because two requests with the same text may be about different things.
+ */
+function isRepeated({ sessionId, permission }: Extract<Report, { type: "asked" }>, earlier: GivenAnswer): boolean {
+  if (earlier.sessionId !== sessionId) return permission === undefined;
+  return earlier.unheard === true && JSON.stringify(earlier.permission) === JSON.stringify(permission);
 }
 
 const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>

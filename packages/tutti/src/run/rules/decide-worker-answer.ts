@@ -26,6 +26,7 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
       ending: over.ending,
       problems,
       ...(again ? { again } : {}),
+      ...(over.cutOff ? { cutOff: over.cutOff } : {}),
       said: problems.length > 0 ? over.said : null,
       guess: problems.length > 0 ? over.guess : null,
       toolStats: over.toolStats,

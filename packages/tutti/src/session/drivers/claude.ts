@@ -1,12 +1,21 @@
 // `claude`: the Claude Code program on the PATH, with the user's own login.
 import { join } from "node:path";
-import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, claudeCommand, claudePassedEnv, uuidOf } from "./claude/command.ts";
+import {
+  CLAUDE,
+  CLAUDE_DEFAULTS,
+  CLAUDE_ENV,
+  claudeCommand,
+  claudePassedEnv,
+  resumeCommand,
+  uuidOf,
+} from "./claude/command.ts";
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 
 export const claudeDriver: DialogueDriver = {
   dialogue: "claude",
+  resume: resumeCommand,
   check: (_rest, cwd) => void findProgram(CLAUDE, cwd),
   ownEnv: Object.keys(CLAUDE_ENV),
   launch: (_rest, { sessionId, cwd, model }, folder, env) => {

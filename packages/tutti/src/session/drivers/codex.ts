@@ -7,6 +7,7 @@ import { findProgram } from "../find-program.ts";
 
 export const codexDriver: DialogueDriver = {
   dialogue: "codex",
+  resume: (command) => [...command],
   check: (_rest, cwd) => void findProgram(CODEX, cwd),
   launch: (_rest, _spec, folder, env) => {
     const home = makeHomeFolder(join(folder, "codex"), env);

@@ -3,7 +3,7 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import { ActivityWatch } from "./activity.ts";
 import { findOwnProcesses, type OwnProcesses } from "./agent-commands.ts";
-import type { AgentLine, Dialogue, DialogueTurn } from "../dialogue.ts";
+import type { AgentLine, Dialogue, DialogueTurn, ResumedConversation } from "../dialogue.ts";
 import { loadDialogue, type DialogueName } from "../dialogues.ts";
 import { droppedMessage } from "../lines/line-splitter.ts";
 import { LineTail } from "../lines/line-tail.ts";
@@ -22,6 +22,7 @@ export interface DialogueRunnerOptions {
   folder: string;
   spec: KeeperSpec;
   record: SessionRecord;
+  resumed: ResumedConversation | null;
   write: (text: string) => void;
   /** Called once per session, when the first process accepts turns. */
   ready: () => void;
@@ -43,7 +44,8 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
     const tell = (line: AgentLine) => runner.tell(line);
     const ready = () => runner.becomeReady();
     const fail = (error: string) => runner.fail(error);
-    return open({ sessionId, cwd, permissions, model, command, write, tell, ready, fail });
+    const { resumed } = options;
+    return open({ sessionId, cwd, permissions, model, resumed, command, write, tell, ready, fail });
   });
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findDriver } from "../agents.ts";
 import { archiveSession, forgetSessions, isArchived, livingSessions } from "../transcript/archive-session.ts";
+import type { ResumedConversation } from "../dialogue.ts";
 import type { Driver, Launch } from "../driver.ts";
 import { endSession, KEEPER_GRACE_MS } from "./end-session.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
@@ -126,6 +127,16 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     return driver.launch(rest, spec, sessionFolder, { ...process.env, ...agentEnv });
   }
 
+  /** The agent gets the current login and environment, which may have changed since it was suspended. */
+  function revivalOf(spec: SessionSpec, driver: Driver, rest: string, sessionFolder: string) {
+    if (!("resume" in driver) || !driver.resume) return null;
+    const { resume } = driver;
+    return (resumed: ResumedConversation): KeeperLaunch => {
+      const launch = driver.launch(rest, spec, sessionFolder, { ...process.env, ...agentEnv });
+      return { ...keeperLaunch(spec, launch), revival: { ...resumed, command: resume(launch.command) } };
+    };
+  }
+
   return {
     open(spec: SessionSpec): Session {
       const { driver, rest } = findDriver(spec.agent);
@@ -137,6 +148,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         launch,
         spec: keeperSpec(spec, launch, driver),
         keeperLaunch: () => keeperLaunch(spec, launch),
+        revivalLaunch: revivalOf(spec, driver, rest, sessionFolder),
         sessionKey: () => sessionKey(spec.sessionId),
         secrets: secrets(),
         world,

@@ -2,6 +2,7 @@
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
+import type { ResumedConversation } from "../dialogue.ts";
 import { ownProgram } from "./program.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
 
@@ -12,6 +13,13 @@ export interface KeeperLaunch {
   env: Record<string, string>;
   /** Values that must not appear in any file of the session. */
   secrets: string[];
+  /** Set for a keeper that continues a suspended session. */
+  revival?: Revival;
+}
+
+export interface Revival extends ResumedConversation {
+  /** The command that resumes the conversation. */
+  command: string[];
 }
 
 /**

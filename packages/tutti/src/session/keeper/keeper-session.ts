@@ -1,5 +1,6 @@
-import { existsSync, watch, type FSWatcher } from "node:fs";
+import { existsSync, statSync, watch, type FSWatcher } from "node:fs";
 import { newDecoder } from "../agents.ts";
+import type { ResumedConversation } from "../dialogue.ts";
 import type { Coding, Driver, Launch } from "../driver.ts";
 import { endSession } from "./end-session.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
@@ -8,6 +9,7 @@ import { startKeeper, type KeeperLaunch } from "./keeper-launch.ts";
 import { identify, isAlive } from "../process.ts";
 import { SessionReader, wireName } from "./read-session.ts";
 import {
+  answerName,
   endUnstarted,
   hasRequest,
   interruptName,
@@ -27,7 +29,7 @@ import {
 import { sweepSession } from "./session-processes.ts";
 import { TimeSlice } from "../time-slice.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
-import { ignoreUnwritable, tryToWrite } from "../../durable-file.ts";
+import { ignoreUnwritable, removeFile, tryToWrite } from "../../durable-file.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
@@ -44,6 +46,8 @@ export interface KeeperSessionOptions {
   launch: Launch;
   spec: KeeperSpec;
   keeperLaunch: () => KeeperLaunch;
+  /** The launch of a keeper that continues the session; null if the agent cannot resume conversations. */
+  revivalLaunch: ((resumed: ResumedConversation) => KeeperLaunch) | null;
   /** The key that signs requests to the keeper. */
   sessionKey: () => string;
   secrets: Secrets;
@@ -57,6 +61,14 @@ export class KeeperSession implements Session {
   #wake = new AbortController();
   /** The reader of `signals`. `#isOver` starts from its position. */
   #reader: SessionReader | null = null;
+  /** What the signals so far say about the conversation. */
+  readonly #talk = {
+    id: null as string | null,
+    hasBegun: false,
+    revivals: 0,
+    used: { inputTokens: 0, outputTokens: 0, usd: 0 },
+  };
+  readonly #revival = Promise.withResolvers<void>();
 
   constructor(options: KeeperSessionOptions) {
     this.#options = options;
@@ -76,15 +88,27 @@ export class KeeperSession implements Session {
     const reader = new SessionReader(folder, launch.mode, () => newDecoder(driver), { secrets });
     this.#reader = reader;
     const watcher = this.#watch();
-    const startedAt = world.mono();
+    let startedAt = world.mono();
     let caughtUp = false;
     try {
       while (!this.#left.signal.aborted) {
         this.#wake = new AbortController();
         const end = this.#findEnd(world.mono() - startedAt);
         yield* this.#readSignals(reader);
+        // A session that ends from now on was ended for good.
+        const revival = caughtUp || !end ? null : this.#findRevival();
+        if (revival) yield { type: "suspended", since: Math.round(statSync(paths(folder).end).mtimeMs) };
         if (!caughtUp) yield { type: "caughtUp" };
         caughtUp = true;
+        if (revival) {
+          await this.#revival.promise;
+          if (this.#left.signal.aborted) return;
+          const launch = revival();
+          writeSessionFile(folder, () => removeFile(paths(folder).end));
+          startKeeper(folder, this.sessionId, launch);
+          startedAt = world.mono();
+          continue;
+        }
         if (end) {
           // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
           const keeper = readEnd(folder)?.keeper?.pid ?? null;
@@ -103,9 +127,35 @@ export class KeeperSession implements Session {
   async *#readSignals(reader: SessionReader): AsyncGenerator<SessionSignal> {
     const slice = new TimeSlice();
     for (const signal of reader.read()) {
+      if (signal) this.#noteTalk(signal);
       if (signal) yield signal;
       if (slice.isOver) await slice.renew();
     }
+  }
+
+  #noteTalk(signal: SessionSignal): void {
+    const talk = this.#talk;
+    if (signal.type === "agent" && signal.capabilities?.resume) talk.id = signal.conversation ?? talk.id;
+    if (signal.type === "sent") talk.hasBegun = true;
+    if (signal.type === "revived") talk.revivals += 1;
+    if (signal.type !== "usage") return;
+    talk.used.inputTokens += signal.usage.inputTokens;
+    talk.used.outputTokens += signal.usage.outputTokens;
+    talk.used.usd += signal.usage.usd;
+  }
+
+  /** Null if the session was not ended by Tutti before its work was done, or its conversation cannot be resumed. */
+  #findRevival(): (() => KeeperLaunch) | null {
+    const { folder, revivalLaunch } = this.#options;
+    const { id, hasBegun, revivals, used } = this.#talk;
+    const reason = readEnd(folder)?.reason;
+    const isSuspended = (reason === "stopped" || reason === "orphaned") && !hasRequest(folder, CLOSE);
+    if (!isSuspended || !hasBegun || id === null || !revivalLaunch) return null;
+    return () => revivalLaunch({ conversation: id, count: revivals + 1, used });
+  }
+
+  revive(): void {
+    this.#revival.resolve();
   }
 
   /** Starts the keeper, unless the folder shows that the session was started before. */
@@ -170,7 +220,11 @@ export class KeeperSession implements Session {
     const name = wireName(askId);
     const input = this.#coding?.encodeAnswer(name, text) ?? null;
     if (this.#coding && input === null) return;
-    this.#request(`answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
+    this.#request(answerName(askId), { type: "answer", askId: name, text, input });
+  }
+
+  wasAnswered(askId: string): boolean {
+    return hasRequest(this.#options.folder, answerName(askId));
   }
 
   async steer(turn: number, id: string, text: string): Promise<void> {
@@ -213,7 +267,7 @@ export class KeeperSession implements Session {
 
   #requestClose(): boolean {
     const { folder, sessionKey } = this.#options;
-    return tryToWrite(() => request(folder, sessionKey(), "close", { type: "close" }));
+    return tryToWrite(() => request(folder, sessionKey(), CLOSE, { type: "close" }));
   }
 
   async stop(): Promise<void> {
@@ -224,12 +278,15 @@ export class KeeperSession implements Session {
 
   leave(): void {
     this.#left.abort();
+    this.#revival.resolve();
     this.#wake.abort();
   }
 }
 
 /** Ends that Tutti did not order. */
 const LOSSES: ReadonlySet<SessionEnd["reason"]> = new Set(["exited", "forged", "tooMuchOutput"]);
+
+const CLOSE = "close";
 
 const END_REASONS = {
   stopped: "it was stopped",

@@ -17,11 +17,20 @@ import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCommands, findCommands } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
-import { readLaunch, type KeeperLaunch } from "./keeper-launch.ts";
+import { readLaunch, type KeeperLaunch, type Revival } from "./keeper-launch.ts";
 import { watchOutput } from "./output-limit.ts";
 import { identify, isAlive, signalGroup, type ProcessIdentity } from "../process.ts";
 import { createSecrets } from "../secrets/find-secrets.ts";
-import { listRequests, paths, readJson, readSigned, writeJson, writeJsonOnce } from "./session-folder.ts";
+import {
+  listRequests,
+  paths,
+  readJson,
+  readSigned,
+  readTurns,
+  sentTurns,
+  writeJson,
+  writeJsonOnce,
+} from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
 import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
@@ -81,7 +90,8 @@ class Keeper {
       onExceeded: () => this.#stopOutput(),
       onTrimmedErrors: () => this.#record.remask("errors"),
     });
-    if (this.#spec.mode === "stream") this.#start(null);
+    if (this.#launch.revival) this.#continue(this.#launch.revival);
+    else if (this.#spec.mode === "stream") this.#start(null);
     else this.#record.note({ type: "started" });
     setInterval(() => this.#readRequests(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
@@ -96,6 +106,15 @@ class Keeper {
     this.#readRequests();
   }
 
+  /** Old requests are for the ended process. The engine sends a new turn instead of one that was cut off. */
+  #continue({ command }: Revival): void {
+    const sent = sentTurns(this.#folder);
+    const names = listRequests(this.#folder);
+    for (const name of names) this.#handled.add(name);
+    this.#record.note({ type: "revived", unsent: readTurns(names).filter((turn) => !sent.has(turn)) });
+    this.#start(null, command);
+  }
+
   async #openDialogueRunner(): Promise<void> {
     const { dialogue } = this.#spec;
     if (dialogue === null) return;
@@ -103,6 +122,7 @@ class Keeper {
       folder: this.#folder,
       spec: this.#spec,
       record: this.#record,
+      resumed: this.#launch.revival ?? null,
       write: (text) => void this.#agent?.stdin?.write(text),
       ready: () => {
         this.#record.note({ type: "started" });
@@ -116,7 +136,8 @@ class Keeper {
   }
 
   #fail(turn: number | null, error: string): void {
-    this.#record.note({ type: "unstartable", turn, error });
+    // A conversation that cannot be resumed is lost, but its agent can start.
+    if (!this.#launch.revival) this.#record.note({ type: "unstartable", turn, error });
     if (this.#agent) void this.#kill();
     else void this.#finish("exited");
   }
@@ -340,7 +361,7 @@ async function main(folder: string): Promise<void> {
   const launch = readLaunch();
   if (launch === null || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
   // The session may have run and ended since the engine checked the folder.
-  if (existsSync(at.end) || readdirSync(folder).includes("journal.jsonl")) {
+  if (existsSync(at.end) || (!launch.revival && readdirSync(folder).includes("journal.jsonl"))) {
     removeFile(at.keeper);
     return leave();
   }

@@ -185,20 +185,34 @@ export class SessionReader {
         this.#stopped = true;
         yield { type: "tooMuchOutput", limit: entry.limit };
         return;
+      case "revived":
+        this.#stopped = false;
+        this.#startDecoding();
+        for (const turn of [...this.#turns.splice(0), ...entry.unsent]) {
+          this.#over = turn;
+          yield { type: "turnOver", turn, ending: CUT_OFF, cutOff: true };
+        }
+        this.#interrupted.clear();
+        yield { type: "revived" };
+        return;
       case "unstartable":
         yield { type: "unstartable", error: maskText(this.#secrets, entry.error) };
         return;
       case "exited": {
         yield* this.#decode(this.#mask.end());
         yield* this.#toSignals(this.#decoder.flush());
-        this.#decoder = this.#newDecoder();
-        this.#mask = new MaskStream(this.#secrets);
+        this.#startDecoding();
         if (entry.deliberate) return;
         const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
         const clean = this.#mode === "turn" && entry.code === 0;
         yield* this.#endTurn(clean ? SUCCESS : this.#exit(how, entry.resumable === true));
       }
     }
+  }
+
+  #startDecoding(): void {
+    this.#decoder = this.#newDecoder();
+    this.#mask = new MaskStream(this.#secrets);
   }
 
   #exit(how: string, isResumable: boolean): Ending {
@@ -230,6 +244,7 @@ export class SessionReader {
 
 const NEWLINE = 0x0a;
 const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
+const CUT_OFF: Ending = { kind: "interrupted", detail: "the session was suspended" };
 
 /** The ending of an interrupted turn, however the agent ended it. */
 const interrupted = ({ kind, detail }: Ending): Ending => ({

@@ -22,7 +22,7 @@ import { join } from "node:path";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
-import { isThere, openRegular, readWhole } from "./session-file.ts";
+import { isThere, openRegular, parseLine, readWhole } from "./session-file.ts";
 import {
   asDiskError,
   bootId,
@@ -33,6 +33,7 @@ import {
   writeDurably,
 } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { pathName } from "../../schema/ids.ts";
 import type { Permissions } from "../../schema/permissions.ts";
 
 export interface KeeperSpec {
@@ -87,6 +88,8 @@ export type JournalEntry =
   | { type: "forged"; name: string; offset: number }
   /** Like `stopping`. The agent wrote more than `limit` bytes. */
   | { type: "tooMuchOutput"; limit: number; offset: number }
+  /** Written by the first act of a keeper that continues a suspended session. Turns that were open or `unsent` are over. */
+  | { type: "revived"; unsent: number[]; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
   /** `resumable`: the agent has a dialogue, so its exit is no statement about the task. */
   | {
@@ -229,8 +232,21 @@ export function readSigned(folder: string, sessionKey: string, name: string): Ke
   }
 }
 
+export const answerName = (askId: string): string => `answer-${pathName(askId)}`;
+
 /** Padded, so that requests sort by turn number. */
 export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
+
+/** The turns among the names of requests. */
+export const readTurns = (names: readonly string[]): number[] =>
+  names.filter((name) => name.startsWith("turn-")).map((name) => Number(name.slice("turn-".length)));
+
+/** The turns that a keeper sent to the agent. */
+export function sentTurns(folder: string): Set<number> {
+  const lines = readFileSync(paths(folder).journal, "utf8").split("\n");
+  const entries = lines.flatMap((line) => parseLine<JournalEntry>(line) ?? []);
+  return new Set(entries.flatMap((entry) => (entry.type === "sent" ? [entry.turn] : [])));
+}
 
 export const interruptName = (turn: number): string => `interrupt-${String(turn).padStart(6, "0")}`;
 

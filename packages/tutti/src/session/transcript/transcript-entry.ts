@@ -53,6 +53,8 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
     // The run's log shows these, because they end the attempt.
     case "forged":
     case "tooMuchOutput":
+    case "suspended":
+    case "revived":
     case "ready":
     case "partial":
     case "caughtUp":

@@ -41,7 +41,7 @@ class ClaudeDialogue implements Dialogue {
   /** The program stores a conversation with its first answer. One that is not stored cannot be resumed. */
   #isStored = false;
   readonly #requests: Requests;
-  readonly #meter = new ClaudeUsageMeter();
+  readonly #meter: ClaudeUsageMeter;
   #turn: ClaudeTurn | null = null;
   #requestCount = 0;
   // The following fields belong to the current process.
@@ -62,6 +62,7 @@ class ClaudeDialogue implements Dialogue {
     this.#context = context;
     this.#command = [...context.command];
     this.#conversation = uuidOf(context.sessionId);
+    this.#meter = new ClaudeUsageMeter(context.resumed?.used);
     this.#requests = new Requests({
       context,
       // The program reports paths with links resolved.

@@ -11,7 +11,12 @@ export interface Spent {
 const NOTHING: Spent = { inputTokens: 0, outputTokens: 0, usd: 0 };
 
 export class ClaudeUsageMeter {
-  #total = NOTHING;
+  #total: Spent;
+
+  /** `used` are the totals of a resumed conversation. */
+  constructor(used: Spent = NOTHING) {
+    this.#total = used;
+  }
 
   /** Null if the result adds nothing. */
   read(result: Fields): Spent | null {

@@ -8,7 +8,7 @@ import { OpenQuestions } from "../dialogue-parts.ts";
 import { decidePermissions, permissionQuestion, type ToolRequest } from "../../permission.ts";
 
 export interface ApprovalsOptions {
-  context: Pick<DialogueContext, "permissions" | "cwd" | "tell">;
+  context: Pick<DialogueContext, "permissions" | "cwd" | "resumed" | "tell">;
   peer: Peer;
   /** Needed for file changes, because their requests do not name the files. */
   itemOf(id: string): Fields;
@@ -78,8 +78,10 @@ export class Approvals {
     const { tools, reason } = request;
     const first = { ...tools[0]!, subject: tools.map(({ subject }) => subject).join(", ") };
     const why = reason === null ? "" : `\nReason: ${reason.slice(0, MAX_REASON)}`;
+    const { resumed } = this.#options.context;
     const ask = {
-      id: `approval-${++this.#count}`,
+      // An answer to a question of an earlier keeper must not fit one of this keeper.
+      id: `approval-${resumed ? `${resumed.count}.` : ""}${++this.#count}`,
       question: `${permissionQuestion(first)}${why}`,
       options: OPTIONS,
       permission: { tool: first.tool, subject: first.subject },

@@ -47,11 +47,11 @@ const ABILITIES: Capabilities = {
 
 class CodexDialogue implements Dialogue {
   readonly #context: DialogueContext;
-  readonly #usage = new CodexUsageMeter();
+  readonly #usage: CodexUsageMeter;
   #peer: Peer;
   #approvals: Approvals;
   #stopWaiting: () => void = () => {};
-  #threadId: string | null = null;
+  #threadId: string | null;
   #home = "";
   #ready = false;
   /** The number of the last turn. */
@@ -62,6 +62,8 @@ class CodexDialogue implements Dialogue {
 
   constructor(context: DialogueContext) {
     this.#context = context;
+    this.#threadId = context.resumed?.conversation ?? null;
+    this.#usage = new CodexUsageMeter(context.resumed?.used);
     [this.#peer, this.#approvals] = this.#connect();
   }
 

@@ -9,7 +9,12 @@ export interface Used {
 const NOTHING: Used = { inputTokens: 0, outputTokens: 0 };
 
 export class CodexUsageMeter {
-  #total = NOTHING;
+  #total: Used;
+
+  /** `used` are the totals of a resumed conversation. */
+  constructor(used: Used = NOTHING) {
+    this.#total = used;
+  }
 
   /** Call it for a new conversation. */
   begin(): void {
