@@ -108,7 +108,7 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "resume",
-    description: "Resume a paused run, or one whose main session failed, and follow it",
+    description: "Resume a paused or failed run, and follow it",
     options: [YES],
     examples: ["tutti resume 4k2m"],
     follows: true,
