@@ -147,7 +147,7 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "retry",
-    description: "Retry a task, or the phase of the main session, that did not complete, and follow the run",
+    description: "Retry a task or a phase that did not complete, and follow it",
     arguments: [["[task]", "Task id (default: the phase that the main session did not complete)"]],
     examples: ["tutti retry 4k2m task_003", "tutti retry 4k2m"],
     follows: true,
