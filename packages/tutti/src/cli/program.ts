@@ -19,6 +19,8 @@ const SERVER_COMMANDS = new Set([
   "list",
   "status",
   "diff",
+  "merge",
+  "drop",
   "logs",
   "attach",
   "start",

@@ -39,6 +39,11 @@ export function createClient(options: ClientOptions) {
     /** Compares the result of a run, or of a task, with its base. `stat: "1"` leaves out the patches. */
     diff: (id: string, query: DiffQuery = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/diff", { params: { id }, query, ...signalOf(signal) }),
+    /** Merges the result of an ended run into the branch that is checked out in its folder. */
+    merge: (id: string, body: { noFf?: boolean } = {}) =>
+      call("POST /api/orchestrator/:id/merge", { params: { id }, body }),
+    /** Removes the branch of an ended run. */
+    drop: (id: string) => call("POST /api/orchestrator/:id/drop", { params: { id } }),
     transcript: (id: string, key: string, page: ListPage = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },

@@ -14,6 +14,7 @@ import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-c
 import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
 import { readRuns } from "./runs/read-runs.ts";
 import { replay, type Replay } from "./runs/replay.ts";
+import { dropResult, mergeResult } from "./runs/take-result.ts";
 import type { RunSummary } from "./runs/finished-runs.ts";
 import type { SubSessionLog } from "./sub-sessions/sub-session-log.ts";
 import type { SubSessionMonitor } from "./sub-sessions/sub-session-monitor.ts";
@@ -25,7 +26,7 @@ import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { noSuchItem } from "../run/lookup.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
-import type { ResultDiff } from "../schema/api/result-values.ts";
+import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -311,6 +312,16 @@ export class Engine {
   /** Compares the result of a run so far, or of a task, with the commit that it started from. */
   async diff(id: string, options?: DiffRequest): Promise<ResultDiff> {
     return readDiff(this.#options.workspaces, this.#runs.state(id), options);
+  }
+
+  /** Merges the result of an ended run into the branch that is checked out in its folder. */
+  mergeResult(id: string, { noFf = false } = {}): Promise<MergeReport> {
+    return this.#runs.holding(id, (live) => mergeResult(live, this.#options.workspaces, noFf));
+  }
+
+  /** Removes the branch of an ended run. Its commit stays reachable. */
+  dropResult(id: string): Promise<DropReport> {
+    return this.#runs.holding(id, (live) => dropResult(live, this.#options.workspaces));
   }
 
   /** Rejects when the store fails or `close` is called. */

@@ -307,6 +307,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     }
     case "protocol:ignored":
     case "workspace:saved":
+    case "result:merged":
+    case "result:dropped":
       return run;
     default:
       return applyToSession(run, event);

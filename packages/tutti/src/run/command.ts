@@ -126,6 +126,8 @@ export type RecordedEvent = Extract<
       | "orchestrator:cleanup"
       | "protocol:ignored"
       | "repository:changed"
+      | "result:merged"
+      | "result:dropped"
       | "workers:archived"
       | "workers:deleted"
       | "workspace:saved";

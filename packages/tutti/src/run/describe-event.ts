@@ -164,6 +164,10 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       );
     case "workspace:repaired":
       return ofRun("good", "the conflicts are settled", data.repair.summary ?? "");
+    case "result:merged":
+      return ofRun("good", `the result is merged into ${data.branch}`);
+    case "result:dropped":
+      return ofRun("neutral", "the branch of the result is removed");
     case "branch:moved":
       return ofRun("bad", describeMovedRef(data));
     case "subagent:started":

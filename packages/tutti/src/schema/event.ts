@@ -398,6 +398,11 @@ export const EVENTS = {
   /** A trigger received a correctly signed delivery, but no run could be created for it. */
   "trigger:refused": z.object({ name: z.string(), reason: z.string() }),
 
+  /** The user took the result into `branch`, which moved from the commit `from` to `to`. */
+  "result:merged": z.object({ id: z.string(), branch: z.string(), from: z.string(), to: z.string() }),
+  /** The user removed the branch of the run, which was at `commit`. */
+  "result:dropped": z.object({ id: z.string(), commit: z.string() }),
+
   // Informational events.
   "worker:progress": z.object({
     ...worker,

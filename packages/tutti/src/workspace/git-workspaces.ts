@@ -21,6 +21,8 @@ import {
   type Repository,
 } from "./repository.ts";
 import { diffCommits } from "./result/diff-commits.ts";
+import { dropBranch } from "./result/drop-branch.ts";
+import { mergeResult } from "./result/merge-result.ts";
 import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
@@ -119,6 +121,18 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
     integrate: (cwd, runId, head, merge) =>
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
+    // The run is over, so the settings of now count, as for the user's own git. See decision 0028.
+    mergeResult: (cwd, runId, head, options) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        return enqueue(repository.commonDir, () => mergeResult(repository, runId, head, options));
+      }),
+    dropBranch: (cwd, runId) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const run = await runPaths(folder, runId);
+        return enqueue(repository.commonDir, () => dropBranch(repository, run, runId));
+      }),
     remove: (cwd, key) =>
       changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),
     release: (cwd, runId, recorded) =>

@@ -1,5 +1,5 @@
 // A workspace is the folder of one attempt of one session, created from the user's repository. The user's checkout,
-// index, branch and files are never touched.
+// index, branch and files are never touched, except by `mergeResult`, which only the user orders.
 //
 // Invariants
 // 1. Every operation is idempotent: after a crash the engine repeats it and gets the same result.
@@ -7,6 +7,7 @@
 //    folder is deleted.
 // 3. Two workspaces share nothing that one could change for the other, except git's object store.
 import type { DiffOptions } from "./result/diff-commits.ts";
+import type { MergedResult, MergeOptions } from "./result/merge-result.ts";
 import type { ResultDiff } from "../schema/api/result-values.ts";
 import type { MovedRef, UnprovenFiles } from "../schema/outcome.ts";
 
@@ -160,6 +161,13 @@ export interface Workspaces {
     head: string,
     options?: DiffOptions & { resultOf?: string | undefined },
   ): Promise<ResultDiff | null>;
+  /**
+   * Merges the run's branch into the branch that is checked out in `cwd`. `head` is the result that the log recorded.
+   * Throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the way.
+   */
+  mergeResult(cwd: string, runId: string, head: string, options: MergeOptions): Promise<MergedResult>;
+  /** Removes the run's branch. Its commit, which is returned, and the refs of attempts stay. Null if there is none. */
+  dropBranch(cwd: string, runId: string): Promise<string | null>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;
   /**

@@ -1,4 +1,4 @@
-// Taking the result of a run: `tutti diff`.
+// Taking the result of a run: `tutti diff`, `merge` and `drop`.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -86,5 +86,76 @@ describe("tutti diff", () => {
   it("shows control characters of agents on a terminal instead of sending them", () => {
     const painted = paintPatch("+a\u001b[2J\tb\u202e\n context", (colour, text) => `<${colour}>${text}`);
     expect(painted).toBe("<green>+a^[[2J\tb\ufffd\n context");
+  });
+});
+
+describe("tutti merge", () => {
+  it("takes the result into the current branch after a run that ended with this advice, and prints how to undo it", async () => {
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+    const ended = await lab.tutti(["run", "do it", "--cwd", lab.repo, "--agent", agent, "--yes"]);
+    const [, id = ""] =
+      /^Look at it with "tutti diff (\S+)", take it with "tutti merge \1", or remove it with "tutti drop \1"\.$/m.exec(
+        ended.stdout,
+      )!;
+    const old = lab.git("rev-parse", "HEAD");
+    const result = lab.git("rev-parse", `tutti/${id}`);
+    const merged = await lab.tutti(["merge", id]);
+    expect([merged.code, merged.stdout]).toEqual([
+      0,
+      `merged the result of ${id} into trunk\nUndo it with: git reset --keep ${old}\n`,
+    ]);
+    expect([lab.git("rev-parse", "trunk"), lab.git("status", "--porcelain")]).toEqual([result, ""]);
+    expect(lab.events().at(-1)).toMatchObject({
+      type: "result:merged",
+      data: { branch: "trunk", from: old, to: result },
+    });
+    const again = await lab.tutti(["merge", id]);
+    expect([again.code, again.stdout]).toEqual([0, `trunk already contains the result of ${id}\n`]);
+    lab.git("reset", "--keep", old);
+    const { last } = await lab.json(["merge", id, "--no-ff"]);
+    expect(last).toMatchObject({ id, branch: "trunk", from: old, undo: `git reset --keep ${old}` });
+    expect(lab.git("log", "-1", "--format=%P|%s|%b")).toBe(`${old} ${result}|Merge branch 'tutti/${id}'|do it`);
+    expect((await lab.json(["replay", id])).last).toMatchObject({ problems: [] });
+  });
+
+  it("exits with 4 and changes nothing on uncommitted changes and before the run has ended", async () => {
+    const id = await carriedOut();
+    lab.write("README.md", "mine\n");
+    const before = lab.fingerprint();
+    const refused = await lab.tutti(["merge", id]);
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringMatching(/has uncommitted changes: README\.md\./)]);
+    expect(lab.fingerprint()).toBe(before);
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker], "waiting.json");
+    await lab.tutti(["run", "wait", "--cwd", lab.repo, "--agent", agent]);
+    const waiting = (await lab.json(["list"])).last as unknown as { id: string; status: string }[];
+    const open = waiting.find(({ status }) => status === "confirming")!;
+    for (const command of ["merge", "drop"]) {
+      const { code, stderr } = await lab.tutti([command, open.id]);
+      expect([code, stderr]).toEqual([4, expect.stringContaining(`Run "${open.id}" has not ended.`)]);
+    }
+  });
+});
+
+describe("tutti drop", () => {
+  it("removes the branch and nothing else, and a retry makes it again", async () => {
+    const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+    const fails = worker("one", { tools: ["Read"], block: failure });
+    const id = await carriedOut([...mainSession([{ id: "one" }, { id: "two" }]), fails, goodWorker]);
+    const before = lab.fingerprint();
+    const result = lab.git("rev-parse", `tutti/${id}`);
+    const attempts = lab.git("for-each-ref", `refs/tutti/${id}/one`, `refs/tutti/${id}/two`);
+    const dropped = await lab.tutti(["drop", id]);
+    expect([dropped.code, dropped.stdout]).toEqual([
+      0,
+      `removed the branch tutti/${id}\nBring it back with: git branch tutti/${id} ${result}\n`,
+    ]);
+    expect(lab.git("for-each-ref", "refs/heads/tutti")).toBe("");
+    expect(lab.git("for-each-ref", `refs/tutti/${id}/one`, `refs/tutti/${id}/two`)).toBe(attempts);
+    expect(lab.fingerprint()).toBe(before);
+    expect((await lab.json(["diff", id])).last).toMatchObject({ head: result, files: [{ path: "docs/two.md" }] });
+    expect(await lab.json(["merge", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+    expect((await lab.json(["drop", id])).last).toMatchObject({ id, commit: null, undo: null });
+    await lab.json(["retry", id, "one"]);
+    expect(lab.git("rev-parse", `tutti/${id}`)).toMatch(/^[0-9a-f]{40}$/);
   });
 });

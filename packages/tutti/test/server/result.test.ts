@@ -1,4 +1,6 @@
 // The routes that show and take the result of a run.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -32,4 +34,25 @@ it("the diff has a patch per file, which stat=1 leaves out, and can be restricte
   expect((await diff("?path=docs/a.md&stat=1")).files).toEqual([{ path: "docs/a.md", ...counts }]);
   expect(await diff("?task=c")).toMatchObject({ error: { code: "task_not_found" } });
   expect(await diff("?path=%00")).toMatchObject({ error: { code: "invalid_input" } });
+});
+
+it("a result is merged with the undo in the response, refused with 409 if that is impossible, and dropped", async () => {
+  const post = (action: string, body?: object) => lab.post(`/api/runs/${ended}/${action}`, body);
+  const { repo } = lab.lab;
+  const old = lab.lab.git("rev-parse", "HEAD");
+  lab.lab.write("README.md", "mine\n");
+  expect(await post("merge")).toMatchObject({ status: 409, json: { error: { code: "wrong_state" } } });
+  lab.lab.git("checkout", "--quiet", "README.md");
+  const merged = await post("merge", { noFf: true });
+  const now = lab.lab.git("rev-parse", "HEAD");
+  expect(merged).toMatchObject({
+    status: 200,
+    json: { branch: "trunk", from: old, to: now, undo: `git reset --keep ${old}` },
+  });
+  expect([now === old, existsSync(join(repo, "docs/a.md"))]).toEqual([false, true]);
+  expect(await post("drop")).toMatchObject({
+    status: 200,
+    json: { branch: `tutti/${ended}`, commit: expect.any(String) },
+  });
+  expect(lab.lab.git("for-each-ref", "refs/heads/tutti")).toBe("");
 });

@@ -195,6 +195,16 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: ({ ended }) => ({ params: { id: ended }, query: { stat: "2" } }),
     conflict: ({ created }) => ({ params: { id: created } }),
   },
+  "POST /api/orchestrator/:id/merge": {
+    success: ofEnded,
+    wrong: ({ ended }) => ({ params: { id: ended }, body: { noFf: "yes" } }),
+    conflict: ({ created }) => ({ params: { id: created } }),
+  },
+  "POST /api/orchestrator/:id/drop": {
+    success: ofEnded,
+    wrong: unknownRun,
+    conflict: ({ created }) => ({ params: { id: created } }),
+  },
   "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: unknownRun },

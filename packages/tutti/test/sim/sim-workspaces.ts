@@ -78,6 +78,9 @@ export function simWorkspaces(parts: Parts): Workspaces {
     changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
     // No simulated client compares commits.
     diff: async () => null,
+    // No simulated client takes a result.
+    mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
+    dropBranch: async () => null,
     remove: (_, key) =>
       act(`remove ${folderPath(key)}`, () => {
         const folder = repository.folders.get(folderPath(key));

@@ -1,7 +1,23 @@
-import { symlinkSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { canary, commitAll, commitOn, git, laboratory, RUN, write } from "./laboratory.ts";
+import {
+  attemptRef,
+  canary,
+  commitAll,
+  commitOn,
+  expectFailure,
+  git,
+  laboratory,
+  observe,
+  refs,
+  RUN,
+  write,
+  type Laboratory,
+} from "./laboratory.ts";
 
 describe("the diff of two commits", () => {
   it("names every kind of change once, and its patches are the text of git diff", async () => {
@@ -71,5 +87,204 @@ describe("the diff of two commits", () => {
     git(lab.repo, "branch", "--force", branch, lab.head);
     expect(await headOf()).toBe(result);
     expect(await lab.workspaces.diff(lab.repo, lab.head, "refs/tutti/missing")).toBeNull();
+  });
+});
+
+const BRANCH = `tutti/${RUN}`;
+
+/** A laboratory whose run has changed these files. */
+function withResult(
+  files: Record<string, string | null> = { "new.txt": "by a task\n" },
+): Laboratory & { result: string } {
+  const lab = laboratory();
+  const result = commitOn(lab, lab.head, files);
+  git(lab.repo, "branch", BRANCH, result);
+  return { ...lab, result };
+}
+
+const merge = ({ repo, workspaces, result }: ReturnType<typeof withResult>, { cwd = repo, noFf = false } = {}) =>
+  workspaces.mergeResult(cwd, RUN, result, { noFf, message: "Merge the result" });
+
+describe("merging the result of a run", () => {
+  it("fast-forwards the checked-out branch with its files, and one command undoes it", async () => {
+    const lab = withResult({ "new.txt": "by a task\n", "dir/b.txt": "changed\n", "a.txt": null });
+    write(lab.repo, { "notes.txt": "not tracked\n", "debug.log": "ignored\n" });
+    expect(await merge(lab, { cwd: join(lab.repo, "dir") })).toEqual({
+      branch: "main",
+      from: lab.head,
+      to: lab.result,
+    });
+    expect(git(lab.repo, "symbolic-ref", "HEAD")).toBe("refs/heads/main");
+    expect(git(lab.repo, "status", "--porcelain")).toBe("?? notes.txt");
+    expect(readFileSync(join(lab.repo, "dir/b.txt"), "utf8")).toBe("changed\n");
+    expect(existsSync(join(lab.repo, "a.txt"))).toBe(false);
+    expect(await merge(lab)).toEqual({ branch: "main", from: lab.result, to: lab.result });
+    git(lab.repo, "reset", "--keep", lab.head);
+    expect(git(lab.repo, "status", "--porcelain")).toBe("?? notes.txt");
+    expect([git(lab.repo, "rev-parse", "main"), existsSync(join(lab.repo, "a.txt"))]).toEqual([lab.head, true]);
+  });
+
+  it("creates a merge commit if the branch has moved, and with noFf", async () => {
+    const lab = withResult();
+    write(lab.repo, { "mine.txt": "by the user\n" });
+    const mine = commitAll(lab.repo, "mine");
+    const { from, to } = await merge(lab);
+    expect([from, git(lab.repo, "log", "-1", "--format=%P %s", to)]).toEqual([
+      mine,
+      `${mine} ${lab.result} Merge the result`,
+    ]);
+    expect(git(lab.repo, "status", "--porcelain")).toBe("");
+    const other = withResult();
+    const { to: merged } = await merge(other, { noFf: true });
+    expect(git(other.repo, "rev-list", "--parents", "-1", merged)).toBe(`${merged} ${other.head} ${other.result}`);
+  });
+
+  it("includes commits of the user on the run's branch", async () => {
+    const lab = withResult();
+    const more = commitOn(lab, lab.result, { "new.txt": "corrected\n" });
+    git(lab.repo, "branch", "--force", BRANCH, more);
+    expect(await merge(lab)).toMatchObject({ to: more });
+  });
+
+  it("works in a linked worktree, and leaves the main checkout alone", async () => {
+    const lab = withResult();
+    const linked = join(lab.top, "linked");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "topic", linked, lab.head);
+    const before = observe(lab.repo);
+    expect(await merge(lab, { cwd: linked })).toEqual({ branch: "topic", from: lab.head, to: lab.result });
+    expect([git(linked, "status", "--porcelain"), git(linked, "rev-parse", "HEAD")]).toEqual(["", lab.result]);
+    expect({ ...observe(lab.repo), status: before["status"] }).toEqual(before);
+    expect(git(lab.repo, "rev-parse", "main")).toBe(lab.head);
+  });
+
+  it("runs no hook and no other program of the repository", async () => {
+    const lab = withResult();
+    const { program, wasRun } = canary(lab.top);
+    for (const hook of [
+      "post-merge",
+      "pre-merge-commit",
+      "post-checkout",
+      "reference-transaction",
+      "post-index-change",
+    ])
+      copyFileSync(program, join(lab.repo, ".git/hooks", hook));
+    git(lab.repo, "config", "core.fsmonitor", program);
+    git(lab.repo, "config", "merge.autoStash", "true");
+    await merge(lab);
+    expect(wasRun()).toBe(false);
+  });
+
+  it.each<[string, RegExp, (lab: ReturnType<typeof withResult>) => void]>([
+    [
+      "a changed file",
+      /has uncommitted changes: a\.txt\. Commit or stash them/,
+      ({ repo }) => write(repo, { "a.txt": "x\n" }),
+    ],
+    [
+      "a staged file",
+      /has uncommitted changes: a\.txt, staged\.txt\./,
+      ({ repo }) => {
+        write(repo, { "a.txt": "x\n", "staged.txt": "x\n" });
+        git(repo, "add", "staged.txt");
+      },
+    ],
+    [
+      "a conflict with a moved base",
+      /conflicts with the branch "main" in dir\/b\.txt\./,
+      ({ repo }) => {
+        write(repo, { "dir/b.txt": "by the user\n" });
+        commitAll(repo, "mine");
+      },
+    ],
+    [
+      "an untracked file in the way",
+      /would be overwritten: new\.txt\./,
+      ({ repo }) => write(repo, { "new.txt": "mine\n" }),
+    ],
+    ["a detached HEAD", /No branch is checked out/, ({ repo }) => git(repo, "checkout", "--quiet", "--detach")],
+    ["a checked-out run branch", /itself is checked out/, ({ repo }) => git(repo, "checkout", "--quiet", BRANCH)],
+    [
+      "an unfinished merge",
+      /unfinished/,
+      ({ repo, head }) => writeFileSync(join(repo, ".git/MERGE_HEAD"), `${head}\n`),
+    ],
+    ["a locked index", /If none does, remove ".*index\.lock"/, ({ repo }) => write(repo, { ".git/index.lock": "" })],
+    [
+      "a branch of another history",
+      /no commit in common/,
+      ({ repo }) => {
+        git(repo, "checkout", "--quiet", "--orphan", "other");
+        commitAll(repo, "other");
+      },
+    ],
+    [
+      "a missing run branch",
+      /Bring it back with "git branch tutti/,
+      ({ repo }) => git(repo, "branch", "--quiet", "-D", BRANCH),
+    ],
+    [
+      "a replaced run branch",
+      /no longer contains the result/,
+      ({ repo, head }) => git(repo, "branch", "--quiet", "--force", BRANCH, head),
+    ],
+  ])("refuses %s and changes nothing", async (_, message, prepare) => {
+    const lab = withResult({ "new.txt": "x\n", "dir/b.txt": "by a task\n" });
+    prepare(lab);
+    git(lab.repo, "--no-optional-locks", "status");
+    const before = observe(lab.repo);
+    const allRefs = git(lab.repo, "for-each-ref");
+    await expectFailure(merge(lab), "wrong_state", message);
+    expect([observe(lab.repo), git(lab.repo, "for-each-ref")]).toEqual([before, allRefs]);
+  });
+
+  it("refuses an ignored file in the way and changes nothing", async () => {
+    const lab = withResult({ ".gitignore": "*.log\n", "build/out.txt": "by a task\n" });
+    write(lab.repo, { "build/out.txt": "mine\n" });
+    const before = observe(lab.repo);
+    await expectFailure(merge(lab), "wrong_state", /would be overwritten: build\/out\.txt\./);
+    expect(observe(lab.repo)).toEqual(before);
+  });
+
+  it("completes when the process that ordered it is killed in the middle", async () => {
+    const lab = withResult({ ".gitattributes": "*.slow filter=slow\n", "a.txt": "changed\n", "b.slow": "slow\n" });
+    const [started, gate] = [join(lab.top, "started"), join(lab.top, "gate")];
+    const smudge = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.02; done; cat`;
+    git(lab.repo, "config", "filter.slow.smudge", `sh -c "${smudge}"`);
+    const program = fileURLToPath(new URL("./merging-process.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, lab.repo, lab.folder, RUN, lab.result], { stdio: "inherit" });
+    await expect.poll(() => existsSync(started), { timeout: 60_000 }).toBe(true);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect(git(lab.repo, "rev-parse", "HEAD")).toBe(lab.head);
+    await expectFailure(merge(lab), "wrong_state", /Another git works in/);
+    writeFileSync(gate, "");
+    await expect.poll(() => git(lab.repo, "rev-parse", "HEAD"), { timeout: 60_000 }).toBe(lab.result);
+    expect(await merge(lab)).toEqual({ branch: "main", from: lab.result, to: lab.result });
+    expect(git(lab.repo, "status", "--porcelain")).toBe("");
+  });
+});
+
+describe("dropping the branch of a run", () => {
+  it("keeps its commit and the refs of attempts", async () => {
+    const lab = withResult();
+    git(lab.repo, "update-ref", attemptRef(), lab.result);
+    const before = observe(lab.repo);
+    expect(await lab.workspaces.dropBranch(lab.repo, RUN)).toBe(lab.result);
+    expect(refs(lab.repo, "refs/heads")).toEqual(["refs/heads/main"]);
+    expect(refs(lab.repo, "refs/tutti")).toEqual([
+      `refs/tutti/${RUN}/dropped/${lab.result.slice(0, 12)}`,
+      attemptRef(),
+    ]);
+    expect(git(lab.repo, "rev-parse", refs(lab.repo, "refs/tutti")[0]!)).toBe(lab.result);
+    expect(await lab.workspaces.dropBranch(lab.repo, RUN)).toBeNull();
+    expect(observe(lab.repo)).toEqual(before);
+  });
+
+  it("is refused while the branch is checked out", async () => {
+    const lab = withResult();
+    const linked = join(lab.top, "linked");
+    git(lab.repo, "worktree", "add", "--quiet", linked, BRANCH);
+    await expectFailure(lab.workspaces.dropBranch(lab.repo, RUN), "wrong_state", /is checked out in .*linked/);
+    expect(git(lab.repo, "rev-parse", BRANCH)).toBe(lab.result);
   });
 });

@@ -30,6 +30,8 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     create: async (request) => (await engine.create(request)).id,
     import: (text, trust) => engine.import(text, { trust }),
     fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
+    merge: (id, options) => engine.mergeResult(id, options),
+    drop: (id) => engine.dropResult(id),
     agree: (hash) => trusted.add(hash),
     order: (id, name, ...input) => engine.order(id, name, ...input),
     answer: (itemId, answer) => engine.answer(itemId, answer),

@@ -3,7 +3,7 @@
 import type { RouteInput } from "../../client/call-route.ts";
 import type { ListedRun } from "../../client/run-summary.ts";
 import type { OrderArguments, OrderName } from "../../schema/api/orders.ts";
-import type { ResultDiff } from "../../schema/api/result-values.ts";
+import type { DropReport, MergeReport, ResultDiff } from "../../schema/api/result-values.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -80,6 +80,10 @@ export interface RunAccess extends RunReader {
   create(request: RunRequest): Promise<string>;
   /** `trust` is the hash of the programs that the user agreed to. */
   import(text: string, trust?: string): Promise<TakenRun[]>;
+  /** Merges the result of an ended run into the branch that is checked out in its folder. */
+  merge(id: string, options: { noFf: boolean }): Promise<MergeReport>;
+  /** Removes the branch of an ended run. */
+  drop(id: string): Promise<DropReport>;
   /** Creates a run with the events of another one up to `at`, by default all of them. */
   fork(id: string, options: { at?: number | undefined; fresh: boolean }): Promise<TakenRun>;
   /** Stores that the user agreed to the programs with this hash. */

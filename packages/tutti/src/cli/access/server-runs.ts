@@ -40,6 +40,8 @@ export function serverRuns(address: ClientOptions): RunAccess {
     create: async (request) => (await client.create(request)).orchestratorId,
     import: (text, trust) => client.import(text, trust),
     fork: (id, { at, fresh }) => client.fork(id, { fresh, ...(at !== undefined && { at }) }),
+    merge: (id, options) => client.merge(id, options),
+    drop: (id) => client.drop(id),
     // Each request to a server carries the hash that the user agreed to.
     agree: () => {},
     order: (id, name, ...input) => client.order(id, name, ...input),

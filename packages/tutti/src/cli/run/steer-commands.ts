@@ -24,6 +24,8 @@ export interface SteerFlags {
   archive?: boolean;
   deleteWorkers?: boolean;
   keepState?: boolean;
+  /** False for `--no-ff`. */
+  ff?: boolean;
 }
 
 export interface SteerContext {
@@ -144,6 +146,37 @@ const COMMANDS: readonly SteerCommand[] = [
     examples: ["tutti delete 4k2m", "tutti delete 4k2m --keep-state --delete-workers"],
     follows: false,
     order: async (_, flags) => (await import("./delete.ts")).deleteOrder(flags),
+  },
+  {
+    name: "merge",
+    description: "Merge the result of a run into your current branch",
+    options: [["--no-ff", "Create a merge commit even if a fast-forward is possible"]],
+    examples: ["tutti merge 4k2m"],
+    follows: false,
+    order:
+      (_, { ff = true }) =>
+      async ({ runs, output, id }) => {
+        const merged = await runs.merge(id, { noFf: !ff });
+        output.value({ id, ...merged });
+        if (merged.undo === null) return output.result(`${merged.branch} already contains the result of ${id}`);
+        output.result(`merged the result of ${id} into ${merged.branch}`);
+        output.result(`Undo it with: ${merged.undo}`);
+      },
+  },
+  {
+    name: "drop",
+    description: "Remove the branch with the result of a run",
+    examples: ["tutti drop 4k2m"],
+    follows: false,
+    order:
+      () =>
+      async ({ runs, output, id }) => {
+        const dropped = await runs.drop(id);
+        output.value({ id, ...dropped });
+        if (dropped.undo === null) return output.result(`${id} has no branch ${dropped.branch}`);
+        output.result(`removed the branch ${dropped.branch}`);
+        output.result(`Bring it back with: ${dropped.undo}`);
+      },
   },
   {
     name: "retry",

@@ -93,5 +93,10 @@ export function describeOutcome(outcome: Outcome): string[] {
     ...(outcome.branch === null
       ? []
       : [`${plural(outcome.outputFiles.length, "file")} changed on branch ${outcome.branch}`]),
+    ...(outcome.outputFiles.length === 0 ? [] : [nextSteps(outcome.id)]),
   ];
 }
+
+/** The commands for a run that ended with a result. */
+export const nextSteps = (id: string): string =>
+  `Look at it with "tutti diff ${id}", take it with "tutti merge ${id}", or remove it with "tutti drop ${id}".`;

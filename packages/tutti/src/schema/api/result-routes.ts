@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bit } from "./query.ts";
 import type { RouteTable } from "./route.ts";
-import { ResultDiff } from "./result-values.ts";
+import { DropReport, MergeReport, ResultDiff } from "./result-values.ts";
 import { TaskId } from "../ids.ts";
 
 export const RESULT_ROUTES = {
@@ -20,5 +20,19 @@ export const RESULT_ROUTES = {
     }),
     response: ResultDiff,
     errors: ["run_not_found", "task_not_found", "wrong_state", "folder_not_found", "not_a_repository"],
+  },
+  "POST /api/orchestrator/:id/merge": {
+    summary:
+      "Merges the result of an ended run into the branch that is checked out in its folder. A refusal changes nothing.",
+    body: z
+      .strictObject({ noFf: z.boolean().default(false).describe("Create a merge commit instead of a fast-forward.") })
+      .prefault({}),
+    response: MergeReport,
+    errors: ["run_not_found", "wrong_state", "folder_not_found", "not_a_repository"],
+  },
+  "POST /api/orchestrator/:id/drop": {
+    summary: "Removes the branch of an ended run. The refs of its attempts stay.",
+    response: DropReport,
+    errors: ["run_not_found", "wrong_state", "folder_not_found", "not_a_repository"],
   },
 } as const satisfies RouteTable;

@@ -22,3 +22,20 @@ export const ResultDiff = z.object({
   stat: z.string().describe("The output of `git diff --stat`."),
 });
 export type ResultDiff = z.infer<typeof ResultDiff>;
+
+const undo = z.string().nullable().describe("The git command that undoes it. Null if nothing changed.");
+
+export const MergeReport = z.object({
+  branch: z.string().describe("The branch that the result was merged into."),
+  from: z.string().describe("The commit of `branch` before."),
+  to: z.string().describe("The commit of `branch` now. The same as `from` if it contained the result already."),
+  undo,
+});
+
+export const DropReport = z.object({
+  branch: z.string(),
+  commit: z.string().nullable().describe("The commit of the removed branch. Null if there was no branch."),
+  undo,
+});
+export type MergeReport = z.infer<typeof MergeReport>;
+export type DropReport = z.infer<typeof DropReport>;

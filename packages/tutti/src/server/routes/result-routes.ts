@@ -10,5 +10,10 @@ export function resultHandlers({ engine }: Pick<RunRouteOptions, "engine">): Han
       const { stat, ...options } = query();
       return engine.diff(id, { ...options, stat: stat === "1" });
     },
+    "POST /api/orchestrator/:id/merge": async ({ params, body }) => {
+      const { id } = findRun(engine, params.id);
+      return engine.mergeResult(id, await body());
+    },
+    "POST /api/orchestrator/:id/drop": ({ params }) => engine.dropResult(findRun(engine, params.id).id),
   };
 }

@@ -50,7 +50,8 @@ export async function mergeOne(
   return favour ? settleTwo(repository, run, ours, theirs, message, favour) : clean;
 }
 
-async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
+/** Creates the merge commit, also where a fast-forward is possible. */
+export async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
   const { code, stdout } = await onRepository(repository, `merge ${theirs}`, args, { accept: [1] });
   const [tree = "", ...conflicts] = items(stdout);
