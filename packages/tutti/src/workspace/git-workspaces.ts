@@ -35,6 +35,16 @@ export interface GitWorkspacesOptions extends FolderLimits {
 }
 
 export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions): Workspaces {
+  const active = new Set<Promise<unknown>>();
+  const guarded = async <T>(task: () => Promise<T>): Promise<T> => {
+    const work = withErrorCode(task);
+    active.add(work);
+    try {
+      return await work;
+    } finally {
+      active.delete(work);
+    }
+  };
   const open = async (cwd: string): Promise<Repository> => {
     const repository = await locate(cwd);
     await checkFolders(repository, limits);
@@ -143,12 +153,16 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await endQuestions();
         return moved;
       }),
-    close: endQuestions,
+    close: async () => {
+      // A lookup of unfinished work would start another process.
+      while (active.size > 0) await Promise.allSettled(active);
+      await endQuestions();
+    },
   };
 }
 
 /** Converts file system errors to `TuttiError`, so that callers always get a code. */
-async function guarded<T>(task: () => Promise<T>): Promise<T> {
+async function withErrorCode<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
