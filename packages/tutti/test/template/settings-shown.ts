@@ -14,7 +14,7 @@ const budget = (title: string): Shown => ["run/budget.test.ts", title];
 const LATE = "ends a worker that times out, with its whole process tree";
 const ROLES = "gets its own session, and the previous session ends";
 const TOOLS = "names the template's tools and sub-agent type";
-const PHASE_TIME = "that times out in a phase is replaced once, then the run fails";
+const PHASE_TIME = "that times out in a phase is replaced once, then the run waits";
 
 export const SHOWN: Record<string, Shown> = {
   "phases.workerExecution.agents": prompt("lists the template's agents with strengths and prices to the planner"),
