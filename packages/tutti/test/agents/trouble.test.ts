@@ -53,7 +53,7 @@ test("the engine waits for an overloaded provider, and the task completes in the
   expect(lab.leftovers()).toEqual([]);
 });
 
-test("an invalid key fails at once with advice, and the run waits for a retry", async () => {
+test("an invalid key fails at once with advice, and the retry of the task continues the run", async () => {
   let refuses = true;
   const { result, env, given } = await start(() => (refuses ? fail("unauthorised") : null));
   expect(result.code).not.toBe(0);
@@ -62,8 +62,7 @@ test("an invalid key fails at once with advice, and the run waits for a retry", 
   expect(paused!.data.detail).toContain("Log in again or set its key");
   refuses = false;
   const { id } = paused!.data;
-  await lab.json(["retry", id, "alpha", ...given], env);
-  const again = await lab.json(["resume", id, "--yes", ...given], env);
+  const again = await lab.json(["retry", id, "alpha", ...given], env);
   expect(again.last, again.stderr).toMatchObject({ outcome: "success" });
   expect(lab.leftovers()).toEqual([]);
 });
@@ -80,8 +79,8 @@ test("a usage limit parks the run with an inbox item, and the answer resumes it"
   const again = await lab.json(["answer", item!.id, "--option", "0", ...given], env);
   expect(again.code, again.stderr).toBe(0);
   expect(again.last).toMatchObject({ outcome: "success" });
-  // The session had ended with the command that was parked, which does not count as a failure.
-  expect(attempts()).toEqual([1, 2]);
+  // The session had ended with the command that was parked, and continues its conversation.
+  expect(attempts()).toEqual([1]);
   expect(events("worker:failed")).toEqual([]);
   expect(lab.leftovers()).toEqual([]);
 });
