@@ -17,6 +17,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   changedFiles: async () => [],
   diff: async () => null,
   mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
+  findResult: async (_, __, head) => head,
   dropBranch: async () => null,
   remove: async () => {},
   release: async () => [],

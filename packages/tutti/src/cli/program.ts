@@ -82,6 +82,7 @@ export function createProgram(runner: Runner): Command {
       "Template to use (default: from tutti.config.json, else documentation for the agent local, else _default)",
     )
     .option("--cwd <dir>", "Repository to work on (default: the current folder)")
+    .option("--after <id>", "Ended run to continue from: its result, folder, template and agent")
     .option(
       "--agent <agent>",
       "Agent to use: local, claude, codex, acp:PROGRAM…, command:PROGRAM…, text:PROGRAM…, cdp:URL, script:FILE, or a name from tutti.config.json (default: from the template, else tutti.config.json, else local)",
@@ -99,6 +100,7 @@ export function createProgram(runner: Runner): Command {
   examples(
     run,
     'tutti run "Document this repository"',
+    'tutti run "And now also the examples" --after 4k2m',
     'tutti run "Write the missing tests" --template testing --agent claude --max-usd 5',
     'tutti run "Add a changelog" --agent "acp:gemini --acp" --yes --json | tail -n 1 | jq .outcome',
   );

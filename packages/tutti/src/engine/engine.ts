@@ -10,6 +10,7 @@ import type { CommandRunner } from "./hooks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type Live } from "./runs/run-registry.ts";
 import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
+import { followedRun } from "./copies/followed-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
 import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
 import { readRuns } from "./runs/read-runs.ts";
@@ -24,13 +25,14 @@ import type { SlotLimits } from "./slots.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
+import { endedResult } from "../run/ended-result.ts";
 import { noSuchItem } from "../run/lookup.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Outcome } from "../schema/outcome.ts";
+import type { FollowedRun, Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
@@ -91,7 +93,10 @@ export class Engine {
     this.#runs.assertRunning();
     const { templateId, message, customVariables = {}, idempotency } = request;
     const { cwd, template, agent, providers, assignableAgents } = await prepareRun(request, this.#options);
+    const follows = request.after === undefined ? null : await this.#follow(cwd, request.after);
     const id = `orch_${this.#options.world.id(12)}`;
+    // The request of the earlier run may contain placeholders.
+    if (follows) this.#vault.copy(follows.run, id);
     return this.#runs.begin(id, {
       type: "create",
       id,
@@ -103,8 +108,18 @@ export class Engine {
       agent,
       ...(Object.keys(providers).length > 0 ? { providers } : {}),
       ...(assignableAgents.length > 0 ? { assignableAgents } : {}),
+      ...(follows ? { follows } : {}),
       ...(idempotency ? { idempotency } : {}),
     });
+  }
+
+  /** Describes the ended run `id`, whose result must exist in the repository of `cwd`. */
+  async #follow(cwd: string, id: string): Promise<FollowedRun> {
+    const run = this.#runs.state(id);
+    const commit = await this.#options.workspaces.findResult(cwd, id, endedResult(run));
+    if (commit !== null) return followedRun(run, commit, this.readEvents({ run: id }));
+    const advice = "Start the new run in the folder of that run.";
+    throw new TuttiError("wrong_state", `The repository of "${cwd}" has no result of run "${id}". ${advice}`);
   }
 
   /** Carries out an order of `ORDERS`; `input` is the body of its route. */
@@ -112,11 +127,13 @@ export class Engine {
     const { writer } = this.#runs.live(id);
     if (name === "confirm") checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
     if (name !== "start") return writer.submit(orderCommand(name, input as never));
-    const { head, dirty } = await this.#options.workspaces.inspect(writer.run.cwd);
+    const { cwd, follows } = writer.run;
+    const { head, dirty } = await this.#options.workspaces.inspect(cwd);
+    const from = follows ? `the result of ${follows.run}` : "the last commit";
     const warnings = dirty
-      ? ["The folder has uncommitted changes. The run starts from the last commit and does not include them."]
+      ? [`The folder has uncommitted changes. The run starts from ${from} and does not include them.`]
       : [];
-    return writer.submit({ type: "start", base: head, warnings });
+    return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });
   }
 
   pauseWorker(id: string, sessionId: string): Promise<Run> {

@@ -22,6 +22,8 @@ export interface NewRun {
   budget?: Budget;
   /** Hash of the programs and settings of the project's template that the user allows. */
   trust?: string | undefined;
+  /** Id of an ended run. The new run starts from its result and knows what was done. */
+  after?: string | undefined;
   /** Identifies a repeated request. */
   idempotency?: Idempotency;
   /** Throws for a repository that the caller may not use. */

@@ -95,6 +95,7 @@ function born(data: Created, { runSeq, timestamp }: LogPosition): Run {
     forkedFrom: null,
     idempotency: data.idempotency ?? null,
     ...(data.providers && { providers: data.providers }),
+    ...(data.follows && { follows: data.follows }),
     ...(data.assignableAgents && { assignableAgents: data.assignableAgents }),
     released: false,
     createdAt: timestamp,

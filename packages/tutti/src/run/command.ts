@@ -6,7 +6,7 @@ import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Conflict, MovedRef, Usage, UnprovenFiles } from "../schema/outcome.ts";
+import type { Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
@@ -41,6 +41,7 @@ export type Order =
       agent: string;
       providers?: Record<string, string>;
       assignableAgents?: string[];
+      follows?: FollowedRun;
       idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }

@@ -140,12 +140,14 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     agent,
     providers,
     assignableAgents,
+    follows,
     idempotency,
   } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
   const more = {
     ...(providers ? { providers } : {}),
     ...(assignableAgents ? { assignableAgents } : {}),
+    ...(follows ? { follows } : {}),
     ...(idempotency ? { idempotency } : {}),
   };
   return [{ type: "orchestrator:created", data: { ...data, ...more } }];

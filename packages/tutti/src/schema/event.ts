@@ -7,7 +7,7 @@ import { Budget, BUDGET_KINDS } from "./budget.ts";
 import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
-import { Conflict, MovedRef, Usage, Verdict } from "./outcome.ts";
+import { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
@@ -70,6 +70,8 @@ export const EVENTS = {
     providers: z.record(z.string(), z.string()).optional(),
     /** Names of the user's configuration that a plan made by a model may assign to tasks. */
     assignableAgents: z.array(z.string()).optional(),
+    /** The run starts from the result of this run instead of the user's HEAD. */
+    follows: FollowedRun.optional(),
     /** The `Idempotency-Key` of the request and the hash of its body. A repeated request creates no second run. */
     idempotency: Idempotency.optional(),
   }),

@@ -52,6 +52,25 @@ export type Census = z.infer<typeof Census>;
 export const Verdict = z.enum(["success", "degraded", "failed", "cancelled"]);
 export type Verdict = z.infer<typeof Verdict>;
 
+/** The ended run whose result `commit` a run starts from. The prompts of the run describe it. */
+export const FollowedRun = z.object({
+  run: z.string(),
+  commit: z.string(),
+  request: z.string(),
+  outcome: Verdict,
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      status: z.string(),
+      /** The error of a task that did not complete. */
+      summary: z.string(),
+      files: z.array(z.string()),
+    }),
+  ),
+});
+export type FollowedRun = z.infer<typeof FollowedRun>;
+
 export interface Outcome {
   id: string;
   status: string;

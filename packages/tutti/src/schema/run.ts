@@ -3,7 +3,7 @@ import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
-import type { Conflict, MovedRef, Usage, Verdict } from "./outcome.ts";
+import type { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { Template } from "./template.ts";
@@ -52,6 +52,8 @@ export interface Run {
   providers?: Readonly<Record<string, string>>;
   /** Names of the user's configuration that a plan made by a model may assign to tasks. */
   assignableAgents?: readonly string[];
+  /** The ended run whose result this run starts from. */
+  follows?: FollowedRun;
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;
@@ -76,7 +78,7 @@ export interface Run {
   workers: Record<string, Worker>;
   /** Tasks that can no longer start, each with the dependencies that did not complete. */
   blocked: Record<string, string[]>;
-  /** HEAD of the user's repository when the run started. */
+  /** HEAD of the user's repository when the run started, or the result of `follows`. */
   base: string | null;
   /** Commit of the run's branch. */
   head: string | null;

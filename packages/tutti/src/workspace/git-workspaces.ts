@@ -137,6 +137,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const repository = await open(cwd);
         return enqueue(repository.commonDir, () => mergeResult(repository, runId, head, options));
       }),
+    findResult: (cwd, runId, head) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const commit = await findCommit(repository, head);
+        return commit && findResult(repository, runId, commit);
+      }),
     dropBranch: (cwd, runId) =>
       guarded(async () => {
         const repository = await open(cwd);

@@ -166,6 +166,11 @@ export interface Workspaces {
    * Throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the way.
    */
   mergeResult(cwd: string, runId: string, head: string, options: MergeOptions): Promise<MergedResult>;
+  /**
+   * Returns the commit of a run's result: the tip of its branch if that contains `head`, else `head`. Null if the
+   * repository does not have `head`.
+   */
+  findResult(cwd: string, runId: string, head: string): Promise<string | null>;
   /** Removes the run's branch. Its commit, which is returned, and the refs of attempts stay. Null if there is none. */
   dropBranch(cwd: string, runId: string): Promise<string | null>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */

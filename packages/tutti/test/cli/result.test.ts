@@ -1,4 +1,4 @@
-// Taking the result of a run: `tutti diff`, `merge` and `drop`.
+// Taking the result of a run: `tutti diff`, `merge` and `drop`, and `run --after`.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
 import { finished } from "../lab/lab.ts";
 import { paintPatch } from "../../src/cli/terminal/paint-patch.ts";
+import { openTranscripts } from "../../src/main/transcripts.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
 let lab: InProcessLab;
@@ -157,5 +158,51 @@ describe("tutti drop", () => {
     expect((await lab.json(["drop", id])).last).toMatchObject({ id, commit: null, undo: null });
     await lab.json(["retry", id, "one"]);
     expect(lab.git("rev-parse", `tutti/${id}`)).toMatch(/^[0-9a-f]{40}$/);
+  });
+});
+
+describe("tutti run --after", () => {
+  it("starts from the result of a run, with its folder, template and agent, and describes it in every prompt", async () => {
+    const plan = mainSession([{ id: "one" }, { id: "two" }]);
+    const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+    const fails = worker("two", { tools: ["Read"], block: failure });
+    const agent = lab.scenario([...plan, fails, goodWorker]);
+    const request = ["run", "first request", "--cwd", lab.repo, "--agent", agent, "--template", "documentation"];
+    const first = (await lab.json([...request, "--yes"])).last.id!;
+    lab.playsAgents = false;
+    const { code, lines, last } = await lab.json(["run", "and more", "--after", first, "--yes", "--allow-degraded"]);
+    expect([code, last.outcome]).toEqual([0, "degraded"]);
+    const result = lab.git("rev-parse", `tutti/${first}`);
+    const created = lines.find(({ type }) => type === "orchestrator:created")!.data;
+    expect(created).toMatchObject({ templateId: "documentation", agent, follows: { run: first, commit: result } });
+    expect(lines.find(({ type }) => type === "orchestrator:started")!.data).toMatchObject({ base: result });
+    const sessions = lines.flatMap(({ type, data }) =>
+      type === "turn:started" ? (data as { sessionId: string }).sessionId : [],
+    );
+    const read = openTranscripts(lab.data);
+    const entries = (await Promise.all([...new Set(sessions)].map((session) => read(last.id!, session, 0)))).flat();
+    const prompts = entries.flatMap((entry) => (entry.type === "prompt" ? entry.text : []));
+    expect(prompts.length).toBeGreaterThanOrEqual(5);
+    for (const prompt of prompts) {
+      for (const text of ["first request", "degraded", "Title of one", "wrote one", "docs/one.md", "no luck"])
+        expect(prompt).toContain(text);
+    }
+  });
+
+  it("is refused for a run that does not exist or has not ended, and works after the branch was dropped", async () => {
+    const first = await carriedOut();
+    await lab.tutti(["drop", first]);
+    const second = await lab.json(["run", "more", "--after", first, "--yes"]);
+    expect([second.code, second.last.outcome]).toEqual([0, "success"]);
+    expect(await lab.json(["run", "x", "--after", "nobody"])).toMatchObject({
+      code: 3,
+      last: { error: { code: "run_not_found" } },
+    });
+    await lab.tutti(["run", "wait", "--after", first]);
+    const open = JSON.parse((await lab.tutti(["--json", "list"])).stdout).find(
+      ({ status }: { status: string }) => status === "confirming",
+    );
+    const refused = await lab.tutti(["run", "x", "--after", open.id]);
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining(`Run "${open.id}" has not ended.`)]);
   });
 });

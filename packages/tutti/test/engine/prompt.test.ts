@@ -33,6 +33,43 @@ describe("a prompt", () => {
     }
   });
 
+  it("describes the run that it follows, in every phase", () => {
+    const follows = {
+      run: "orch_first",
+      commit: "abc",
+      request: "Add a parser",
+      outcome: "degraded" as const,
+      tasks: [
+        {
+          id: "a",
+          title: "Write it",
+          status: "completed",
+          summary: "Wrote it.\nIn one file.",
+          files: ["p.ts", "q.ts"],
+        },
+        { id: "b", title: "Test it", status: "failed", summary: "", files: [] },
+      ],
+    };
+    const story = new Story(makeTemplate(), { follows }).execute([{ id: "a" }]);
+    story.spawn("a");
+    for (const phase of PHASES) {
+      const worker = phase === "workerExecution" ? story.run.workers["a"]! : null;
+      expect(renderPrompt(story.run, phase, worker, FIRST, "/work").text).toContain(
+        [
+          "This request follows the run orch_first. The current folder contains its result.",
+          "Its request: Add a parser",
+          "Its outcome: degraded",
+          "Its tasks:",
+          "- a: Write it (completed)",
+          "  Summary: Wrote it.",
+          "  In one file.",
+          "  Files: p.ts, q.ts",
+          "- b: Test it (failed)",
+        ].join("\n"),
+      );
+    }
+  });
+
   it("contains the progress interval or forbids progress reports", () => {
     expect(promptOf({}, "workerExecution")).toContain("Report progress about every 30 seconds.");
     expect(promptOf({ workerExecution: { progressInterval: 120_000 } }, "workerExecution")).toContain(

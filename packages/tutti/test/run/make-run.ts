@@ -5,6 +5,7 @@ import { decide } from "../../src/run/decide.ts";
 import type { Answer } from "../../src/schema/answer.ts";
 import type { LogPosition, RunEvent } from "../../src/schema/event.ts";
 import { NO_USAGE } from "../../src/schema/outcome.ts";
+import type { FollowedRun } from "../../src/schema/outcome.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { Template } from "../../src/schema/template.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
@@ -38,7 +39,7 @@ export class Story {
 
   constructor(
     template = makeTemplate(),
-    more: { providers?: Record<string, string>; assignableAgents?: string[] } = {},
+    more: { providers?: Record<string, string>; assignableAgents?: string[]; follows?: FollowedRun } = {},
   ) {
     const created = decide(
       null,

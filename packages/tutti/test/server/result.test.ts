@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { CANARIES, leaksIn } from "../session/canaries.ts";
 import { ServerLab } from "./server-lab.ts";
 
 let lab: ServerLab;
@@ -55,4 +56,18 @@ it("a result is merged with the undo in the response, refused with 409 if that i
     json: { branch: `tutti/${ended}`, commit: expect.any(String) },
   });
   expect(lab.lab.git("for-each-ref", "refs/heads/tutti")).toBe("");
+});
+
+it("a run after another one gets the secrets of its request in the prompts, and the log of neither contains them", async () => {
+  const secret = CANARIES.find(({ name }) => name === "Anthropic")!.printed;
+  const agent = lab.lab.scenario([...mainSession([{ id: "a" }]), goodWorker], "secret.json");
+  const settings = { autoStart: true, config: { autoSpawn: true } };
+  const first = await lab.create(agent, { ...settings, message: `use ${secret} for it` });
+  await lab.until(first, ({ released }) => released);
+  const second = await lab.create(agent, { ...settings, after: first });
+  const { base, follows, mainSessionId } = await lab.until(second, ({ released }) => released);
+  expect([base, follows?.run]).toEqual([lab.lab.git("rev-parse", `tutti/${first}`), first]);
+  const prompts = (await lab.engine.transcript(second, mainSessionId!)).filter(({ type }) => type === "prompt");
+  expect(prompts[0]).toMatchObject({ text: expect.stringContaining(`Its request: use ${secret} for it`) });
+  for (const run of [first, second]) expect(leaksIn(JSON.stringify(lab.engine.events({ run })))).toEqual([]);
 });

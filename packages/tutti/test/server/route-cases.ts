@@ -185,6 +185,7 @@ export const CASES: Record<RouteKey, Cases> = {
   "POST /api/orchestrator": {
     success: (scene) => scene.newRun(),
     wrong: (scene) => scene.newRun({ cwd: "relative" }),
+    conflict: (scene) => scene.newRun({ after: scene.created }),
   },
   "GET /api/orchestrator": { success: () => ({}), wrong: () => ({ query: { limit: "0" } }) },
   "GET /api/orchestrator/:id": { success: ofEnded, wrong: unknownRun },

@@ -80,6 +80,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
     diff: async () => null,
     // No simulated client takes a result.
     mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
+    findResult: async (_, __, head) => head,
     dropBranch: async () => null,
     remove: (_, key) =>
       act(`remove ${folderPath(key)}`, () => {

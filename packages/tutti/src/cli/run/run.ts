@@ -7,12 +7,15 @@ import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import type { RunRequest } from "../access/runs.ts";
-import { withRuns } from "../access/open-runs.ts";
+import { findRunId } from "../access/find-run.ts";
+import { readRuns, withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
 
 export interface RunFlags {
   template?: string;
   cwd?: string;
+  after?: string;
   agent?: string;
   maxUsd?: string;
   trust?: string;
@@ -26,7 +29,8 @@ export interface RunFlags {
 }
 
 export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
-  const request = readRequest(output, message, flags);
+  const earlier = flags.after === undefined ? null : await findEarlier(output, flags.after);
+  const request = readRequest(output, message, flags, earlier);
   return withRuns(
     output,
     async (runs, signal) => {
@@ -50,8 +54,14 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
   );
 }
 
-function readRequest(output: Output, message: string, flags: RunFlags): RunRequest {
-  const cwd = resolve(flags.cwd ?? ".");
+async function findEarlier(output: Output, idPrefix: string): Promise<Run> {
+  const runs = await readRuns(output);
+  return runs.run(await findRunId(runs, idPrefix));
+}
+
+/** A run after an `earlier` one has its folder, template and agent, unless a flag names another. */
+function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
+  const cwd = resolve(flags.cwd ?? earlier?.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.
   const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
   const flag = flags.agent === undefined ? undefined : fromHere(flags.agent);
@@ -59,10 +69,15 @@ function readRequest(output: Output, message: string, flags: RunFlags): RunReque
   const agent = flag !== undefined && Object.hasOwn(projectAgents, flag) ? projectAgents[flag]!.agent : flag;
   const expectedAgent = agent ?? config?.agent ?? "local";
   return {
-    templateId: flags.template ?? config?.template ?? (expectedAgent === "local" ? "documentation" : "_default"),
+    templateId:
+      flags.template ??
+      earlier?.templateId ??
+      config?.template ??
+      (expectedAgent === "local" ? "documentation" : "_default"),
     cwd,
     message,
-    agent,
+    agent: agent ?? earlier?.agent,
+    after: earlier?.id,
     budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
     trust: flags.trust,
     customVariables: readPairs("--var", flags.var),

@@ -40,7 +40,11 @@ export function renderPrompt(
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = isRepair ? REPAIR_PROMPT : run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
-  const first = [...(asking ? preamble(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
+  const first = [
+    ...(asking ? preamble(asking, phase, prompt) : []),
+    ...earlierRun(run),
+    ...messagesTo(run, worker?.taskId ?? null),
+  ];
   const last = isRepair ? "" : instructions(run, phase);
   const text = [...first, ...parts, last].filter((part) => part !== "").join("\n\n");
   return {
@@ -62,6 +66,19 @@ function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[]
     ...(asking.interrupted ? [PAUSED] : []),
     ...(asking.note === null ? [] : [asking.note]),
   ];
+}
+
+/** Describes the run whose result this one starts from. A worker gets it too, because it shares no conversation. */
+function earlierRun({ follows }: Run): string[] {
+  if (!follows) return [];
+  const { run, request, outcome, tasks } = follows;
+  const lines = tasks.flatMap(({ id, title, status, summary, files }) => [
+    `- ${id}: ${title} (${status})`,
+    ...(summary === "" ? [] : [`  Summary: ${summary.replaceAll("\n", "\n  ")}`]),
+    ...(files.length === 0 ? [] : [`  Files: ${files.join(", ")}`]),
+  ]);
+  const about = `This request follows the run ${run}. The current folder contains its result.`;
+  return [[about, `Its request: ${request}`, `Its outcome: ${outcome}`, "Its tasks:", ...lines].join("\n")];
 }
 
 /** Every turn contains all messages, because a replacement session has seen none of them. */

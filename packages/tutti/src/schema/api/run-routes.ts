@@ -27,6 +27,11 @@ const NewRunBody = z.strictObject({
   autoStart: z.boolean().default(false).describe("Start the run immediately."),
   config: Settings.default({}).describe("Settings that override the template's."),
   budget: Budget.default({}),
+  after: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Id of an ended run: start from its result, and describe it in the prompts."),
   trust: z
     .string()
     .min(1)
@@ -64,7 +69,7 @@ export const RUN_ROUTES = {
     response: CreatedRun,
     status: 201,
     repeated: "The same request was sent before with this Idempotency-Key; this is its first response.",
-    errors: [...RUN_CANNOT_BE_MADE, "idempotency_mismatch"],
+    errors: [...RUN_CANNOT_BE_MADE, "run_not_found", "wrong_state", "idempotency_mismatch"],
   },
   "GET /api/orchestrator": {
     summary: "Lists all runs, oldest first: summaries, or full states with `full=1`.",
