@@ -2,17 +2,23 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeCopy } from "../engine/copies/run-copy.ts";
+import { isInterrupted } from "../engine/runs/interrupted.ts";
 import { replay, type Replay } from "../engine/runs/replay.ts";
 import { FinishedRuns, summarise, type RunSummary } from "../engine/runs/finished-runs.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import { findEngine } from "../store/folder-lock.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
 import type { LogReader } from "../store/store.ts";
 
 /** Oldest run first. */
-export const readSummaries = (dataDir: string): RunSummary[] =>
+export const readSummaries = (dataDir: string): (RunSummary & { interrupted?: boolean })[] =>
   withLog(dataDir, [], (finished) => {
-    const open = finished.open().map(summarise);
+    const engine = findEngine(resolve(dataDir));
+    const now = Date.now();
+    const open = finished
+      .open()
+      .map((run) => ({ ...summarise(run), interrupted: isInterrupted(run, engine?.since ?? null, now) }));
     return [...finished.summaries(), ...open].toSorted((a, b) => a.createdAt - b.createdAt);
   });
 

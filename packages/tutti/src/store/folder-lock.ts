@@ -3,7 +3,7 @@
 //
 // engine.json beside the lock names the owner. Keepers read it to check whether the engine is alive, and the error for
 // a second engine quotes it. It is not a lock itself.
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
@@ -38,7 +38,7 @@ export function lockFolder(folder: string, owner: object): FolderLock {
 }
 
 /** Returns the engine that holds the lock, or null. Writes nothing and does not acquire the lock. */
-export function findEngine(folder: string): { pid: number | null } | null {
+export function findEngine(folder: string): { pid: number | null; since: number } | null {
   const file = join(folder, "engine.lock");
   if (!existsSync(file)) return null;
   const db = new DatabaseSync(file, { readOnly: true });
@@ -47,7 +47,7 @@ export function findEngine(folder: string): { pid: number | null } | null {
     return null;
   } catch (error) {
     if (!isHeld(error)) throw error;
-    return { pid: ownerOf(folder) };
+    return { pid: ownerOf(folder), since: acquiredAt(folder) };
   } finally {
     db.close();
   }
@@ -62,3 +62,7 @@ function ownerOf(folder: string): number | null {
     return null;
   }
 }
+
+/** When the owner acquired the lock, or 0 if it has not written engine.json yet. */
+const acquiredAt = (folder: string): number =>
+  statSync(join(folder, "engine.json"), { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -175,7 +175,7 @@ describe("tutti retry", () => {
 });
 
 describe("tutti inbox", () => {
-  it("lists open items with the command that answers them, oldest first", async () => {
+  it("lists open items with their request and the command that answers them, newest first", async () => {
     expect((await lab.tutti(["inbox"])).stdout).toBe("Nothing waits for your answer.\n");
     const asking = worker("b", { write: { "b.md": "b" }, then: "ask:Tabs or spaces?" }, { block: done({}) });
     const id = await waitingPlan([{ id: "a" }, { id: "b" }], failingOnce, asking);
@@ -190,7 +190,8 @@ describe("tutti inbox", () => {
     expect(failure).toMatchObject({ taskId: "a", options: ["try it again", "leave it"] });
     expect(question).toMatchObject({ taskId: "b", question: "Tabs or spaces?" });
     const { stdout } = await lab.tutti(["inbox"]);
-    expect(stdout).toContain(`${question.id}  question  ${id}  b\n  Tabs or spaces?\n`);
+    expect(stdout).toContain(`${question.id}  question  ${id}  b  just now\n  Request: x\n  Tabs or spaces?\n`);
+    expect(stdout.match(/^item_\w+/gm)).toEqual(items.map((item) => item.id).toReversed());
     expect(stdout).toContain(
       `    0  try it again\n    1  leave it\n  tutti retry ${id} a, or tutti answer ${failure.id} --option 1 to leave it`,
     );

@@ -12,10 +12,15 @@ import type { Run } from "../../schema/run.ts";
 import type { TemplateConfig } from "../../schema/template.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
 
-export type RunRow = Pick<ListedRun, "id" | "status" | "outcome" | "templateId" | "cwd" | "userRequest"> & {
+type ShownFields = "id" | "status" | "outcome" | "templateId" | "cwd" | "userRequest" | "agent";
+type CountedFields = "taskCount" | "completedTasks" | "skippedTasks" | "usage";
+
+export interface RunRow extends Pick<ListedRun, ShownFields | CountedFields> {
   createdAt: number;
   updatedAt: number;
-};
+  /** True if the run would continue, but no process works on it. A server works on all its runs. */
+  interrupted?: boolean;
+}
 
 export type RunRequest = Omit<RouteInput<"POST /api/orchestrator">["body"], "config"> & {
   config: Partial<TemplateConfig>;

@@ -4,7 +4,7 @@ import { examples, type CommandAction } from "../command-parts.ts";
 export function addLookCommands(program: Command, action: CommandAction): void {
   const list = program
     .command("list")
-    .description("List all runs")
+    .description("List all runs, the newest first")
     .action(action(() => import("./list.ts"), "list"));
   examples(list, "tutti list", "tutti list --json | jq -r '.[] | select(.status == \"running\").id'");
 
@@ -36,7 +36,7 @@ export function addLookCommands(program: Command, action: CommandAction): void {
 
   const inbox = program
     .command("inbox")
-    .description("List everything that waits for your answer")
+    .description("List everything that waits for your answer, the newest first")
     .action(action(() => import("./inbox.ts"), "inbox"));
   examples(inbox, "tutti inbox", "tutti inbox --json | jq -r '.[].question'");
 }

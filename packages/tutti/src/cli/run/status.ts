@@ -1,15 +1,22 @@
 import type { Output } from "../terminal/output.ts";
 import { itemLine, describePause, describePlan, describeTroubles } from "../terminal/describe.ts";
-import { findRunId } from "../access/find-run.ts";
+import { describeNext, nextOf, runLines } from "../terminal/run-lines.ts";
+import { cutAtWord, wrapText } from "../terminal/text-width.ts";
+import { findRun } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
 import { outcome } from "../../run/census.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
   const runs = await readRuns(output);
-  const run = await runs.run(await findRunId(runs, idPrefix));
-  output.value(run);
-  output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
-  for (const line of describePlan(run)) output.result(line);
+  const row = findRun(await runs.rows(), idPrefix);
+  const run = await runs.run(row.id);
+  output.value({ ...run, ...nextOf(row) });
+  for (const line of runLines([row], Date.now(), output.columns)) output.result(line);
+  for (const line of run.userRequest.split("\n").flatMap((each) => wrapText(each, output.columns - 2)))
+    output.result(`  ${line}`);
+  const next = describeNext(row);
+  if (next !== null) output.result(next);
+  for (const line of describePlan(run)) output.result(cutAtWord(line, output.columns));
   for (const item of Object.values(run.inbox)) output.result(itemLine(item));
   if (run.status === "paused") output.result(describePause(run));
   if (run.status === "confirming") {

@@ -45,7 +45,7 @@ function argumentOf(argument: Argument | undefined): Position["argument"] {
 
 /** Shell commands for `argument`: each prints the ids of a kind, one per line, at completion time. */
 const ID_COMMANDS: Record<NonNullable<Position["argument"]>, string> = {
-  run: `tutti list --quiet 2>/dev/null | cut -d' ' -f1`,
+  run: `tutti list --quiet 2>/dev/null | grep -o '^orch_[^ ]*'`,
   item: `tutti inbox --quiet 2>/dev/null | grep -o '^item_[^ ]*'`,
   template: `tutti templates list --quiet 2>/dev/null | cut -d' ' -f1`,
 };

@@ -42,6 +42,11 @@ export class Output {
     this.#color = flags.color !== false && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   }
 
+  /** The width of the terminal. Unlimited if stdout is a file or a pipe, or the terminal does not know it. */
+  get columns(): number {
+    return (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY;
+  }
+
   /** Prints a line about progress; `--quiet` hides it. */
   line(text: string): void {
     if (!this.quiet) this.result(text);

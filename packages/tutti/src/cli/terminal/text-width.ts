@@ -26,3 +26,33 @@ export function cutTo(text: string, columns: number): string {
   }
   return columns < 1 ? "" : `${kept}…`;
 }
+
+/** Like `cutTo`, but ends with a whole word, unless that leaves less than half of the columns. */
+export function cutAtWord(text: string, columns: number): string {
+  const cut = cutTo(text, columns);
+  if (cut === text || text[cut.length - 1] === " ") return cut;
+  const end = cut.lastIndexOf(" ");
+  return end < cut.length / 2 ? cut : `${cut.slice(0, end).trimEnd()}…`;
+}
+
+/** Truncates a path at its beginning, between two folders where possible. */
+export function cutPath(path: string, columns: number): string {
+  if (textWidth(path) <= columns) return path;
+  const tails = [...path.matchAll(/\//g)].map(({ index }) => `…${path.slice(index)}`);
+  return tails.find((tail) => textWidth(tail) <= columns) ?? cutTo(path.slice(path.lastIndexOf("/") + 1), columns);
+}
+
+/** Breaks `text` between words into lines of at most `columns`. A longer word has a line of its own. */
+export function wrapText(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line === "" || textWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}

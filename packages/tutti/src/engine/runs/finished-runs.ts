@@ -6,7 +6,7 @@ import { FOLD_VERSION, fold } from "../../run/apply.ts";
 import { workersOf } from "../../run/lookup.ts";
 import { sizeOf, valuesOf } from "../../run/fold/shared-record.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { Verdict } from "../../schema/outcome.ts";
+import type { Usage, Verdict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase, RunStatus } from "../../schema/status.ts";
 import type { Snapshots } from "../../store/snapshots.ts";
@@ -26,6 +26,8 @@ export interface RunSummary {
   idempotency: Run["idempotency"];
   taskCount: number;
   completedTasks: number;
+  skippedTasks: number;
+  usage: Usage;
   inbox: InboxItem[];
   /** Totals of the completed tasks, and durations by title. */
   took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
@@ -70,6 +72,8 @@ export function summarise(run: Run): RunSummary {
     completedAt,
     taskCount: run.tasks.length,
     completedTasks,
+    skippedTasks: Object.keys(run.skipped).length,
+    usage: run.usage,
     inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),
   };
 }

@@ -34,7 +34,13 @@ const about = {
   completedAt: time.nullable(),
 };
 
-export const RunSummary = z.object({ ...about, taskCount: z.number(), completedTasks: z.number() });
+export const RunSummary = z.object({
+  ...about,
+  taskCount: z.number(),
+  completedTasks: z.number(),
+  skippedTasks: z.number(),
+  usage: Usage,
+});
 
 export const WaitingItem = InboxItem.extend({ createdAt: time, expiresAt: time.optional() });
 
