@@ -1,4 +1,5 @@
 import { TuttiError } from "../schema/error.ts";
+import { runBranch } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 
@@ -10,4 +11,16 @@ export function endedResult({ id, status, head }: Run): string {
   }
   if (head !== null) return head;
   throw new TuttiError("wrong_state", `Run "${id}" has no result, because it ended before it started any work.`);
+}
+
+/** The settings of git that name a program which a merge starts. */
+const PROGRAM = /^(?:filter|merge)\..+\.(?:clean|smudge|process|driver)$/s;
+
+/** Throws if a setting that names such a program changed during the run: an agent may have written it. */
+export function refuseNewPrograms({ id, repositoryChanges = [] }: Run): void {
+  const name = repositoryChanges.flatMap(({ settings }) => settings).find((setting) => PROGRAM.test(setting));
+  if (name === undefined) return;
+  const advice = `Check it with "git config --get ${name}". If it is correct, merge with "git merge ${runBranch(id)}".`;
+  const message = `While run "${id}" worked, the setting "${name}" changed, and a merge would start its program.`;
+  throw new TuttiError("wrong_state", `${message} ${advice}`);
 }

@@ -131,7 +131,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
     integrate: (cwd, runId, head, merge) =>
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
-    // The run is over, so the settings of now count, as for the user's own git. See decision 0028.
+    // The run is over, so its pinned settings are gone. `refuseNewPrograms` rejects those that have changed.
     mergeResult: (cwd, runId, head, options) =>
       guarded(async () => {
         const repository = await open(cwd);

@@ -1,6 +1,6 @@
 // Taking the result of a run: `tutti diff`, `merge` and `drop`, and `run --after`.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
@@ -82,6 +82,24 @@ describe("tutti diff", () => {
     expect(readFileSync(join(lab.repo, "a\tb.md"), "utf8")).toBe("\u001b[31mred\n");
     gate.open();
     expect((await running).stdout).toContain("1 completed");
+  });
+
+  it("warns about text that is not UTF-8", async () => {
+    const id = await carriedOut();
+    const folder = join(lab.folder, "more");
+    lab.git("worktree", "add", "--quiet", folder, `tutti/${id}`);
+    writeFileSync(join(folder, "latin1.txt"), Buffer.from([0x61, 0xe4, 0x0a]));
+    for (const args of [
+      ["add", "-A"],
+      ["commit", "-q", "-m", "by the user"],
+    ])
+      lab.git("-C", folder, ...args);
+    lab.git("worktree", "remove", folder);
+    const { stdout, stderr } = await lab.tutti(["diff", id]);
+    expect(stdout).toContain("+a\ufffd\n");
+    expect(stderr).toMatch(
+      /^warning: Some text is not UTF-8\. For its bytes use: git diff [0-9a-f]{40} [0-9a-f]{40}\n$/,
+    );
   });
 
   it("shows control characters of agents on a terminal instead of sending them", () => {

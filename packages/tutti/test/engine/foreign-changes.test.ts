@@ -131,3 +131,17 @@ describe("a change of the user's repository during a turn", () => {
     expect(store.read({}).filter(({ type }) => type === "repository:changed")).toEqual([]);
   });
 });
+
+describe("a filter that appears in the settings during a run", () => {
+  it("keeps the result from being merged, because git would start it", async () => {
+    const { engine, id, finish } = await waitingRun();
+    lab.git("config", "filter.evil.smudge", "touch evil");
+    await finish();
+    const before = lab.fingerprint();
+    await expect(engine.mergeResult(id)).rejects.toMatchObject({
+      code: "wrong_state",
+      message: expect.stringContaining('the setting "filter.evil.smudge" changed'),
+    });
+    expect(lab.fingerprint()).toBe(before);
+  });
+});

@@ -245,6 +245,20 @@ describe("merging the result of a run", () => {
     expect(observe(lab.repo)).toEqual(before);
   });
 
+  it("leaves the branch where it was if a filter fails halfway, and names the changed files", async () => {
+    const lab = withResult({ ".gitattributes": "*.slow filter=broken\n", "a.txt": "changed\n", "z.slow": "x\n" });
+    git(lab.repo, "config", "filter.broken.smudge", "false");
+    git(lab.repo, "config", "filter.broken.required", "true");
+    await expectFailure(
+      merge(lab),
+      "git_failed",
+      /smudge filter broken failed.* left changes: a\.txt\. If you changed none/,
+    );
+    expect(git(lab.repo, "rev-parse", "HEAD")).toBe(lab.head);
+    git(lab.repo, "restore", ".");
+    expect(git(lab.repo, "status", "--porcelain", "--untracked-files=no")).toBe("");
+  });
+
   it("completes when the process that ordered it is killed in the middle", async () => {
     const lab = withResult({ ".gitattributes": "*.slow filter=slow\n", "a.txt": "changed\n", "b.slow": "slow\n" });
     const [started, gate] = [join(lab.top, "started"), join(lab.top, "gate")];

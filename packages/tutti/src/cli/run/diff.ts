@@ -3,6 +3,9 @@ import { findRunId } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
 import { paintPatch } from "../terminal/paint-patch.ts";
 
+/** Stands for bytes that are not UTF-8, also in the response of a server. */
+const UNREADABLE = "\u{FFFD}";
+
 export async function diff(
   output: Output,
   idPrefix: string,
@@ -19,6 +22,7 @@ export async function diff(
   });
   const text = isShort ? stat : files.map(({ patch = "" }) => patch).join("");
   // For a file or a pipe the text stays as git prints it, so that `git apply` can read it.
+  if (text.includes(UNREADABLE)) output.warn(`Some text is not UTF-8. For its bytes use: git diff ${base} ${head}`);
   if (!output.json) process.stdout.write(process.stdout.isTTY ? paintPatch(text, output.paint) : text);
   return 0;
 }

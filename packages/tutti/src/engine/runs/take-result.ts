@@ -1,6 +1,6 @@
 // Takes or removes the result of an ended run, and records it. A repetition after a crash finds nothing left to do.
 import type { Live } from "./run-registry.ts";
-import { endedResult } from "../../run/ended-result.ts";
+import { endedResult, refuseNewPrograms } from "../../run/ended-result.ts";
 import type { DropReport, MergeReport } from "../../schema/api/result-values.ts";
 import { runBranch } from "../../schema/ids.ts";
 import type { Workspaces } from "../../workspace/workspace.ts";
@@ -10,7 +10,9 @@ export async function mergeResult(live: Live, workspaces: Workspaces, noFf: bool
   await reconciler.settled();
   const { id, cwd, userRequest } = writer.run;
   const message = `Merge branch '${runBranch(id)}'\n\n${userRequest.trim()}\n`;
-  const merged = await workspaces.mergeResult(cwd, id, endedResult(writer.run), { noFf, message });
+  const head = endedResult(writer.run);
+  refuseNewPrograms(writer.run);
+  const merged = await workspaces.mergeResult(cwd, id, head, { noFf, message });
   if (merged.from === merged.to) return { ...merged, undo: null };
   await writer.submit({ type: "record", event: { type: "result:merged", data: { id, ...merged } } });
   return { ...merged, undo: `git reset --keep ${merged.from}` };

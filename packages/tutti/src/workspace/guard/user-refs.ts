@@ -1,4 +1,5 @@
-// Compares the user's refs, HEAD and settings, which all sessions share. Tutti itself never changes them.
+// Compares the user's refs, HEAD and settings, which all sessions share. Only `mergeResult`, which the user
+// orders, changes them.
 import { readFile, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { exists } from "../folder.ts";

@@ -1,6 +1,7 @@
 // Compares two commits as `git diff` does, without the user's settings for its output and without programs that the
 // repository names for a diff.
 import { FILE_STATUSES, type FileChange, type ResultDiff } from "../../schema/api/result-values.ts";
+import { TuttiError } from "../../schema/error.ts";
 import { items, text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 
@@ -27,13 +28,19 @@ export async function diffCommits(
     return (await onRepository(repository, "compare two commits", args, { maxStdout: MAX_PATCH })).stdout;
   };
   const files = readFiles(await compare("-z", "--raw", "--numstat"));
-  const patches = stat || files.length === 0 ? null : splitPatch(await compare("--patch"));
+  const patches = stat || files.length === 0 ? null : splitPatch(await compare("--patch").catch(tooLong));
   return {
     base,
     head,
     files: files.map((file) => (patches ? { ...file, patch: takePatch(patches, file) } : file)),
     stat: text(await compare("--stat")),
   };
+}
+
+function tooLong(error: unknown): never {
+  if (!(error instanceof TuttiError) || !error.message.includes("printed more than")) throw error;
+  const advice = "Leave out the patches with --stat or stat=1, or restrict the diff to a task or a path.";
+  throw new TuttiError("git_failed", `The diff is longer than ${MAX_PATCH / 1024 / 1024} MiB. ${advice}`);
 }
 
 /** Reads `--raw` and then `--numstat`, both in `-z` format: the same files in the same order. */

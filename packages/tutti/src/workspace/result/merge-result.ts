@@ -52,7 +52,7 @@ export async function mergeResult(
   const isForward = await isAncestor(repository, from, result);
   const to = isForward && !noFf ? result : await mergeCommit(repository, branch, from, result, message);
   await hardenCommit(repository, to, [from, result]);
-  await fastForward(repository, from, to);
+  await fastForward(repository, branch, from, to);
   return { branch, from, to };
 }
 
@@ -121,22 +121,29 @@ async function mergeCommit(
   throw refusal(`The result conflicts with the branch "${branch}" in ${listed(merged.files)}. ${advice}`);
 }
 
-async function fastForward(repository: Repository, from: string, to: string): Promise<void> {
+async function fastForward(repository: Repository, branch: string, from: string, to: string): Promise<void> {
   // With --quiet git prints nothing, so it does not end with the pipe when Tutti dies.
   const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-overwrite-ignore"];
   const options = { ...onCheckout(repository), accept: [1, 2, 128] };
   const { code, stderr } = await git("merge the result", ["merge", ...flags, to], options);
   if (code === 0) return;
-  const words = text(stderr).trim();
-  const isUntouched = (await inspect(repository)).head === from && (await changedPaths(repository)).length === 0;
-  if (!isUntouched) {
-    const advice = `Go back with "git reset --hard ${from}".`;
-    throw new TuttiError("git_failed", `Git stopped in the middle of the merge: ${words}. ${advice}`);
+  const words = text(stderr).trim().replaceAll(/\s+/g, " ");
+  const head = await commitOf(repository, `refs/heads/${branch}`);
+  if (head === to) return;
+  if (head !== from) throw refusal(`The branch "${branch}" has moved in the meantime. Merge again.`);
+  // Either the user has just changed a file, or git failed halfway, for example in a filter or on a full disk.
+  const changed = await changedPaths(repository);
+  if (changed.length > 0) {
+    const advice = 'If you changed none of them, restore them with "git restore .", then merge again.';
+    throw new TuttiError(
+      "git_failed",
+      `Git did not complete the merge (${words}) and left changes: ${listed(changed)}. ${advice}`,
+    );
   }
-  const blocking = [...words.matchAll(/^\t(.+)$/gm)].map(([, path]) => path!);
+  const blocking = [...text(stderr).matchAll(/^\t(.+)$/gm)].map(([, path]) => path!);
   throw refusal(
     blocking.length > 0
       ? `Untracked files would be overwritten: ${listed(blocking)}. Move or remove them, then merge again.`
-      : `Git refused the merge: ${words.replaceAll(/\s+/g, " ")}`,
+      : `Git refused the merge: ${words}`,
   );
 }
