@@ -506,24 +506,6 @@ describe("the user", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("confirms or rejects the plan on a terminal", async () => {
-    for (const [answer, outcome, exit] of [
-      ["y", "success: 2 planned", 0],
-      ["n", "is not confirmed", 4],
-    ] as const) {
-      const child = onTerminal(["--data-dir", lab.data, "run", "x", "--cwd", lab.repo, "--agent", tasks()]);
-      let shown = "";
-      child.stdout.on("data", (text: string) => {
-        shown += text;
-        if (text.includes("[y/n]")) child.stdin.write(`${answer}\n`);
-      });
-      const [code] = (await once(child, "close")) as [number];
-      expect(code).toBe(exit);
-      if (exit === 0) expect(shown).toContain(outcome);
-      else expect((await lab.json(["list"])).last).toMatchObject([{ status: "completed" }, { status: "confirming" }]);
-    }
-  });
-
   it("without a terminal gets exit 4 when an agent asks, no agent runs on, and the answer is used without another question", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),

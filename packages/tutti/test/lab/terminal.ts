@@ -1,7 +1,10 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 
+/** A test that waits longer fails with the words that it still expects. */
+const GIVE_UP_MS = 30_000;
 const LAUNCHER = join(import.meta.dirname, "../../bin/tutti.js");
 
 /** Starts the Tutti command line on its own terminal. The exit code is the command's. */
@@ -12,4 +15,32 @@ export function onTerminal(args: string[], columns?: number): ChildProcessByStdi
   const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdout.setEncoding("utf8");
   return child;
+}
+
+/** Types the `keys` of each step as soon as its `words` appear after those of the step before. */
+export async function playUser(
+  args: string[],
+  steps: readonly (readonly [words: string, keys: string | (() => void)])[],
+): Promise<{ code: number; shown: string }> {
+  const child = onTerminal(args);
+  const left = [...steps];
+  let shown = "";
+  let seen = 0;
+  child.stdout.on("data", (text: string) => {
+    shown += text;
+    for (let [step] = left; step; [step] = left) {
+      const [words, keys] = step;
+      const at = shown.indexOf(words, seen);
+      if (at === -1) return;
+      seen = at + words.length;
+      left.shift();
+      if (typeof keys === "string") child.stdin.write(keys);
+      else keys();
+    }
+  });
+  const giveUp = setTimeout(() => child.stdin.write("\u0003"), GIVE_UP_MS);
+  const [code] = (await once(child, "close")) as [number];
+  clearTimeout(giveUp);
+  if (left.length > 0) throw new Error(`the terminal did not show ${left[0]![0]} but ${shown.slice(seen)}`);
+  return { code, shown };
 }

@@ -192,9 +192,9 @@ describe("The terminal bell", () => {
     let typed = false;
     child.stdout.on("data", (text: string) => {
       shown += text;
-      if (typed || !shown.includes("[y/n]")) return;
+      if (typed || !shown.includes("Carry out this plan?")) return;
       typed = true;
-      child.stdin.write("y\n");
+      child.stdin.write("y");
     });
     const [code] = (await once(child, "close")) as [number];
     expect([code, shown.includes("success: 1 planned")]).toEqual([0, true]);

@@ -56,6 +56,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "session",
     "workspace",
     "telemetry",
+    "explain-issue",
     "world",
   ],
   web: ["schema", "client", "run"],
@@ -102,6 +103,8 @@ const topFiles = ["world", "explain-issue", "durable-file", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];
+/** The editor of the user needs the terminal of the command, so no session can run it. */
+const filesThatStartPrograms = ["cli/terminal/edit-file.ts"];
 
 const clocksAndChance = new Set([
   "Date()",
@@ -182,7 +185,8 @@ function problemOfImport(path: string, part: string, specifier: string | null): 
   if (specifier === null) return filesThatImportComputed.includes(file) ? undefined : "imports a computed address";
   if (isBuiltin(specifier)) {
     if (browserSafe.includes(part)) return `must run in a browser and imports ${specifier}`;
-    if (moduleName(specifier) === "child_process" && !startProcesses.includes(part)) {
+    const mayStart = startProcesses.includes(part) || filesThatStartPrograms.includes(file);
+    if (moduleName(specifier) === "child_process" && !mayStart) {
       return `starts processes: imports ${specifier}`;
     }
     return undefined;

@@ -2,6 +2,7 @@
 import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, prompt } from "../terminal/ask.ts";
+import { describeMistake, readPlanChanges } from "../input/read-plan-changes.ts";
 import { readFile } from "../input/read-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { ChangedPlan } from "../../schema/plan-changes.ts";
@@ -10,17 +11,18 @@ import type { Run } from "../../schema/run.ts";
 export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
   const requested = withSkips(readChanges(edit), skip);
   return async ({ runs, output, id, signal }) => {
-    await runs.order(id, "confirm", await settleSkips(output, await runs.run(id), requested, signal));
+    const mayStart = isTerminal(output) ? (question: string) => askYesNo(question, signal) : null;
+    await runs.order(id, "confirm", await settleSkips(output, await runs.run(id), requested, mayStart));
     return { yes: true };
   };
 }
 
-/** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`. */
+/** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`, and may contain comments. */
 function readChanges(file: string | undefined): ChangedPlan {
   if (file === undefined) return ChangedPlan.parse({});
-  const parsed = ChangedPlan.safeParse(readJson(file));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the file"}: ${message}`);
+  const reading = readPlanChanges(readFile(file));
+  if ("changes" in reading) return reading.changes;
+  const problems = reading.mistakes.map(describeMistake);
   throw new TuttiError(
     "invalid_input",
     `"${file}" has invalid plan changes: ${problems.join("; ")}. Correct the file and confirm again.`,
@@ -28,31 +30,27 @@ function readChanges(file: string | undefined): ChangedPlan {
   );
 }
 
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFile(file));
-  } catch (error) {
-    if (error instanceof TuttiError) throw error;
-    throw new TuttiError(
-      "invalid_input",
-      `"${file}" is not valid JSON (${(error as Error).message}). Correct the file and confirm again.`,
-      { cause: error },
-    );
-  }
-}
-
-function withSkips(changes: ChangedPlan, skip: readonly string[]): ChangedPlan {
+export function withSkips(changes: ChangedPlan, skip: readonly string[]): ChangedPlan {
   const skipped = skip.map((id) => [id, { ...changes.modifications[id], skip: true }] as const);
   return { ...changes, modifications: { ...changes.modifications, ...Object.fromEntries(skipped) } };
 }
 
-/** Sets `satisfied` of each skipped task that others depend on. Without a terminal those are blocked. */
-async function settleSkips(output: Output, run: Run, changes: ChangedPlan, signal: AbortSignal): Promise<ChangedPlan> {
+/**
+ * Sets `satisfied` of each skipped task that others depend on. `mayStart` asks whether these may start; without it they
+ * are blocked.
+ */
+export async function settleSkips(
+  output: Output,
+  run: Run,
+  changes: ChangedPlan,
+  mayStart: ((question: string) => Promise<boolean>) | null,
+): Promise<ChangedPlan> {
   const modifications = { ...changes.modifications };
   for (const [id, change] of Object.entries(changes.modifications)) {
     const dependents = change.skip && change.satisfied === undefined ? dependentsOf(run, changes, id) : [];
     if (dependents.length === 0) continue;
-    const satisfied = isTerminal(output) && (await mayStart(dependents, id, signal));
+    const question = `${id} is skipped. These tasks depend on it: ${dependents.join(", ")}. Start them anyway? [y/n] `;
+    const satisfied = mayStart !== null && (await mayStart(question));
     if (!satisfied) output.warn(`${dependents.join(", ")} will not start, because ${id} is skipped`);
     modifications[id] = { ...change, satisfied };
   }
@@ -66,9 +64,8 @@ function dependentsOf(run: Run, { modifications, added, removed }: ChangedPlan, 
     .map((task) => task.id);
 }
 
-async function mayStart(dependents: readonly string[], id: string, signal: AbortSignal): Promise<boolean> {
+async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
   for (;;) {
-    const question = `${id} is skipped. These tasks depend on it: ${dependents.join(", ")}. Start them anyway? [y/n] `;
     const reply = (await prompt(question, signal)).trim().toLowerCase();
     if (["y", "yes", "n", "no"].includes(reply)) return reply.startsWith("y");
   }

@@ -1,17 +1,20 @@
 // Follows a run in this terminal until it ends, needs an answer that this command cannot get, or is interrupted.
+import { reviewPlan } from "./review-plan.ts";
 import { openBell } from "../terminal/bell.ts";
 import { drawBoard } from "../terminal/board.ts";
 import {
   describeOutcome,
   describePause,
   describePlan,
+  describeWaitingPlan,
   eventLine,
   howToAnswer,
   itemLine,
 } from "../terminal/describe.ts";
 import { whenAborted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
-import { isTerminal, promptUntil } from "../terminal/ask.ts";
+import { isTerminal } from "../terminal/ask.ts";
+import { openDialogue, openPlainDialogue, type UserDialogue } from "../terminal/dialogue.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
 import { Screen } from "../terminal/screen.ts";
 import { plural } from "../../run/describe-event.ts";
@@ -41,6 +44,7 @@ export interface WatchRunOptions {
 interface FollowContext extends WatchRunOptions {
   live: LiveRun;
   ring: ReturnType<typeof openBell>;
+  board: Board;
 }
 
 export async function watch(options: WatchRunOptions): Promise<number> {
@@ -48,14 +52,14 @@ export async function watch(options: WatchRunOptions): Promise<number> {
   const ring = openBell(output);
   const live = await runs.watch(id);
   if (options.start) for (const event of live.past) show(output, event, live.run);
-  const board = openBoard(output, live);
+  const board = openBoard(output, live, signal);
   const unsubscribe = live.subscribe((event, run) => {
     show(output, event, run);
     board.onEvent(event);
   });
   try {
     if (options.start) await runs.order(id, "start");
-    const end = await Promise.race([attend({ ...options, live, ring }, board), whenAborted(signal)]);
+    const end = await Promise.race([attend({ ...options, live, ring, board }), whenAborted(signal)]);
     if (end !== undefined) return end;
     board.close(false);
     const hint = runs.outlives ? "The run continues on the server. Follow it with" : "Stopped. Continue with";
@@ -69,25 +73,53 @@ export async function watch(options: WatchRunOptions): Promise<number> {
 }
 
 interface Board {
+  /** Null without a terminal. */
+  dialogue: UserDialogue | null;
+  /** Erases the drawing of the run while the user reviews its plan. */
+  reviewing(isReviewing: boolean): void;
   onEvent(event: StoredEvent): void;
   close(keep: boolean): void;
 }
 
-/** Draws the run in place below the printed lines. Without a capable terminal it draws nothing. */
-function openBoard(output: Output, live: LiveRun): Board {
+/**
+ * Draws the run in place below the printed lines, and the question to the user below it. With `--quiet` it draws only
+ * questions. Without a capable terminal it draws nothing.
+ */
+function openBoard(output: Output, live: LiveRun, signal: AbortSignal): Board {
   const { stdout } = process;
-  if (!isTerminal(output) || output.quiet || process.env["TERM"] === "dumb")
-    return { onEvent: () => {}, close: () => {} };
+  if (!isTerminal(output) || process.env["TERM"] === "dumb") {
+    const dialogue = isTerminal(output) ? openPlainDialogue(signal) : null;
+    return { dialogue, reviewing: () => {}, onEvent: () => {}, close: () => {} };
+  }
   let doing: string | null = null;
-  const screen = new Screen(stdout, (size) => drawBoard(live.run, doing, Date.now(), size, output.paint));
+  let isReviewing = false;
+  let dialogue: UserDialogue | null = null;
+  const screen = new Screen(stdout, ({ columns, rows }) => {
+    const footer = dialogue?.draw(columns, output.paint) ?? [];
+    if (output.quiet || isReviewing) return footer;
+    const size = { columns, rows: rows - footer.length };
+    return [...drawBoard(live.run, doing, Date.now(), size, output.paint), ...footer];
+  });
   output.screen = screen;
+  dialogue = openDialogue({
+    redraw: () => screen.redraw(),
+    hide: () => screen.hide(),
+    show: () => screen.show(),
+    keep: (line) => output.result(line),
+  });
   return {
+    dialogue,
+    reviewing(now) {
+      isReviewing = now;
+      screen.redraw();
+    },
     onEvent(event) {
       if (event.type === "orchestrator:progress") doing = event.data.currentAction;
       if (event.type === "turn:started" && event.data.taskId === null) doing = null;
       screen.changed();
     },
     close(keep) {
+      dialogue.close();
       screen.close({ keep });
       output.screen = null;
     },
@@ -115,8 +147,8 @@ function show(output: Output, event: StoredEvent, run: Run): void {
 }
 
 /** Handles plans with `settlePlan` and questions with `askQuestion`, one by one, until the run ends. */
-async function attend(options: FollowContext, board: Board): Promise<number> {
-  const { runs, live, ring, output, id, allowDegraded } = options;
+async function attend(options: FollowContext): Promise<number> {
+  const { runs, live, ring, board, output, id, allowDegraded } = options;
   const wasOver = isRunOver(live.run.status);
   for (;;) {
     const run = await live.until(
@@ -132,10 +164,8 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
       throw new TuttiError("wrong_state", describePause(run));
     }
     const question = questionNow(run, output);
-    output.screen?.hide();
     if (question) await askQuestion(options, run, question);
-    else await settlePlan(options, run);
-    output.screen?.show();
+    else if (!(await settlePlan(options, run))) return ERRORS.needs_confirmation.exit;
   }
   await live.settled();
   board.close(true);
@@ -169,10 +199,30 @@ function questionNow(run: Run, output: Output): InboxItem | null {
   return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
 }
 
-async function settlePlan({ runs, live, ring, output, yes, signal }: FollowContext, run: Run): Promise<void> {
-  output.line(`plan of ${plural(run.tasks.length, "task")}:`);
-  for (const line of describePlan(run)) output.line(line);
+/** Returns false if the user leaves the plan waiting. */
+async function settlePlan(options: FollowContext, run: Run): Promise<boolean> {
+  const { runs, live, ring, board, output, yes } = options;
   if (!yes || run.planErrors.length > 0) ring("needs_person", `plan ${run.runSeq}`);
+  if (!yes && board.dialogue) {
+    board.reviewing(true);
+    const isSettled = await reviewPlan({ runs, live, output, dialogue: board.dialogue }, run);
+    if (!isSettled) {
+      board.close(false);
+      for (const line of describeWaitingPlan(run.id)) output.result(line);
+      return false;
+    }
+    board.reviewing(false);
+  } else {
+    output.line(`plan of ${plural(run.tasks.length, "task")}:`);
+    for (const line of describePlan(run)) output.line(line);
+    await confirmUnseen(options, run);
+  }
+  // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
+  await live.until(({ status }) => status !== "confirming");
+  return true;
+}
+
+async function confirmUnseen({ runs, yes }: FollowContext, run: Run): Promise<void> {
   if (run.planErrors.length > 0) {
     const fix = `Correct it with "tutti confirm ${run.id} --edit FILE".`;
     throw new TuttiError(
@@ -181,53 +231,28 @@ async function settlePlan({ runs, live, ring, output, yes, signal }: FollowConte
       { details: run.planErrors },
     );
   }
-  if (yes) {
-    await runs.order(run.id, "confirm", ChangedPlan.parse({}));
-  } else if (!isTerminal(output)) {
-    const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
-    throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
-  } else {
-    await askToConfirm({ runs, live, signal }, run);
-  }
-  // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
-  await live.until(({ status }) => status !== "confirming");
-}
-
-/** Asks until the reply is yes or no. After a no the run stays in `confirming`. */
-async function askToConfirm(
-  { runs, live, signal }: Pick<FollowContext, "runs" | "live" | "signal">,
-  run: Run,
-): Promise<void> {
-  const settled = live.until(({ status }) => status !== "confirming");
-  for (;;) {
-    const reply = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
-    if (reply === undefined) return;
-    if (reply === "y" || reply === "yes") return void (await runs.order(run.id, "confirm", ChangedPlan.parse({})));
-    if (reply === "n" || reply === "no") {
-      const next = `Confirm it with "tutti confirm ${run.id}", or cancel the run with "tutti cancel ${run.id}".`;
-      const message = `The plan of run "${run.id}" is not confirmed. ${next}`;
-      throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
-    }
-  }
+  if (yes) return void (await runs.order(run.id, "confirm", ChangedPlan.parse({})));
+  const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
+  throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
 }
 
 const asker = ({ taskId, kind }: InboxItem): string =>
   kind === "budget" ? "the budget" : (taskId ?? "the main session");
 
 async function askQuestion(
-  { runs, live, ring, output, signal }: FollowContext,
+  { runs, live, ring, board, output }: FollowContext,
   run: Run,
   item: InboxItem,
 ): Promise<void> {
   ring("needs_person", item.id);
-  if (!isTerminal(output)) {
+  if (!board.dialogue) {
     const question = `${asker(item)} asks: ${item.question} (${howToAnswer(item)})`;
     throw new TuttiError("needs_answer", `Run "${run.id}" needs an answer: ${question}`, { details: item });
   }
   output.line(`${asker(item)} asks: ${item.question}`);
   for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i}  ${option}`);
   const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
-  const reply = (await promptUntil("> ", signal, answered))?.trim();
+  const reply = (await board.dialogue.askLine("> ", answered))?.trim();
   if (reply === undefined) return;
   const option = /^\d+$/.test(reply) ? Number(reply) : -1;
   if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });

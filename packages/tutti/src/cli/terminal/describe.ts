@@ -7,10 +7,12 @@ import {
   withDetail,
   type EventDescription,
 } from "../../run/describe-event.ts";
+import type { PlanEstimate } from "../../run/plan/estimate.ts";
 import type { PauseReason, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Conflict, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
 
 export function describePhase(run: Run): string {
   if (run.outcome !== null) return run.outcome;
@@ -67,6 +69,58 @@ export function describePlan(run: Run): string[] {
     const status = because ? `blocked: needs ${because.join(", ")}` : standing;
     return `  ${task.id}  ${task.title}${after}${status ? `  ${status}` : ""}`;
   });
+}
+
+/** The commands for a plan that the user left waiting. */
+export const describeWaitingPlan = (id: string): string[] => [
+  `The plan of run ${id} waits for you. Go on with one of these:`,
+  `  tutti attach ${id}                     review it again`,
+  `  tutti confirm ${id} [--skip TASK]      carry it out, without some tasks`,
+  `  tutti confirm ${id} --edit FILE        carry it out with changes`,
+  `  tutti cancel ${id}                     cancel the run`,
+];
+
+/** The facts that the user needs to confirm a plan: estimate, budget, critical path, advice and errors. */
+export function describePlanFacts({ budget, planErrors, planWarnings }: Run, item: InboxItem | undefined): string[] {
+  const { estimate } = (item?.evidence ?? {}) as { estimate?: PlanEstimate };
+  const limits = Object.entries(budget).map(([kind, limit]) => (kind === "usd" ? `$${limit}` : `${limit} ${kind}`));
+  return [
+    ...(estimate ? describeEstimate(estimate) : []),
+    `budget: ${limits.length === 0 ? "no limit" : limits.join(", ")}`,
+    ...planWarnings.map((warning) => `warning: ${warning}`),
+    ...(estimate?.advice ?? []).map((advice) => `advice: ${advice}`),
+    ...planErrors.map((error) => `not valid: ${error}`),
+  ];
+}
+
+function describeEstimate({ basis, samples, minutes, usd, tokens, criticalPath, criticalMinutes }: PlanEstimate) {
+  const source = basis === "guess" ? "a guess without earlier tasks" : `from ${plural(samples, "earlier task")}`;
+  const about = (value: number) => `about ${plural(Math.max(1, Math.round(value)), "minute")}`;
+  return [
+    `estimate: ${about(minutes)}, $${usd.toFixed(2)}, ${tokens} tokens (${source})`,
+    `critical path: ${criticalPath.join(" → ")}, ${about(criticalMinutes)}`,
+  ];
+}
+
+/** A task in full, with the standing of its worker if there is one. */
+export function describeTask(run: Run, task: Task): string[] {
+  const worker = run.workers[task.id];
+  const by = [task.agent, task.model].filter((name) => name !== undefined).join(" ");
+  const facts: [string, string | undefined][] = [
+    ["scope", task.scope.join(", ")],
+    ["after", task.dependencies.join(", ")],
+    ["priority", String(task.priority)],
+    ["by", by],
+    ["status", worker?.status],
+    ["action", worker?.currentAction ?? undefined],
+    ["error", worker?.error ?? undefined],
+    ["files", worker?.outputFiles.join(", ")],
+  ];
+  return [
+    `${task.id}  ${task.title}`,
+    ...task.description.split("\n").map((line) => `    ${line}`),
+    ...facts.flatMap(([name, text]) => (text ? [`    ${name}: ${text}`] : [])),
+  ];
 }
 
 /** The tasks that did not complete, conflicts and warnings. */

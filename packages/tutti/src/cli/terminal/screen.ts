@@ -2,7 +2,7 @@
 //
 // Invariants
 // 1. Each update is one write, so that the terminal never shows half a drawing.
-// 2. The cursor is hidden only while the screen is open, and comes back however the process ends.
+// 2. The cursor is hidden only while the screen is open and no question is, and comes back however the process ends.
 // 3. No line is wider than the terminal, so a drawing takes as many rows as it has lines.
 import { textWidth } from "./text-width.ts";
 
@@ -33,12 +33,14 @@ export interface Size {
 export interface DrawnLine {
   text: string;
   plain: string;
+  /** Only of the last line: the user types at its end, so the cursor is shown there. */
+  hasCursor?: true;
 }
 
 export class Screen {
   readonly #terminal: Terminal;
   readonly #draw: (size: Size) => DrawnLine[];
-  readonly #onResize = () => this.#redraw();
+  readonly #onResize = () => this.redraw();
   readonly #onExit = () => this.#terminal.write(SHOW_CURSOR);
   #shown: DrawnLine[] = [];
   #state: "open" | "hidden" | "closed" = "open";
@@ -48,18 +50,18 @@ export class Screen {
   constructor(terminal: Terminal, draw: (size: Size) => DrawnLine[]) {
     this.#terminal = terminal;
     this.#draw = draw;
-    this.#tick = setInterval(() => this.#redraw(), TICK_MS);
+    this.#tick = setInterval(() => this.redraw(), TICK_MS);
     this.#tick.unref();
     terminal.on("resize", this.#onResize);
     process.once("exit", this.#onExit);
-    this.#redraw();
+    this.redraw();
   }
 
   changed(): void {
     if (this.#state !== "open" || this.#redrawTimer !== null) return;
     this.#redrawTimer = setTimeout(() => {
       this.#redrawTimer = null;
-      this.#redraw();
+      this.redraw();
     }, REDRAW_MS);
   }
 
@@ -69,7 +71,7 @@ export class Screen {
     this.#write(`${this.#eraseSequence()}${text}`);
   }
 
-  /** Erases the screen to make room for a question; `show` draws it again. */
+  /** Erases the screen to make room for another program; `show` draws it again. */
   hide(): void {
     if (this.#state !== "open") return;
     this.#terminal.write(`${BEGIN}${this.#eraseSequence()}${SHOW_CURSOR}${END}`);
@@ -80,14 +82,14 @@ export class Screen {
   show(): void {
     if (this.#state !== "hidden") return;
     this.#state = "open";
-    this.#redraw();
+    this.redraw();
   }
 
   /** `keep` leaves the last drawing as ordinary lines; otherwise it is erased. */
   close({ keep }: { keep: boolean }): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
-      if (keep) this.#redraw();
+      if (keep) this.redraw();
       this.#terminal.write(`${BEGIN}${keep ? "" : this.#eraseSequence()}${SHOW_CURSOR}${END}`);
     }
     this.#state = "closed";
@@ -102,21 +104,26 @@ export class Screen {
     return { columns: this.#terminal.columns || 80, rows: this.#terminal.rows || 24 };
   }
 
-  #redraw(): void {
+  redraw(): void {
     if (this.#state === "open") this.#write(this.#eraseSequence());
   }
 
   #write(prefix: string): void {
     const { columns, rows } = this.#size();
     this.#shown = this.#draw({ columns, rows }).slice(0, Math.max(1, rows - 1));
-    const body = this.#shown.map(({ text }) => `${text}\n`).join("");
-    this.#terminal.write(`${BEGIN}${HIDE_CURSOR}${prefix}${body}${END}`);
+    const body = this.#shown.map(({ text, hasCursor }) => (hasCursor ? text : `${text}\n`)).join("");
+    this.#terminal.write(`${BEGIN}${HIDE_CURSOR}${prefix}${body}${this.#hasCursor() ? SHOW_CURSOR : ""}${END}`);
   }
 
   /** Moves to the first row of `#shown` and erases it. A terminal that became narrower has wrapped these lines. */
   #eraseSequence(): string {
     const { columns } = this.#size();
     const rows = this.#shown.reduce((sum, { plain }) => sum + Math.max(1, Math.ceil(textWidth(plain) / columns)), 0);
-    return `\r${rows === 0 ? "" : `${ESC}${rows}A`}${ERASE_BELOW}`;
+    const above = this.#hasCursor() ? rows - 1 : rows;
+    return `\r${above === 0 ? "" : `${ESC}${above}A`}${ERASE_BELOW}`;
+  }
+
+  #hasCursor(): boolean {
+    return this.#shown.at(-1)?.hasCursor ?? false;
   }
 }

@@ -29,7 +29,8 @@ export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent
   ];
 }
 
-function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: Run["skipped"] } {
+/** Throws `invalid_plan` if the changes do not fit the plan. Does not check the plan as a whole. */
+export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: Run["skipped"] } {
   const { tasks: byId = {}, added = [], removed = [] } = changes;
   const known = new Set([...run.tasks, ...added].map(({ id }) => id));
   const unknown = [...Object.keys(byId), ...removed].filter((id) => !known.has(id));
