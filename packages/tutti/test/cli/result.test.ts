@@ -116,6 +116,7 @@ describe("tutti merge", () => {
       /^Look at it with "tutti diff (\S+)", take it with "tutti merge \1", or remove it with "tutti drop \1"\.$/m.exec(
         ended.stdout,
       )!;
+    expect((await lab.tutti(["status", id])).stdout).toContain(`take it with "tutti merge ${id}"`);
     const old = lab.git("rev-parse", "HEAD");
     const result = lab.git("rev-parse", `tutti/${id}`);
     const merged = await lab.tutti(["merge", id]);

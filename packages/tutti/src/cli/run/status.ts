@@ -1,5 +1,5 @@
 import type { Output } from "../terminal/output.ts";
-import { itemLine, describePause, describePlan, describeTroubles } from "../terminal/describe.ts";
+import { itemLine, describePause, describePlan, describeTroubles, nextSteps } from "../terminal/describe.ts";
 import { describeNext, nextOf, runLines } from "../terminal/run-lines.ts";
 import { cutAtWord, wrapText } from "../terminal/text-width.ts";
 import { findRun } from "../access/find-run.ts";
@@ -26,5 +26,6 @@ export async function status(output: Output, idPrefix: string): Promise<number> 
     output.result(`outcome: ${run.outcome}${run.head === null ? "" : `, branch tutti/${run.id}`}`);
   for (const line of describeTroubles(outcome(run, [], Date.now()))) output.result(line);
   for (const error of run.errors) output.result(`error in ${error.phase ?? "the run"}: ${error.error}`);
+  if (run.outcome !== null && run.head !== run.base) output.result(nextSteps(run.id));
   return 0;
 }
