@@ -68,6 +68,13 @@ function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFoll
   return received;
 }
 
+/** Resolves when `condition` holds, or after `over`. */
+async function until(condition: () => boolean, over: Promise<unknown>): Promise<void> {
+  const state = { over: false };
+  void over.then(() => (state.over = true));
+  while (!condition() && !state.over) await sleep(5);
+}
+
 async function openSocket(query: string): Promise<SocketFollower> {
   const socket = new SocketFollower(`${baseUrl.replace("http", "ws")}/api/events${query}`, headers());
   await once(socket.socket, "open");
@@ -100,9 +107,11 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
   const streamedTail = comeBack((last) => openStream("?tail=10000", last));
   const subscribed = comeBack(async (last) => {
     const socket = await openSocket(`?after=${last}`);
+    const say = (message: object) => Promise.race([socket.say(message), socket.closed]);
+    await say(ofMine);
+    const later = () => socket.frames.some(({ run, seq }) => run === mine && seq > last);
     // After an unsubscribe it subscribes again when the server dies the next time.
-    const messages = last === 0 ? [ofMine] : [ofMine, { ...ofMine, type: "unsubscribe" }];
-    for (const message of messages) await Promise.race([socket.say(message), socket.closed]);
+    if (last > 0) void until(later, socket.closed).then(() => say({ ...ofMine, type: "unsubscribe" }));
     return socket;
   });
 
