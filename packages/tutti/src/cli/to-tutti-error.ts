@@ -5,6 +5,7 @@ import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/erro
 export function toTuttiError(error: unknown): TuttiError {
   if (!(error instanceof RequestError)) return asTuttiError(error);
   const { code, message, details, cause } = error;
+  if (cause instanceof TuttiError) return cause;
   if (code === "unreachable") return new TuttiError("server_unreachable", message, { cause });
   // A newer server may send codes that this version does not know.
   const known = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";

@@ -8,7 +8,7 @@
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
 import { orderCommand } from "./order-command.ts";
-import { RunRegistry, type Live } from "./runs/run-registry.ts";
+import { RunRegistry, type CloseOptions, type Live } from "./runs/run-registry.ts";
 import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
 import { followedRun } from "./copies/followed-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
@@ -410,7 +410,7 @@ export class Engine {
   }
 
   /** Ends the sessions, unless `leaveRunning` is set. The next engine can continue runs that are not over. */
-  close(options: { leaveRunning?: boolean } = {}): Promise<void> {
+  close(options: CloseOptions = {}): Promise<void> {
     return this.#runs.close(options);
   }
 }

@@ -1,11 +1,12 @@
 // The engine of a data folder with everything that observes it: log, notifications and traces.
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
 import { readVersion } from "./version.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { CloseOptions } from "../engine/runs/run-registry.ts";
 import { bellTarget } from "../notify/bell-target.ts";
 import { openNotifier, type Notifier } from "../notify/notifier.ts";
 import { targetsOf } from "../notify/targets-of.ts";
@@ -25,13 +26,36 @@ export interface LocalOptions extends EngineSetup {
   log?: LogSettings;
 }
 
-export type LocalEngine = Pick<OpenEngine, "engine" | "templates" | "trusted" | "close">;
+export interface LocalEngine extends Pick<OpenEngine, "engine" | "templates" | "trusted" | "close"> {
+  /** Resolves when other processes can reach the engine through `engine.sock`, or to false if they cannot. */
+  reachable: Promise<boolean>;
+}
 
 /** Opens the engine and starts its notifier. Throws `data_folder_in_use` if another engine has the folder. */
 export function openLocalEngine(options: LocalOptions): LocalEngine {
   const { notifier, ...local } = openObservedEngine(options);
   notifier.begin(null);
-  return local;
+  // A rehearsal (`scenario`) has a data folder of its own, which no other command uses.
+  return options.scenario === undefined ? withSocket(local, options) : { ...local, reachable: Promise.resolve(false) };
+}
+
+/** Opens `engine.sock`. Without the socket the engine works all the same, unreachable. */
+function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEngine {
+  // The modules of the server are loaded while the engine already works.
+  const opened = import("./engine-socket.ts")
+    .then(({ openEngineSocket }) => openEngineSocket(resolve(dataDir), local))
+    .catch((error: unknown) => {
+      warn?.(`Other commands cannot reach this process: ${(error as Error).message}. Steer its runs from here.`);
+      return null;
+    });
+  // The sessions of runs that other processes follow stay: one of these processes becomes the next engine.
+  const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
+    const socket = await opened;
+    const followed = (await socket?.close()) ?? new Set();
+    const isLeft = typeof leaveRunning === "function" ? leaveRunning : () => leaveRunning;
+    await local.close({ leaveRunning: (id) => followed.has(id) || isLeft(id) });
+  };
+  return { ...local, close, reachable: opened.then((socket) => socket !== null) };
 }
 
 /** Like `openLocalEngine`, but the caller starts the notifier. */
@@ -50,7 +74,7 @@ export function openObservedEngine(options: LocalOptions): OpenEngine & { notifi
     // A rehearsal (`scenario`) is not traced.
     const env = options.scenario === undefined ? process.env : {};
     const trace = traceEngine({ engine, env, version: readVersion(), log, mask, world: realWorld });
-    const close = async (how: { leaveRunning?: boolean } = {}) => {
+    const close = async (how: CloseOptions = {}) => {
       await Promise.all([notifier.close(), trace.flush()]);
       await local.close(how);
       await trace.close();

@@ -11,6 +11,7 @@ import { withConfig } from "../config/configured-templates.ts";
 import { Engine } from "../engine/engine.ts";
 import type { HookFunction } from "../engine/hooks.ts";
 import type { Templates } from "../engine/new-run.ts";
+import type { CloseOptions } from "../engine/runs/run-registry.ts";
 import { TemplateLog } from "../engine/runs/template-log.ts";
 import { controllerSessions } from "../engine/sessions/controller-sessions.ts";
 import type { OwnSessions } from "../engine/sessions/own-sessions.ts";
@@ -64,7 +65,7 @@ export interface OpenEngine {
   templates: TemplateLibrary;
   templateLog: TemplateLog;
   trusted: TrustedPrograms;
-  close(options?: { leaveRunning?: boolean }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
 /** Throws `data_folder_in_use` if another engine has the folder. */
@@ -104,7 +105,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
-    const close = async (options: { leaveRunning?: boolean } = {}) => {
+    const close = async (options: CloseOptions = {}) => {
       await engine.close(options);
       release();
     };

@@ -2,7 +2,7 @@
 // WebSockets.
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { accessRequest, type Access } from "./access/access.ts";
+import { accessRequest, type RequestAccess } from "./access/access.ts";
 import type { AllowedFolders } from "./access/allowed-folders.ts";
 import { MAX_BODY_BYTES, tooLarge, type Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
@@ -39,7 +39,7 @@ export interface AppParts {
   engine: Engine;
   templates: TemplateLibrary;
   feed: Feed;
-  access: Access;
+  access: RequestAccess;
   tokens: NamedTokens;
   live: LiveHolders;
   folders: AllowedFolders;
@@ -144,7 +144,7 @@ const routeNotFound = (c: Context): TuttiError =>
   new TuttiError("not_found", `The route ${c.req.method} ${c.req.path} does not exist. See all routes at /api/docs.`);
 
 /** Returns a valid token from `/?token=…`, the URL printed at start; `GET *` then exchanges it for a cookie. */
-function tokenInUrl(c: Context, access: Access): string | null {
+function tokenInUrl(c: Context, access: RequestAccess): string | null {
   const token = c.req.query("token");
   if (c.req.method !== "GET" || c.req.path !== "/" || token === undefined) return null;
   return access.holderOf(token) && token;

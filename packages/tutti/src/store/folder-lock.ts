@@ -28,7 +28,7 @@ export function lockFolder(folder: string, owner: object): FolderLock {
     const pid = ownerOf(folder);
     throw new TuttiError(
       "data_folder_in_use",
-      `Another Tutti engine uses the data folder "${folder}"${pid === null ? "" : ` (process ${pid})`}. Stop it first, control its runs from there or in the dashboard of "tutti serve", or use another --data-dir.`,
+      `Another process uses the data folder "${folder}"${pid === null ? "" : ` (process ${pid})`}. Wait until it ends, or end it${pid === null ? "" : ` with "kill ${pid}"`}, and repeat the command; or use another --data-dir.`,
     );
   }
   const file = join(folder, "engine.json");

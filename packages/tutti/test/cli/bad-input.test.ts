@@ -2,11 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
-import { finished } from "../lab/lab.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { lockFolder } from "../../src/store/folder-lock.ts";
 
 let lab: InProcessLab;
 beforeEach(() => {
@@ -107,25 +106,14 @@ describe("an invalid plan", () => {
 });
 
 describe("a data folder", () => {
-  it("admits one engine at a time: a second one is refused with exit 4 and does not disturb the first", async () => {
-    const gate = lab.gate();
-    const agent = lab.scenario([
-      ...mainSession([{ id: "one" }]),
-      worker("*", {
-        waitForFile: gate.file,
-        write: { "a.md": "a" },
-        block: { phase: "completion", data: { task_id: "one", status: "success" } },
-      }),
-    ]);
-    const first = lab.start(["--json", "run", "x", "--cwd", lab.repo, "--agent", agent, "--yes"]);
-    const end = finished(first);
-    while (!existsSync(join(lab.data, "engine.json"))) await sleep(20);
-    const second = await lab.json(["run", "y", "--cwd", lab.repo, "--agent", agent, "--yes"]);
-    expect(second).toMatchObject({ code: 4, last: { error: { code: "data_folder_in_use" } } });
-    expect(second.last.error!.message).toContain(`process ${first.pid}`);
-    gate.open();
-    expect((await end).code).toBe(0);
-    expect(new Set(lab.events().map(({ run }) => run)).size).toBe(1);
+  it("that a program holds without answering is refused with exit 4, and nothing is written", async () => {
+    mkdirSync(lab.data);
+    const lock = lockFolder(lab.data, { pid: process.pid });
+    const refused = await lab.json(["run", "y", "--cwd", lab.repo, "--agent", "local", "--yes"], {});
+    lock.release();
+    expect(refused).toMatchObject({ code: 4, last: { error: { code: "data_folder_in_use" } } });
+    expect(refused.last.error!.message).toContain(`(process ${process.pid})`);
+    expect(existsSync(join(lab.data, "tutti.db"))).toBe(false);
   });
 
   it("on a full disk ends the command with disk_full and exit 1, ends the agents, and stays readable", async () => {

@@ -90,6 +90,7 @@ const filesThatOpenAnEngine = [
   "cli/setup/demo.ts",
   "cli/setup/rehearse.ts",
   "cli/access/open-runs.ts",
+  "cli/access/joined-engine.ts",
   "cli/access/local-runs.ts",
   "module/shared-engine.ts",
 ];

@@ -228,6 +228,7 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: unknownRun,
     conflict: ofEnded,
   },
+  "POST /api/orchestrator/:id/activate": { success: ofEnded, wrong: unknownRun },
   "POST /api/orchestrator/:id/pause": { success: ofWaiting, wrong: unknownRun, conflict: ofEnded },
   "POST /api/orchestrator/:id/resume": {
     success: async (scene) => {

@@ -7,7 +7,7 @@ const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): RunAccess {
   const getRun = (id: string): Run => mustExist(engine.get(id), id);
   return {
-    outlives: false,
+    home: "here",
     rows: async () => engine.summaries(),
     inbox: async () => openItems(engine.summaries()),
     run: async (id) => getRun(id),

@@ -1,13 +1,19 @@
 // The way of every command to its runs: `readRuns` to read them, `withRuns` to change them. Both use the server of
 // `findAddress` if there is one. Otherwise `readRuns` reads the log on disk, which an engine of another process may be
-// writing, and `withRuns` opens an engine in this process.
+// writing, and `withRuns` uses the engine of that process, or opens one in this process.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { findAddress } from "./find-address.ts";
+import type { JoinedEngine } from "./joined-engine.ts";
 import { mustExist, openItems, type RunAccess, type RunReader } from "./runs.ts";
+import { untilFree } from "./until-free.ts";
 import { readPairs } from "../input/pairs.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
+import type { ClientOptions } from "../../client/call-route.ts";
 import type { LocalEngine, LocalOptions } from "../../main/local-engine.ts";
 import { exportLog, readEvents, readRun, readSummaries, replayLog } from "../../main/read-log.ts";
+import { engineSocketIn } from "../../main/socket-path.ts";
 import type { ReadTranscript } from "../../main/transcripts.ts";
 import { TuttiError } from "../../schema/error.ts";
 
@@ -24,22 +30,27 @@ export async function withRuns(
   { agentEnv = [], leaveRunning = false }: EngineFlags = {},
 ): Promise<number> {
   const env = readPairs("--agent-env", agentEnv);
-  const address = await findAddress(output);
-  if (!address) {
+  const warn = (problem: string) => output.warn(problem);
+  const reached = await reachEngine(output, { ...output.options, dataDir: output.dataDir, agentEnv: env, warn });
+  if (reached.local) {
+    const { local } = reached;
     const { localRuns } = await import("./local-runs.ts");
-    const warn = (problem: string) => output.warn(problem);
-    const options = { ...output.options, dataDir: output.dataDir, agentEnv: env, warn };
-    return withEngine(options, (local, signal) => work(localRuns(local), signal), leaveRunning);
+    return thenClose(local, leaveRunning, (signal) => work(localRuns(local), signal));
   }
   const [flag] = [...(agentEnv.length > 0 ? ["--agent-env"] : []), ...(leaveRunning ? ["--leave-running"] : [])];
   if (flag !== undefined) {
-    throw new TuttiError(
-      "usage",
-      `The server at ${address.baseUrl} starts the agents. Give ${flag} to "tutti serve" instead.`,
-    );
+    const [starter, command] = reached.server
+      ? [`The server at ${reached.server.baseUrl}`, '"tutti serve"']
+      : ["Another process on this data folder", "its command"];
+    throw new TuttiError("usage", `${starter} starts the agents. Give ${flag} to ${command} instead.`);
   }
+  if (reached.joined) {
+    const { joined } = reached;
+    return thenClose(joined, leaveRunning, (signal) => work(joined.runs, signal));
+  }
+  const { server } = reached;
   const { serverRuns } = await import("./server-runs.ts");
-  return untilInterrupted((signal) => work(serverRuns(address), signal));
+  return untilInterrupted((signal) => work(serverRuns(server), signal));
 }
 
 /** Flags that only a command with its own engine takes. */
@@ -48,19 +59,51 @@ interface EngineFlags {
   leaveRunning?: boolean | undefined;
 }
 
-/** Opens an engine for one command. At its end the agents end, unless `leaveRunning`, and the run stays resumable. */
+/** An engine that this process has opened, the engine of another process, or a server. */
+type ReachedEngine =
+  | { local: LocalEngine; joined?: never; server?: never }
+  | { joined: JoinedEngine; local?: never; server?: never }
+  | { server: ClientOptions; local?: never; joined?: never };
+
+/** How long a process may hold the folder without an address: it starts, or it ends. */
+const REACH_MS = 5000;
+
+/** Throws `data_folder_in_use` if another process has the folder and does not answer. */
+async function reachEngine(output: Output, options: LocalOptions): Promise<ReachedEngine> {
+  return untilFree(REACH_MS, async () => {
+    const server = await findAddress(output);
+    if (server) return { server };
+    const { openLocalEngine } = await import("../../main/local-engine.ts");
+    if (existsSync(engineSocketIn(resolve(output.dataDir)))) {
+      const { JoinedEngine } = await import("./joined-engine.ts");
+      const joined = new JoinedEngine(output.dataDir, () => openLocalEngine(options));
+      if (await joined.answers()) return { joined };
+    }
+    return { local: openLocalEngine(options) };
+  });
+}
+
+/** Opens an engine for one command. */
 export async function withEngine(
   options: LocalOptions,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
-  leaveRunning = false,
 ): Promise<number> {
   const { openLocalEngine } = await import("../../main/local-engine.ts");
   const local = openLocalEngine(options);
+  return thenClose(local, false, (signal) => work(local, signal));
+}
+
+/** Closes `engine` after `work`. The agents end, unless `leaveRunning`, and the run stays resumable. */
+async function thenClose(
+  engine: Pick<LocalEngine, "close">,
+  leaveRunning: boolean,
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
   return untilInterrupted(async (signal) => {
     try {
-      return await work(local, signal);
+      return await work(signal);
     } finally {
-      await local.close({ leaveRunning });
+      await engine.close({ leaveRunning });
     }
   });
 }

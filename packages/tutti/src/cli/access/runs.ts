@@ -78,8 +78,8 @@ export interface RunAccess extends RunReader {
   /** Gives an order of `ORDERS`; `input` is the body of its route. */
   order<Name extends OrderName>(id: string, name: Name, ...input: OrderArguments<Name>): Promise<unknown>;
   answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
-  /** Whether runs continue after this command ends. */
-  readonly outlives: boolean;
+  /** Where the runs work. Those of a server outlive this command; those of another process only until that ends. */
+  readonly home: "server" | "other process" | "here";
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: RunRequest): Promise<string>;

@@ -1,6 +1,7 @@
 import { mustExist, type RunAccess, type RunRow } from "./runs.ts";
 import { watchRun } from "../run/watch-run.ts";
 import { createClient, type ClientOptions } from "../../client/client.ts";
+import type { FollowOptions } from "../../client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../client/frame.ts";
 import type { ListedRun } from "../../client/run-summary.ts";
 import { fold } from "../../run/apply.ts";
@@ -9,15 +10,37 @@ import type { InboxItem } from "../../schema/inbox.ts";
 
 const PAGE = 1000;
 
-export function serverRuns(address: ClientOptions): RunAccess {
+/** A server or, with `socket`, an engine that this process shares with others. */
+export interface RunsAddress extends ClientOptions {
+  socket?: JoinedSocket;
+}
+
+export interface JoinedSocket {
+  open: NonNullable<FollowOptions["open"]>;
+  /** Resolves when an engine answers again. One that this process opens acts for the runs that it follows. */
+  reach: () => Promise<void>;
+  /** Whether this process has opened the engine itself. */
+  isOwn: () => boolean;
+  settled: (id: string) => Promise<void>;
+}
+
+export function serverRuns(address: RunsAddress): RunAccess {
   const client = createClient(address);
+  const { socket } = address;
+  const activate = async (id: string): Promise<void> => {
+    // A server always acts for all its runs.
+    if (socket) await client.call("POST /api/orchestrator/:id/activate", { params: { id } });
+  };
   const events = async (id: string, after = 0): Promise<StoredEvent[]> =>
     (await allPages((last: Frame | undefined) => client.events(id, { after: last?.seq ?? after, limit: PAGE }))).map(
       toStoredEvent,
     );
 
   return {
-    outlives: true,
+    get home() {
+      if (!socket) return "server";
+      return socket.isOwn() ? "here" : "other process";
+    },
     rows: async () =>
       (
         await allPages((last: ListedRun | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))
@@ -36,7 +59,7 @@ export function serverRuns(address: ClientOptions): RunAccess {
     transcript: (id, sessionId, after = 0) =>
       allPages((last: { n: number } | undefined) => client.transcript(id, sessionId, { after: last?.n ?? after })),
     result: (id) => client.result(id),
-    watch: async (id) => watchRun(address, id, (after) => events(id, after)),
+    watch: async (id) => watchRun(address, id, { read: (after) => events(id, after), activate: () => activate(id) }),
     create: async (request) => (await client.create(request)).orchestratorId,
     import: (text, trust) => client.import(text, trust),
     fork: (id, { at, fresh }) => client.fork(id, { fresh, ...(at !== undefined && { at }) }),
@@ -46,8 +69,7 @@ export function serverRuns(address: ClientOptions): RunAccess {
     agree: () => {},
     order: (id, name, ...input) => client.order(id, name, ...input),
     answer: (itemId, answer) => client.answer(itemId, answer),
-    // A server always acts for all its runs.
-    activate: async () => {},
+    activate,
     cleanup: async (id, options) => {
       await client.call("DELETE /api/orchestrator/:id", { params: { id }, body: options });
       return { removed: options.removeState };

@@ -34,7 +34,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
   return withRuns(
     output,
     async (runs, signal) => {
-      if (flags.detach && !runs.outlives) {
+      if (flags.detach && runs.home !== "server") {
         throw new TuttiError(
           "server_unreachable",
           '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',

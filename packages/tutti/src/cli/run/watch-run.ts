@@ -1,5 +1,5 @@
 import type { LiveRun } from "../access/runs.ts";
-import type { ClientOptions } from "../../client/call-route.ts";
+import type { RunsAddress } from "../access/server-runs.ts";
 import { followEvents } from "../../client/follow-events.ts";
 import { toStoredEvent } from "../../client/frame.ts";
 import { apply, fold } from "../../run/apply.ts";
@@ -11,11 +11,21 @@ import type { Run } from "../../schema/run.ts";
 const MAX_TRIES = 6;
 const backOffMs = (tries: number): number => 100 * 2 ** (tries - 1);
 
-/** Folds live events with the same `apply` as the server. `read` returns all events of the run after `afterSeq`. */
+/** A socket is connected again at short intervals, because another process may have opened its engine by then. */
+const SOCKET_BACK_OFF_MS = 100;
+
+interface WatchedRun {
+  /** Returns all events of the run after `afterSeq`. */
+  read: (afterSeq: number) => Promise<StoredEvent[]>;
+  /** Makes the engine act for the run. */
+  activate: () => Promise<void>;
+}
+
+/** Folds live events with the same `apply` as the server. */
 export async function watchRun(
-  { baseUrl, token }: ClientOptions,
+  { baseUrl, token, socket }: RunsAddress,
   id: string,
-  read: (afterSeq: number) => Promise<StoredEvent[]>,
+  { read, activate }: WatchedRun,
 ): Promise<LiveRun> {
   const past = await read(0);
   const first = fold(null, past);
@@ -23,6 +33,7 @@ export async function watchRun(
   let run: Run = first;
   let seq = past.at(-1)!.seq;
   let tries = 0;
+  let wasLost = false;
   const listeners = new Set<(event: StoredEvent, run: Run) => void>();
   const connectionLost = Promise.withResolvers<never>();
   // `waitFor` receives the rejection; without a waiter it must not end the process as unhandled.
@@ -36,7 +47,8 @@ export async function watchRun(
     ...(token === undefined ? {} : { token }),
     run: id,
     after: seq,
-    backOffMs,
+    ...(socket && { open: socket.open }),
+    backOffMs: socket ? () => SOCKET_BACK_OFF_MS : backOffMs,
     onFrame: (frame) => {
       try {
         const event = toStoredEvent(frame);
@@ -48,8 +60,15 @@ export async function watchRun(
       }
     },
     onConnection: (connection) => {
-      if (connection === "live") tries = 0;
-      if (connection !== "waiting" || ++tries < MAX_TRIES) return;
+      if (connection === "live") {
+        tries = 0;
+        // The run rests in the engine of another process until it is activated there.
+        if (wasLost) activate().catch(fail);
+      }
+      if (connection !== "waiting") return;
+      wasLost = socket !== undefined;
+      if (socket) return void socket.reach().catch((error: unknown) => fail(withAttach(error, id)));
+      if (++tries < MAX_TRIES) return;
       const message = `The server at ${baseUrl} is gone. When it is back, continue with "tutti attach ${id}".`;
       fail(new TuttiError("server_unreachable", message));
     },
@@ -89,7 +108,12 @@ export async function watchRun(
       }
     },
     // The server cleans up after its runs, so `settled` need not wait.
-    settled: async () => {},
+    settled: async () => socket?.settled(id),
     close: stopFollowing,
   };
+}
+
+function withAttach(error: unknown, id: string): unknown {
+  if (!(error instanceof TuttiError)) return error;
+  return new TuttiError(error.code, `${error.message} Then continue with "tutti attach ${id}".`, { cause: error });
 }

@@ -29,6 +29,12 @@ import { isRunOver } from "../../schema/status.ts";
 
 const INTERRUPTED = 130;
 
+const AFTER_INTERRUPT: Record<RunAccess["home"], string> = {
+  server: "The run continues on the server. Follow it with",
+  "other process": "The run continues until the process that works on it ends. Follow it with",
+  here: "Stopped. Continue with",
+};
+
 export interface WatchRunOptions {
   runs: RunAccess;
   output: Output;
@@ -62,8 +68,7 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     const end = await Promise.race([attend({ ...options, live, ring, board }), whenAborted(signal)]);
     if (end !== undefined) return end;
     board.close(false);
-    const hint = runs.outlives ? "The run continues on the server. Follow it with" : "Stopped. Continue with";
-    output.line(options.whenStopped ?? `${hint}: tutti attach ${id}`);
+    output.line(options.whenStopped ?? `${AFTER_INTERRUPT[runs.home]}: tutti attach ${id}`);
     return INTERRUPTED;
   } finally {
     board.close(false);
@@ -150,16 +155,18 @@ function show(output: Output, event: StoredEvent, run: Run): void {
 async function attend(options: FollowContext): Promise<number> {
   const { runs, live, ring, board, output, id, allowDegraded } = options;
   const wasOver = isRunOver(live.run.status);
+  const wasPaused = live.run.status === "paused";
+  const pauseEndsElsewhere = isTerminal(output) && (!wasPaused || runs.home !== "here");
   for (;;) {
     const run = await live.until(
       (each) =>
         isRunOver(each.status) ||
         each.status === "confirming" ||
-        needsResume(each, options) ||
+        needsResume(each, pauseEndsElsewhere) ||
         questionNow(each, output) !== null,
     );
     if (isRunOver(run.status)) break;
-    if (needsResume(run, options)) {
+    if (needsResume(run, pauseEndsElsewhere)) {
       ring("needs_person", run.id);
       throw new TuttiError("wrong_state", describePause(run));
     }
@@ -183,11 +190,11 @@ const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "per
 
 /**
  * Whether this command can do nothing more for a paused run, which then needs `tutti resume`. Some pauses end with the
- * answer to an item, some by themselves. One by the user is followed on a terminal, if it can end elsewhere.
+ * answer to an item, some by themselves. On a terminal, a pause by another command of the user ends there too.
  */
-function needsResume(run: Run, { runs, output }: Pick<FollowContext, "runs" | "output">): boolean {
+function needsResume(run: Run, pauseEndsElsewhere: boolean): boolean {
   if (run.status !== "paused" || run.pausedFrom?.reason === "storage") return false;
-  if (run.pausedFrom?.reason === "person" && runs.outlives && isTerminal(output)) return false;
+  if (run.pausedFrom?.reason === "person" && pauseEndsElsewhere) return false;
   return !Object.values(run.inbox).some(
     (item) => item.kind === "decision" || item.kind === "budget" || isOfMain(item) || answersItself(run, item),
   );

@@ -31,6 +31,11 @@ export interface Live {
   reconciler: Reconciler;
 }
 
+export interface CloseOptions {
+  /** Keeps sessions running for the next engine: those of every run, or of the runs for which it returns true. */
+  leaveRunning?: boolean | ((runId: string) => boolean);
+}
+
 export class RunRegistry {
   readonly #options: EngineOptions;
   readonly #runs = new Map<string, Live>();
@@ -332,10 +337,11 @@ export class RunRegistry {
     await this.#hooks.settled();
   }
 
-  async close({ leaveRunning = false } = {}): Promise<void> {
+  async close({ leaveRunning = false }: CloseOptions = {}): Promise<void> {
+    const isLeft = typeof leaveRunning === "function" ? leaveRunning : () => leaveRunning;
     this.#clock.stop();
     this.subSessions.monitor.close();
-    await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
+    await Promise.all([...this.#runs].map(([id, { reconciler }]) => reconciler.leave(!isLeft(id))));
     // Flush server events first: after `#fail` no caller is left to receive a write error.
     await this.publisher.serverLog.idle();
     this.#fail(new TuttiError("engine_stopped", "The engine has been stopped. Open it again to continue."));

@@ -25,6 +25,12 @@ const CleanupQuery = z.strictObject({
 
 export const STEER_ROUTES = {
   ...ORDER_ROUTES,
+  "POST /api/orchestrator/:id/activate": {
+    summary:
+      "Makes the engine act for a run that rests, as `tutti attach` does. A server acts for all its runs by itself.",
+    response: Done,
+    errors: ["run_not_found"],
+  },
   "DELETE /api/orchestrator/:id": {
     summary: "Removes a run and cancels it first if necessary. Its branch and refs stay.",
     query: CleanupQuery,

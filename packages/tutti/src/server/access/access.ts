@@ -47,10 +47,14 @@ const EVERY_ADDRESS = new Set(["0.0.0.0", "::"]);
 export const UNKNOWN_HOST =
   "The Host header does not name this server. Use the address that the server printed when it started.";
 
-const OWNER: Holder = { name: null, role: "admin", id: "" };
+/** The holder of the server's own token, and of its Unix socket. */
+export const OWNER: Holder = { name: null, role: "admin", id: "" };
 
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+/** The checks of a request. `SOCKET_ACCESS` implements them for a Unix socket. */
+export type RequestAccess = Pick<Access, "checkOrigin" | "checkToken" | "holderOf" | "setCookie">;
 
 export class Access {
   readonly #token: Buffer;

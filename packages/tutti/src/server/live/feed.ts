@@ -57,6 +57,14 @@ export class Feed {
     return { clients: this.#followers.size, cutOff: this.#cutOff };
   }
 
+  /** Runs that another process follows by id. A command that took over the engine follows its run through itself. */
+  get followedRuns(): Set<string> {
+    const others = Array.from(this.#followers, ({ wanted }) => wanted).filter(
+      (wanted) => wanted.process !== String(process.pid),
+    );
+    return new Set(others.flatMap(({ run }) => run ?? []));
+  }
+
   close(): void {
     this.#unsubscribe();
     clearInterval(this.#heartbeat);

@@ -23,6 +23,8 @@ export interface FeedRequest {
   /** Number of matching past events to send first. Only valid if `after` is null. */
   tail?: number | undefined;
   run: string | null;
+  /** The process id of a command that follows through a Unix socket. */
+  process?: string | undefined;
   types: ReadonlySet<string> | null;
 }
 
@@ -71,6 +73,10 @@ export class Follower {
 
   unsubscribe(run: string): void {
     this.#subscribed?.delete(run);
+  }
+
+  get wanted(): Pick<FeedRequest, "run" | "process"> {
+    return this.#wanted;
   }
 
   get bufferedBytes(): number {

@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData } from "ws";
 import { z } from "zod";
-import { accessRequest, type Access } from "../access/access.ts";
+import { accessRequest, type RequestAccess } from "../access/access.ts";
 import { SECURITY_HEADERS } from "../headers.ts";
 import type { Feed } from "./feed.ts";
 import { mustAllow } from "../access/holder.ts";
@@ -34,7 +34,7 @@ const Message = z.object({
 });
 
 export interface UpgradeParts {
-  access: Access;
+  access: RequestAccess;
   engine: Engine;
   feed: Feed;
   live: LiveHolders;

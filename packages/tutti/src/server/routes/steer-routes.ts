@@ -31,6 +31,10 @@ export function steerHandlers({
     ...(Object.fromEntries(names.map((name) => [orderKey(name), order(name)])) as unknown as Handlers<
       OrderKey<OrderName>
     >),
+    "POST /api/orchestrator/:id/activate": async ({ params }) => {
+      await engine.activate(findRun(engine, params.id).id);
+      return DONE;
+    },
     "DELETE /api/orchestrator/:id": async ({ params, query, body }) => {
       const { id } = findRun(engine, params.id);
       await engine.cleanup(id, definedMembers({ ...query(), ...(await body()) }));

@@ -26,6 +26,7 @@ export function readWanted(engine: Engine, query: Record<string, string>, header
     after: after ?? null,
     tail,
     run: run ?? null,
+    process: headers["tutti-process"]?.toString(),
     types: types === undefined ? null : new Set(types.split(",")),
   };
 }

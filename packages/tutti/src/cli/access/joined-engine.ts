@@ -1,0 +1,103 @@
+// The engine of a data folder that another process has opened. Its socket answers requests; when that process ends,
+// this one opens the engine itself and continues the runs that it follows.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { RunAccess } from "./runs.ts";
+import { serverRuns } from "./server-runs.ts";
+import { createSocketClient, SOCKET_URL, type SocketClient } from "./socket-client.ts";
+import { untilFree } from "./until-free.ts";
+import { createCall } from "../../client/call-route.ts";
+import type { LocalEngine } from "../../main/local-engine.ts";
+import { engineSocketIn } from "../../main/socket-path.ts";
+
+/** `GET /api/health` answers at once, so a process that exceeds this limit counts as unreachable. */
+const HEALTH_TIMEOUT_MS = 5000;
+/** How long a process may take to end its agents before the next one opens the engine. */
+const HANDOVER_MS = 15_000;
+
+export class JoinedEngine {
+  readonly #open: () => LocalEngine;
+  readonly #path: string;
+  readonly #client: SocketClient;
+  /** Null until the other process has ended. */
+  #own: LocalEngine | null = null;
+  /** Runs whose live events this process reads. */
+  readonly #followed = new Set<string>();
+  #reaching: Promise<void> | null = null;
+  #isClosed = false;
+
+  /** `open` opens the engine in this process, or throws `data_folder_in_use`. */
+  constructor(dataDir: string, open: () => LocalEngine) {
+    this.#path = engineSocketIn(resolve(dataDir));
+    this.#open = open;
+    this.#client = createSocketClient(this.#path);
+  }
+
+  get runs(): RunAccess {
+    return serverRuns({
+      baseUrl: SOCKET_URL,
+      fetch: this.#fetch,
+      socket: {
+        open: (url, token) => {
+          this.#followed.add(new URL(url).searchParams.get("run")!);
+          return this.#client.open(url, token);
+        },
+        reach: () => this.#reach(),
+        isOwn: () => this.#own !== null,
+        settled: async (id) => this.#own?.engine.settled(id),
+      },
+    });
+  }
+
+  async answers(): Promise<boolean> {
+    if (!existsSync(this.#path)) return false;
+    const call = createCall({ baseUrl: SOCKET_URL, fetch: this.#client.fetch });
+    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+    return call("GET /api/health", { signal }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Resolves when an engine answers, of another process or of this one. */
+  #reach(): Promise<void> {
+    const reach = () =>
+      untilFree(HANDOVER_MS, async () => {
+        if (!(await this.answers()) && !this.#isClosed) await this.#takeOver();
+      });
+    this.#reaching ??= reach().finally(() => (this.#reaching = null));
+    return this.#reaching;
+  }
+
+  async #takeOver(): Promise<void> {
+    const { engine, reachable } = (this.#own ??= this.#open());
+    await Promise.all(Array.from(this.#followed, (id) => engine.activate(id)));
+    await reachable;
+  }
+
+  /** Closes the engine of this process, if it has opened one. */
+  async close(options: Parameters<LocalEngine["close"]>[0]): Promise<void> {
+    this.#isClosed = true;
+    if (!this.#own) return;
+    // An engine ends only the sessions of active runs.
+    await this.#reaching?.catch(() => {});
+    await this.#own.close(options);
+  }
+
+  /** Repeats a request that has not reached an engine, or that only reads. */
+  readonly #fetch: SocketClient["fetch"] = async (url, init) => {
+    for (;;) {
+      try {
+        return await this.#client.fetch(url, init);
+      } catch (error) {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        const isRepeatable = NOT_SENT.has(code) || (init?.method ?? "GET") === "GET";
+        if (!isRepeatable || this.#isClosed) throw error;
+        await this.#reach();
+      }
+    }
+  };
+}
+
+/** Codes of connections that were refused. */
+const NOT_SENT = new Set(["ENOENT", "ECONNREFUSED"]);

@@ -1,0 +1,50 @@
+// `DATA/engine.sock` makes the engine of this process reachable for other commands of the same user.
+//
+// Invariants
+// 1. Only the holder of the folder's lock creates or removes the socket, so it may replace the one of a killed process.
+// 2. The socket appears under its name with its mode already set: it is bound in a private folder and then renamed.
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openTokens } from "./settings.ts";
+import { engineSocketIn, withShortPath } from "./socket-path.ts";
+import { readVersion } from "./version.ts";
+import type { Engine } from "../engine/engine.ts";
+import { startSocketServer } from "../server/start-socket-server.ts";
+import type { TemplateLibrary } from "../template/files/library.ts";
+
+export interface EngineSocket {
+  /** Removes the socket. Returns the runs that other processes followed until then. */
+  close(): Promise<Set<string>>;
+}
+
+export async function openEngineSocket(
+  dataDir: string,
+  { engine, templates }: { engine: Engine; templates: TemplateLibrary },
+): Promise<EngineSocket> {
+  const path = engineSocketIn(dataDir);
+  const folder = `${path}.new`;
+  const bound = join(folder, "s");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  try {
+    const parts = { engine, templates, tokens: openTokens(dataDir), version: readVersion() };
+    const served = await startSocketServer(parts, (server) => withShortPath(bound, (short) => server.listen(short)));
+    try {
+      chmodSync(bound, 0o600);
+      renameSync(bound, path);
+    } catch (error) {
+      await served.close();
+      throw error;
+    }
+    return {
+      async close() {
+        const followed = served.followedRuns();
+        rmSync(path, { force: true });
+        await served.close();
+        return followed;
+      },
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
