@@ -1,6 +1,7 @@
 // Turns events into sentences for people. The command line, the dashboard and notifications take all their sentences from
 // here; each decides only which events it shows and how it formats, masks and truncates the text.
 import { census } from "./census.ts";
+import { describeProblems } from "./describe-problems.ts";
 import { describeChange, describeMovedRef } from "./repository-warnings.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
@@ -148,7 +149,12 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
     case "turn:ended":
       return data.problems.length === 0 || isOver(run, data.taskId)
         ? null
-        : ofSession("warning", data.taskId, "gave no usable answer and is asked again", data.problems.join(" "));
+        : ofSession(
+            "warning",
+            data.taskId,
+            "gave no usable answer and is asked again",
+            describeProblems(data.problems, run),
+          );
     case "protocol:ignored":
       return ofSession("neutral", data.taskId, "sent a report that was ignored", data.reason);
     case "task:blocked":

@@ -103,6 +103,7 @@ describe("a run's log", () => {
     expect(transcript).toContain(
       '[Agent] {}\n[subagent 1 started] look around\n  look around: [Read] {"file_path":"a.md"}\n',
     );
+    expect(transcript).not.toContain("ORCHESTRATOR_RESPONSE");
   });
 
   it("can be imported from an old orchestrators.json, and its runs do not start by themselves", async () => {

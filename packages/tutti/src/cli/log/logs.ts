@@ -6,6 +6,8 @@ import { readRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readNumber } from "../input/read-number.ts";
 import type { RunReader } from "../access/runs.ts";
+import type { Delimiters } from "../../protocol/response/response-scanner.ts";
+import { wordsOutsideBlocks } from "../../protocol/response/words-outside-blocks.ts";
 import { fold } from "../../run/apply.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -106,7 +108,7 @@ class LogPrinter {
     this.#subagents.set(sessionId, subagents);
     for (const entry of isOpen ? entries.slice(0, -1) : entries) {
       if (entry.type === "subagent" && entry.toolId !== undefined) subagents.set(entry.toolId, entry.text ?? entry.id);
-      const text = describeEntry(entry, subagents);
+      const text = describeEntry(entry, subagents, this.#run!.template.prompts.responseFormat);
       const show = text === null ? null : () => this.#output.document(text);
       this.#entries.push({ value: { sessionId, ...entry }, show });
       this.#printed.set(sessionId, entry.n);
@@ -136,12 +138,12 @@ function describeTool(entry: Extract<TranscriptEntry, { type: "tool" }>, subagen
   return entry.parent === undefined ? call : `  ${subagents.get(entry.parent) ?? "sub-agent"}: ${call}`;
 }
 
-function describeEntry(entry: TranscriptEntry, subagents: Map<string, string>): string | null {
+function describeEntry(entry: TranscriptEntry, subagents: Map<string, string>, delimiters: Delimiters): string | null {
   switch (entry.type) {
     case "prompt":
       return `> ${entry.text.split("\n")[0]} (prompt, ${entry.text.length} characters)`;
     case "text":
-      return entry.text;
+      return wordsOutsideBlocks(entry.text, delimiters) || null;
     case "tool":
       return describeTool(entry, subagents);
     case "toolFailed":

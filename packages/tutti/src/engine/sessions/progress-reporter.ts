@@ -66,7 +66,7 @@ export class ProgressReporter {
 
 function progressOf({ run, worker, record, progress }: Watched): RecordedEvent {
   if (!worker) {
-    const data = { id: run.id, stats: record.toolStats, currentAction: record.lastWords };
+    const data = { id: run.id, stats: record.toolStats, currentAction: record.lastWords || null };
     return { type: "orchestrator:progress", data };
   }
   return {

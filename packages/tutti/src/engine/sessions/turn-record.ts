@@ -1,5 +1,6 @@
 import { countTool } from "./tool-stats.ts";
 import { ResponseScanner, type Delimiters, type ScannedBlock } from "../../protocol/response/response-scanner.ts";
+import { wordsOutsideBlocks } from "../../protocol/response/words-outside-blocks.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
 
@@ -26,8 +27,10 @@ export class TurnRecord {
   /** Ids of calls that have not failed. */
   readonly #calls = new Set<string>();
   readonly #scanner: ResponseScanner;
+  readonly #delimiters: Delimiters;
 
   constructor(delimiters: Delimiters) {
+    this.#delimiters = delimiters;
     this.#scanner = new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS });
   }
 
@@ -56,8 +59,9 @@ export class TurnRecord {
     return this.#said.slice(-SAID_CHARACTERS);
   }
 
+  /** The end of the agent's text outside of blocks, for people. */
   get lastWords(): string {
-    return this.said.slice(-PREVIEW_CHARACTERS);
+    return wordsOutsideBlocks(this.#said, this.#delimiters).slice(-PREVIEW_CHARACTERS);
   }
 
   tool(name: string, id?: string): void {

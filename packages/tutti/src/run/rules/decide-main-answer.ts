@@ -1,4 +1,5 @@
 // `decideMainAnswer`: an answer of the main session advances the run or is requested again.
+import { describeProblems } from "../describe-problems.ts";
 import { assignableAgents } from "./assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
 import { askPerson } from "../inbox/ask-user.ts";
@@ -60,7 +61,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
-    const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
+    const error = `no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`;
     return [
       ...ended(problems),
       askForData(run, phase, error, over.itemId, at),

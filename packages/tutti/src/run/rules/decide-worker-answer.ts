@@ -1,3 +1,4 @@
+import { describeProblems } from "../describe-problems.ts";
 import { askPerson } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
@@ -46,7 +47,7 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
     if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (worker.owed!.try >= MAX_TRIES)
-      return failed(`no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`, "no_answer");
+      return failed(`no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`, "no_answer");
     return [ended(problems)];
   }
   if (report.status === "timeout") {

@@ -1,0 +1,11 @@
+import type { Delimiters } from "./response-scanner.ts";
+
+/** Returns the words of an agent for people: without blocks, and without one whose start or end is cut off. */
+export function wordsOutsideBlocks(text: string, { delimiterStart, delimiterEnd }: Delimiters): string {
+  const parts = text.split(delimiterEnd).map((part, i, { length }) => {
+    const start = part.indexOf(delimiterStart);
+    if (start !== -1) return part.slice(0, start);
+    return i === length - 1 ? part : "";
+  });
+  return parts.join("").trim();
+}
