@@ -7,11 +7,14 @@ import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 export const answerOrder =
   (text: string | undefined, flags: SteerFlags): SendOrder =>
   async ({ runs, item }) => {
-    const { id, kind } = item!;
-    const isData = kind === "data" && text !== undefined && !isOption(item!, text);
-    const content = isData ? { data: readObject("answer", text) } : answerFrom(item!, text, flags);
-    await runs.answer(id, content);
+    await runs.answer(item!.id, text === undefined ? answerFrom(item!, text, flags) : readAnswer(item!, text, flags));
   };
+
+/** Reads JSON for an item of kind `data`, unless the text is one of its options. */
+export function readAnswer(item: InboxItem, text: string, flags: SteerFlags = {}): PersonAnswer {
+  if (item.kind === "data" && !isOption(item, text)) return { data: readObject("answer", text) };
+  return answerFrom(item, text, flags);
+}
 
 const isOption = ({ options = [] }: InboxItem, text: string): boolean =>
   options.some((words) => words.toLowerCase() === text.trim().toLowerCase());

@@ -1,4 +1,6 @@
 // Follows a run in this terminal until it ends, needs an answer that this command cannot get, or is interrupted.
+import { askItem, asker } from "./ask-item.ts";
+import { KEY_HINT, liveKeys } from "./live-keys.ts";
 import { reviewPlan } from "./review-plan.ts";
 import { openBell } from "../terminal/bell.ts";
 import { drawBoard } from "../terminal/board.ts";
@@ -51,6 +53,8 @@ interface FollowContext extends WatchRunOptions {
   live: LiveRun;
   ring: ReturnType<typeof openBell>;
   board: Board;
+  /** Items whose question the user closed. The key `a` asks them again. */
+  putAway: Set<string>;
 }
 
 export async function watch(options: WatchRunOptions): Promise<number> {
@@ -58,14 +62,17 @@ export async function watch(options: WatchRunOptions): Promise<number> {
   const ring = openBell(output);
   const live = await runs.watch(id);
   if (options.start) for (const event of live.past) show(output, event, live.run);
-  const board = openBoard(output, live, signal);
+  const board = openBoard(options, live);
   const unsubscribe = live.subscribe((event, run) => {
-    show(output, event, run);
+    if (!board.hasKeys || !showForKeys(output, event)) show(output, event, run);
     board.onEvent(event);
   });
   try {
     if (options.start) await runs.order(id, "start");
-    const end = await Promise.race([attend({ ...options, live, ring, board }), whenAborted(signal)]);
+    const end = await Promise.race([
+      attend({ ...options, live, ring, board, putAway: new Set() }),
+      whenAborted(signal),
+    ]);
     if (end !== undefined) return end;
     board.close(false);
     output.line(options.whenStopped ?? `${AFTER_INTERRUPT[runs.home]}: tutti attach ${id}`);
@@ -80,7 +87,9 @@ export async function watch(options: WatchRunOptions): Promise<number> {
 interface Board {
   /** Null without a terminal. */
   dialogue: UserDialogue | null;
-  /** Erases the drawing of the run while the user reviews its plan. */
+  /** Whether the user can steer the run with keys. */
+  hasKeys: boolean;
+  /** Erases the drawing of the run while the user reviews its plan, and leaves the keys to the review. */
   reviewing(isReviewing: boolean): void;
   onEvent(event: StoredEvent): void;
   close(keep: boolean): void;
@@ -90,33 +99,36 @@ interface Board {
  * Draws the run in place below the printed lines, and the question to the user below it. With `--quiet` it draws only
  * questions. Without a capable terminal it draws nothing.
  */
-function openBoard(output: Output, live: LiveRun, signal: AbortSignal): Board {
+function openBoard({ runs, output, signal }: WatchRunOptions, live: LiveRun): Board {
   const { stdout } = process;
   if (!isTerminal(output) || process.env["TERM"] === "dumb") {
     const dialogue = isTerminal(output) ? openPlainDialogue(signal) : null;
-    return { dialogue, reviewing: () => {}, onEvent: () => {}, close: () => {} };
+    return { dialogue, hasKeys: false, reviewing: () => {}, onEvent: () => {}, close: () => {} };
   }
   let doing: string | null = null;
   let isReviewing = false;
-  let dialogue: UserDialogue | null = null;
+  const dialogue = openDialogue({
+    redraw: () => output.screen?.redraw(),
+    hide: () => output.screen?.hide(),
+    show: () => output.screen?.show(),
+    keep: (line) => output.result(line),
+  });
   const screen = new Screen(stdout, ({ columns, rows }) => {
-    const footer = dialogue?.draw(columns, output.paint) ?? [];
+    const footer = dialogue.draw(columns, output.paint);
     if (output.quiet || isReviewing) return footer;
     const size = { columns, rows: rows - footer.length };
     return [...drawBoard(live.run, doing, Date.now(), size, output.paint), ...footer];
   });
   output.screen = screen;
-  dialogue = openDialogue({
-    redraw: () => screen.redraw(),
-    hide: () => screen.hide(),
-    show: () => screen.show(),
-    keep: (line) => output.result(line),
-  });
+  const onKey = liveKeys({ runs, live, output, dialogue });
+  const listen = () => dialogue.listen(isReviewing ? null : onKey, output.quiet ? "" : KEY_HINT);
+  listen();
   return {
     dialogue,
+    hasKeys: true,
     reviewing(now) {
       isReviewing = now;
-      screen.redraw();
+      listen();
     },
     onEvent(event) {
       if (event.type === "orchestrator:progress") doing = event.data.currentAction;
@@ -155,22 +167,20 @@ function show(output: Output, event: StoredEvent, run: Run): void {
 async function attend(options: FollowContext): Promise<number> {
   const { runs, live, ring, board, output, id, allowDegraded } = options;
   const wasOver = isRunOver(live.run.status);
-  const wasPaused = live.run.status === "paused";
-  const pauseEndsElsewhere = isTerminal(output) && (!wasPaused || runs.home !== "here");
   for (;;) {
     const run = await live.until(
       (each) =>
         isRunOver(each.status) ||
         each.status === "confirming" ||
-        needsResume(each, pauseEndsElsewhere) ||
-        questionNow(each, output) !== null,
+        needsResume(each, options) ||
+        questionNow(each, options) !== null,
     );
     if (isRunOver(run.status)) break;
-    if (needsResume(run, pauseEndsElsewhere)) {
+    if (needsResume(run, options)) {
       ring("needs_person", run.id);
       throw new TuttiError("wrong_state", describePause(run));
     }
-    const question = questionNow(run, output);
+    const question = questionNow(run, options);
     if (question) await askQuestion(options, run, question);
     else if (!(await settlePlan(options, run))) return ERRORS.needs_confirmation.exit;
   }
@@ -190,20 +200,31 @@ const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "per
 
 /**
  * Whether this command can do nothing more for a paused run, which then needs `tutti resume`. Some pauses end with the
- * answer to an item, some by themselves. On a terminal, a pause by another command of the user ends there too.
+ * answer to an item, some by themselves. On a terminal, a key ends a pause by the user.
  */
-function needsResume(run: Run, pauseEndsElsewhere: boolean): boolean {
+function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boolean {
   if (run.status !== "paused" || run.pausedFrom?.reason === "storage") return false;
-  if (run.pausedFrom?.reason === "person" && pauseEndsElsewhere) return false;
+  if (run.pausedFrom?.reason === "person" && isTerminal(output)) return false;
   return !Object.values(run.inbox).some(
     (item) => item.kind === "decision" || item.kind === "budget" || isOfMain(item) || answersItself(run, item),
   );
 }
 
 /** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
-function questionNow(run: Run, output: Output): InboxItem | null {
-  const [first] = Object.values(run.inbox).filter((item) => BLOCKING_KINDS.has(item.kind) || isOfMain(item));
+function questionNow(run: Run, { output, putAway }: Pick<FollowContext, "output" | "putAway">): InboxItem | null {
+  const [first] = Object.values(run.inbox).filter((item) => isBlocking(item) && !putAway.has(item.id));
   return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
+}
+
+const isBlocking = (item: InboxItem): boolean => BLOCKING_KINDS.has(item.kind) || isOfMain(item);
+
+/** Shows an item for a terminal with keys. `askQuestion` prints those that block, and a failed task has its own line. */
+function showForKeys(output: Output, event: StoredEvent): boolean {
+  if (event.type !== "inbox:added") return false;
+  const { kind, taskId } = event.data.item;
+  if (isBlocking(event.data.item)) return true;
+  if (kind === "failure") output.line(`Press r to retry ${taskId}, or a to decide.`);
+  return kind === "failure";
 }
 
 /** Returns false if the user leaves the plan waiting. */
@@ -243,28 +264,15 @@ async function confirmUnseen({ runs, yes }: FollowContext, run: Run): Promise<vo
   throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
 }
 
-const asker = ({ taskId, kind }: InboxItem): string =>
-  kind === "budget" ? "the budget" : (taskId ?? "the main session");
-
-async function askQuestion(
-  { runs, live, ring, board, output }: FollowContext,
-  run: Run,
-  item: InboxItem,
-): Promise<void> {
+async function askQuestion(options: FollowContext, run: Run, item: InboxItem): Promise<void> {
+  const { ring, board, putAway } = options;
   ring("needs_person", item.id);
   if (!board.dialogue) {
     const question = `${asker(item)} asks: ${item.question} (${howToAnswer(item)})`;
     throw new TuttiError("needs_answer", `Run "${run.id}" needs an answer: ${question}`, { details: item });
   }
-  output.line(`${asker(item)} asks: ${item.question}`);
-  for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i}  ${option}`);
-  const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
-  const reply = (await board.dialogue.askLine("> ", answered))?.trim();
-  if (reply === undefined) return;
-  const option = /^\d+$/.test(reply) ? Number(reply) : -1;
-  if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });
-  else if (reply === "" || item.kind === "budget") {
-    return output.line(`Type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}.`);
-  } else await runs.answer(item.id, { text: reply });
-  await answered;
+  const isAnswered = await askItem({ ...options, dialogue: board.dialogue }, item);
+  if (isAnswered) return;
+  putAway.add(item.id);
+  options.output.result("Press a to answer it later.");
 }
