@@ -13,6 +13,7 @@ import { startSocketServer } from "../server/start-socket-server.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";
 
 export interface EngineSocket {
+  followedRuns: () => Set<string>;
   /** Removes the socket. Returns the runs that other processes followed until then. */
   close(): Promise<Set<string>>;
 }
@@ -37,6 +38,7 @@ export async function openEngineSocket(
       throw error;
     }
     return {
+      followedRuns: served.followedRuns,
       async close() {
         const followed = served.followedRuns();
         rmSync(path, { force: true });

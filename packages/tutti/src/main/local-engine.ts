@@ -1,6 +1,7 @@
 // The engine of a data folder with everything that observes it: log, notifications and traces.
 import { join, resolve } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
+import type { EngineSocket } from "./engine-socket.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
@@ -29,6 +30,8 @@ export interface LocalOptions extends EngineSetup {
 export interface LocalEngine extends Pick<OpenEngine, "engine" | "templates" | "trusted" | "close"> {
   /** Resolves when other processes can reach the engine through `engine.sock`, or to false if they cannot. */
   reachable: Promise<boolean>;
+  /** Whether another process follows the run. Then that process continues it after this engine is closed. */
+  isFollowed: (id: string) => boolean;
 }
 
 /** Opens the engine and starts its notifier. Throws `data_folder_in_use` if another engine has the folder. */
@@ -36,26 +39,31 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
   const { notifier, ...local } = openObservedEngine(options);
   notifier.begin(null);
   // A rehearsal (`scenario`) has a data folder of its own, which no other command uses.
-  return options.scenario === undefined ? withSocket(local, options) : { ...local, reachable: Promise.resolve(false) };
+  if (options.scenario === undefined) return withSocket(local, options);
+  return { ...local, reachable: Promise.resolve(false), isFollowed: () => false };
 }
 
 /** Opens `engine.sock`. Without the socket the engine works all the same, unreachable. */
 function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEngine {
+  let socket: EngineSocket | null = null;
   // The modules of the server are loaded while the engine already works.
-  const opened = import("./engine-socket.ts")
-    .then(({ openEngineSocket }) => openEngineSocket(resolve(dataDir), local))
+  const reachable = import("./engine-socket.ts")
+    .then(async ({ openEngineSocket }) => {
+      socket = await openEngineSocket(resolve(dataDir), local);
+      return true;
+    })
     .catch((error: unknown) => {
       warn?.(`Other commands cannot reach this process: ${(error as Error).message}. Steer its runs from here.`);
-      return null;
+      return false;
     });
   // The sessions of runs that other processes follow stay: one of these processes becomes the next engine.
   const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
-    const socket = await opened;
+    await reachable;
     const followed = (await socket?.close()) ?? new Set();
     const isLeft = typeof leaveRunning === "function" ? leaveRunning : () => leaveRunning;
     await local.close({ leaveRunning: (id) => followed.has(id) || isLeft(id) });
   };
-  return { ...local, close, reachable: opened.then((socket) => socket !== null) };
+  return { ...local, close, reachable, isFollowed: (id) => socket?.followedRuns().has(id) ?? false };
 }
 
 /** Like `openLocalEngine`, but the caller starts the notifier. */

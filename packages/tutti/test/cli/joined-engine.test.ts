@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSocketClient } from "../../src/cli/access/socket-client.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { finished, Lab, processesOf, type Finished, type JsonLine } from "../lab/lab.ts";
 import { onTerminal } from "../lab/terminal.ts";
@@ -150,6 +151,24 @@ describe("while tutti run works", () => {
 });
 
 describe("a process that took over", () => {
+  it("continues the run of an interrupted terminal that it follows, and the terminal says so", async () => {
+    const gate = lab.gate();
+    const agent = lab.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
+    const child = lab.start(["run", "x", "--cwd", lab.repo, "--agent", agent, "--yes"]);
+    const end = finished(child);
+    const id = await untilEvent("x", ({ type }) => type === "worker:started");
+    const attached = begin("attach", id);
+    const { fetch } = createSocketClient(join(lab.data, "engine.sock"));
+    const metrics = async () => (await fetch("http://engine.sock/metrics")).text();
+    await expect.poll(metrics, { timeout: 30_000 }).toMatch(/^tutti_live_clients 1$/m);
+    child.kill("SIGINT");
+    expect(await end).toMatchObject({ code: 130, stdout: expect.stringContaining("The run continues") });
+    gate.open();
+    const ended = await attached.end;
+    expect([ended.code, linesOf(ended).at(-1)]).toMatchObject([0, { id, outcome: "success" }]);
+    expect(count(id, "worker:started")).toBe(1);
+  });
+
   it("ends its agents when it is interrupted, and another command continues the run", async () => {
     const gate = lab.gate();
     const agent = lab.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);

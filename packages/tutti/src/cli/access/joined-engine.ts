@@ -44,6 +44,7 @@ export class JoinedEngine {
         },
         reach: () => this.#reach(),
         isOwn: () => this.#own !== null,
+        isFollowed: (id) => this.#own?.isFollowed(id) ?? false,
         settled: async (id) => this.#own?.engine.settled(id),
       },
     });

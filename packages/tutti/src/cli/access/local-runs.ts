@@ -4,10 +4,13 @@ import type { Run } from "../../schema/run.ts";
 
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
-export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): RunAccess {
+type LocalAccess = Pick<LocalEngine, "engine" | "trusted"> & Partial<Pick<LocalEngine, "isFollowed">>;
+
+export function localRuns({ engine, trusted, isFollowed = () => false }: LocalAccess): RunAccess {
   const getRun = (id: string): Run => mustExist(engine.get(id), id);
   return {
     home: "here",
+    isFollowed,
     rows: async () => engine.summaries(),
     inbox: async () => openItems(engine.summaries()),
     run: async (id) => getRun(id),

@@ -80,6 +80,8 @@ export interface RunAccess extends RunReader {
   answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
   /** Where the runs work. Those of a server outlive this command; those of another process only until that ends. */
   readonly home: "server" | "other process" | "here";
+  /** Whether another process follows the run, and so continues it after this command. Only its engine knows. */
+  isFollowed(id: string): boolean;
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: RunRequest): Promise<string>;

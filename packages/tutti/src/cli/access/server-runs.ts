@@ -21,6 +21,7 @@ export interface JoinedSocket {
   reach: () => Promise<void>;
   /** Whether this process has opened the engine itself. */
   isOwn: () => boolean;
+  isFollowed: (id: string) => boolean;
   settled: (id: string) => Promise<void>;
 }
 
@@ -41,6 +42,7 @@ export function serverRuns(address: RunsAddress): RunAccess {
       if (!socket) return "server";
       return socket.isOwn() ? "here" : "other process";
     },
+    isFollowed: (id) => socket?.isFollowed(id) ?? false,
     rows: async () =>
       (
         await allPages((last: ListedRun | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))

@@ -75,7 +75,8 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     ]);
     if (end !== undefined) return end;
     board.close(false);
-    output.line(options.whenStopped ?? `${AFTER_INTERRUPT[runs.home]}: tutti attach ${id}`);
+    const home = runs.isFollowed(id) ? "other process" : runs.home;
+    output.line(options.whenStopped ?? `${AFTER_INTERRUPT[home]}: tutti attach ${id}`);
     return INTERRUPTED;
   } finally {
     board.close(false);
