@@ -1,6 +1,6 @@
 // A fork reuses results of the run it was forked from by their work key, in any order of completion; all other work is
 // done again.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -110,7 +110,11 @@ describe("a fork of a finished run", () => {
     engine = lab.open(new MemoryStore(disk));
     const agent = lab.scenario([...mainSession(two), goodWorker]);
     lab.scenario([...mainSession(two), goodWorker], "other.json");
-    origin = await untilOver(engine, await lab.begin(engine, agent, { phases }));
+    const id = await lab.begin(engine, agent, { phases });
+    const { updatedAt } = await engine.until(id, ({ status }) => status === "confirming");
+    // A fork contains all events of the same millisecond, so the confirmation must come later than the plan.
+    await vi.waitUntil(() => Date.now() > updatedAt, { interval: 1 });
+    origin = await untilOver(engine, id);
     atPlan = placeOf(engine, origin.id, "orchestrator:tasksReady");
   });
   afterAll(async () => {
