@@ -15,7 +15,7 @@ import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
 import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
-import { asTuttiError } from "../schema/error.ts";
+import { asTuttiError, isEnvironmentCode, type TuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
@@ -69,6 +69,8 @@ export class Reconciler {
   /** `alarm` is set while the reconciler waits for the disk, which failed last at `failedAt`. */
   readonly #disk = { alarm: null as AbortController | null, waitMs: FIRST_DISK_WAIT_MS, failedAt: 0 };
   #merging = false;
+  /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
+  #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
   #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
@@ -124,15 +126,22 @@ export class Reconciler {
     const isAskedAgain = (): boolean => this.#comparison === "repeat";
     do {
       this.#comparison = "running";
-      await this.#compare().catch((error: unknown) => this.#fault("reconcile", error));
+      await this.#compare().catch((error: unknown) => this.#fail("reconcile", error));
     } while (isAskedAgain() && !this.#hasLeft);
     // Reset in the same microtask as the last check, so that no call of `look` is lost.
     this.#comparison = "none";
   }
 
+  /** Pauses the run if the machine is the reason, else ends it. */
+  async #fail(operation: string, error: unknown): Promise<void> {
+    const fault = asTuttiError(error);
+    if (!isEnvironmentCode(fault.code) || this.#writer.run.status === "created") return this.#fault(operation, fault);
+    if (this.#life.stage === "active") this.#life = { stage: "active", isBranchOpen: false };
+    await this.#waitForUser(fault);
+  }
+
   /** Ends the run with `error`. A failed store halts the engine by itself, so its error is dropped here. */
-  async #fault(operation: string, error: unknown): Promise<void> {
-    const { message, code } = asTuttiError(error);
+  async #fault(operation: string, { message, code }: TuttiError): Promise<void> {
     await this.#writer.submit({ type: "fault", operation, error: message, code }).catch(() => {});
   }
 
@@ -146,10 +155,15 @@ export class Reconciler {
       if (!run.released && this.#life.stage === "active") this.#do("release", this.#release());
       return;
     }
+    if (this.#hold === "held" && run.status !== "paused") {
+      this.#hold = "none";
+      this.#blocked.clear();
+    }
+    const isHeld = this.#hold !== "none";
     // A reopened run waits until `#release` of its previous end is done.
     if (this.#life.stage === "releasing") return;
     if (this.#life.stage === "releaseFailed") this.#life = { stage: "active", isBranchOpen: false };
-    if (run.base !== null && this.#life.stage === "active" && !this.#life.isBranchOpen) {
+    if (run.base !== null && this.#life.stage === "active" && !this.#life.isBranchOpen && !isHeld) {
       this.#life = { stage: "active", isBranchOpen: true };
       const head = run.head ?? run.base;
       const moved = await this.#options.workspaces.openBranch(run.cwd, run.id, head, pendingMerges(run));
@@ -169,7 +183,7 @@ export class Reconciler {
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
-    if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
+    if (wanted.merges.length > 0 && !this.#merging && !isHeld) this.#do("merge", this.#merge());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#runners.get(sessionId)?.caughtUp),
       // Clock-based steps wait until every session is `caughtUp`.
@@ -271,21 +285,33 @@ export class Reconciler {
       attempt: worker?.attempt ?? run.main!.attempt,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
-      onUnwritable: (error) => this.#block(sessionId, error),
+      onEnvironment: (error) => this.#block(sessionId, error),
       watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);
   }
 
-  /** Detaches from a session that the disk blocks. Its keeper continues; another runner adopts it later. */
-  #block(sessionId: string, error: string): void {
+  /** Detaches from a session that the machine blocks. Its keeper continues; another runner adopts it later. */
+  #block(sessionId: string, error: TuttiError): void {
     const runner = this.#runners.get(sessionId);
     if (!runner || this.#hasLeft) return;
     this.#runners.delete(sessionId);
     this.#blocked.add(sessionId);
     this.#do("end of a session", runner.leave());
-    void this.#waitForDisk(error);
+    const { sessions } = this.#options;
+    if (succeeds(() => sessions.checkWritable?.(this.#writer.id))) void this.#waitForUser(error);
+    else void this.#waitForDisk(error.message);
+  }
+
+  /** Pauses the run until the user resumes it, because nothing here can check whether the work would succeed now. */
+  async #waitForUser({ message, details }: TuttiError): Promise<void> {
+    const { output } = (details ?? {}) as { output?: string };
+    this.#hold = "pausing";
+    await this.#writer.submit({ type: "environment", error: message, output }).catch(() => {});
+    this.#hold = "held";
+    // The user may have resumed the run meanwhile.
+    this.look();
   }
 
   /** Pauses the run until its session files can be written. The rules resume it, unless the user paused it first. */
@@ -410,12 +436,12 @@ export class Reconciler {
     for (const moved of movedRefs) await this.#writer.submit({ type: "refMoved", moved });
   }
 
-  /** Runs `work` beside the loop. A failed merge ends a running run; every other failure is only recorded. */
+  /** Runs `work` beside the loop. A failed merge ends or pauses a running run; every other failure is only recorded. */
   #do(operation: string, work: Promise<unknown>): void {
     const watched: Promise<unknown> = work
       .catch(async (error: unknown) => {
         const { status } = this.#writer.run;
-        if (!isRunOver(status) && operation === "merge") return this.#fault(operation, error);
+        if (!isRunOver(status) && operation === "merge") return this.#fail(operation, error);
         const { message, code } = asTuttiError(error);
         await this.#writer.submit({ type: "mishap", operation, error: message, code }).catch(() => {});
       })

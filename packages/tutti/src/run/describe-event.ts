@@ -49,6 +49,7 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
   usage_limit: "until a usage limit ends",
   provider: "because its agents cannot reach their provider",
   storage: "until its session files can be written again",
+  environment: "because this machine cannot continue it for now",
   failure: "because its main session failed",
 };
 

@@ -10,9 +10,10 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, isWorkerOver, type Phase, type RunStatus } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
-export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[] {
+export function pause(run: Run, reason: PauseReason, detail: string, output?: string): RunEvent[] {
   if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}, not in progress`);
-  const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, reason, detail };
+  const why = { reason, detail, ...(output === undefined ? {} : { output }) };
+  const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, ...why };
   return [{ type: "orchestrator:paused", data }];
 }
 

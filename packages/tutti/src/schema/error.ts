@@ -60,8 +60,11 @@ export const ERRORS = {
   git_failed: { status: 500, exit: 1, retryable: true },
   git_missing: { status: 500, exit: 5, retryable: false },
   workspace_failed: { status: 500, exit: 1, retryable: true },
-  disk_full: { status: 500, exit: 1, retryable: true },
-  unwritable: { status: 500, exit: 1, retryable: true },
+  // Conditions of the machine; see `EnvironmentCode`.
+  disk_full: { status: 500, exit: 4, retryable: true },
+  unwritable: { status: 500, exit: 4, retryable: true },
+  out_of_memory: { status: 500, exit: 4, retryable: true },
+  too_many_files: { status: 500, exit: 4, retryable: true },
   storage_failed: { status: 500, exit: 1, retryable: true },
   // Fences of the log: an append at a wrong position, and an append by an engine that another one has replaced.
   append_conflict: { status: 500, exit: 1, retryable: false },
@@ -71,6 +74,16 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** The machine does not allow the work for now, and nothing else is wrong with it. Such a fault pauses a run. */
+export type EnvironmentCode = "disk_full" | "unwritable" | "out_of_memory" | "too_many_files";
+const ENVIRONMENT_CODES: ReadonlySet<ErrorCode> = new Set<EnvironmentCode>([
+  "disk_full",
+  "unwritable",
+  "out_of_memory",
+  "too_many_files",
+]);
+export const isEnvironmentCode = (code: ErrorCode): boolean => ENVIRONMENT_CODES.has(code);
 
 export class TuttiError extends Error {
   readonly code: ErrorCode;

@@ -39,6 +39,7 @@ export const PAUSE_REASONS = [
   "usage_limit",
   "provider",
   "storage",
+  "environment",
   "failure",
 ] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
@@ -130,6 +131,8 @@ export const EVENTS = {
     previousPhase: Phase.nullable(),
     reason: PauseReason,
     detail: z.string(),
+    /** The complete text of the program whose failure `detail` explains. */
+    output: z.string().optional(),
   }),
   "orchestrator:resumed": z.object({
     id: z.string(),

@@ -38,7 +38,8 @@ export function migrate(db: DatabaseSync, file: string): void {
     db.exec(`PRAGMA user_version = ${STEPS.length}`);
     db.exec("COMMIT");
   } catch (error) {
-    db.exec("ROLLBACK");
+    // SQLite has rolled back by itself if the disk is full.
+    if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
 }

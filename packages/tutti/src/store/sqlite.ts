@@ -1,6 +1,7 @@
 // Stores the log in one SQLite file. Appends made in the same turn of the event loop share one commit, so durability
 // costs one fsync regardless of the number of active runs.
 import { chmodSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
 import type { StateSnapshot, Snapshots } from "./snapshots.ts";
@@ -15,6 +16,7 @@ import {
   type NewEvent,
   type Store,
 } from "./store.ts";
+import { environmentFault } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 import { EVENT_VERSION, readData } from "../schema/upcast.ts";
@@ -52,8 +54,8 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
 
 /** Opens a file for reading only: takes no epoch and blocks no writer. A file without tables reads as empty. */
 export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
-  const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
-  const version = attempt(`read ${file}`, () => readVersion(db, file));
+  const db = attempt(`open ${file}`, file, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
+  const version = attempt(`read ${file}`, file, () => readVersion(db, file));
   const snapshots = version >= FIRST_WITH_SNAPSHOTS ? snapshotsOf(db, () => {}) : null;
   const reader = version > 0 ? readerOf(db) : { read: () => [], readRaw: () => [], runs: () => [], lastSeq: () => 0 };
   return { ...reader, snapshots, close: () => db.close() };
@@ -86,9 +88,12 @@ class SqliteStore implements Store {
   #flush: NodeJS.Immediate | null = null;
   readonly snapshots: Snapshots;
 
+  readonly #file: string;
+
   constructor(file: string, { maxBytes }: SqliteOptions) {
-    this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
-    this.epoch = attempt(`open ${file}`, () => {
+    this.#file = file;
+    this.#db = attempt(`open ${file}`, file, () => new DatabaseSync(file));
+    this.epoch = attempt(`open ${file}`, file, () => {
       // The log contains prompts and answers, so only the owner may read it.
       chmodSync(file, 0o600);
       // FULL syncs each commit to disk. WAL lets readers read during a write.
@@ -185,9 +190,9 @@ class SqliteStore implements Store {
   }
 
   #transaction(work: () => void): void {
-    attempt("begin a transaction", () => this.#db.exec("BEGIN IMMEDIATE"));
+    attempt("begin a transaction", this.#file, () => this.#db.exec("BEGIN IMMEDIATE"));
     try {
-      attempt("write events", work);
+      attempt("write events", this.#file, work);
       this.#commitTransaction();
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
@@ -201,7 +206,7 @@ class SqliteStore implements Store {
    */
   #commitTransaction(): void {
     try {
-      attempt("commit", () => this.#db.exec("COMMIT"));
+      attempt("commit", this.#file, () => this.#db.exec("COMMIT"));
     } catch (error) {
       if (error instanceof TuttiError && error.code !== "disk_full") this.#broken = error;
       throw error;
@@ -362,17 +367,14 @@ const SQLITE_FULL = 13;
 /** SQLite's result code for a file with a journal that a reader cannot roll back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
-function attempt<T>(purpose: string, work: () => T): T {
+function attempt<T>(purpose: string, file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof TuttiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const full = (error as { errcode?: number }).errcode === SQLITE_FULL || /ENOSPC|disk is full/.test(message);
-    if (full)
-      throw new TuttiError("disk_full", `Cannot ${purpose}: the disk is full. Free some space and try again.`, {
-        cause: error,
-      });
+    if (full) throw environmentFault(`Cannot ${purpose}`, "ENOSPC", dirname(file), { cause: error });
     throw new TuttiError("storage_failed", `Cannot ${purpose}: ${message}`, { cause: error });
   }
 }

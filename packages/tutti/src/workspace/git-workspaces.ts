@@ -1,4 +1,5 @@
 // Implements `Workspaces` with git worktrees of the user's repository.
+import { environmentFault, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
@@ -37,7 +38,7 @@ export interface GitWorkspacesOptions extends FolderLimits {
 export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions): Workspaces {
   const active = new Set<Promise<unknown>>();
   const guarded = async <T>(task: () => Promise<T>): Promise<T> => {
-    const work = withErrorCode(task);
+    const work = withErrorCode(task, folder);
     active.add(work);
     try {
       return await work;
@@ -167,13 +168,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
   };
 }
 
-/** Converts file system errors to `TuttiError`, so that callers always get a code. */
-async function withErrorCode<T>(task: () => Promise<T>): Promise<T> {
+/** Converts file system errors in `folder` to `TuttiError`, so that callers always get a code. */
+async function withErrorCode<T>(task: () => Promise<T>, folder: string): Promise<T> {
   try {
     return await task();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof TuttiError || !("code" in error)) throw error;
-    const isDiskFull = error.code === "ENOSPC" || error.code === "EDQUOT";
-    throw new TuttiError(isDiskFull ? "disk_full" : "workspace_failed", error.message, { cause: error });
+    const errno = findErrno(error);
+    if (errno) throw environmentFault("A workspace cannot be written", errno, folder, { cause: error });
+    throw new TuttiError("workspace_failed", error.message, { cause: error });
   }
 }

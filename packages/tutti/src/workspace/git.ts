@@ -4,6 +4,7 @@
 // guard/pinned-settings.ts keeps agents from adding one.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { stat } from "node:fs/promises";
+import { environmentFault, findCondition, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** A setting that wins over all configuration files. */
@@ -71,15 +72,17 @@ const TIMEOUT_MS = 15 * 60_000;
 
 /** In bytes. A list of all files of a very large repository is shorter, and a longer text would not fit in memory. */
 const MAX_STDOUT = 256 * 1024 * 1024;
-/** Of the errors, which programs of the repository also write, the end is kept. */
-const MAX_STDERR = 1024 * 1024;
+/** Of the errors, which programs of the repository also write, the beginning is kept: the first one is the reason. */
+export const MAX_STDERR = 1024 * 1024;
+/** In characters. The longest part of the errors in a sentence for the user. */
+const MAX_QUOTED = 2000;
 
 /** `purpose` completes the sentence "Git could not …". */
 export async function git(purpose: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
   const output = await start(commandLine(args, options), options, (await options.settings?.()) ?? []);
   if ("error" in output) throw await spawnFault(purpose, output.error, options);
   if (output.code === 0 || options.accept?.includes(output.code)) return output;
-  throw gitFault(purpose, output.stderr);
+  throw gitFault(purpose, output.stderr, options);
 }
 
 /** Starts a git process that stays open for a dialogue over stdin and stdout. It must not read any files of a checkout. */
@@ -121,9 +124,7 @@ function start(
       else output.stdout += chunk;
     });
     child.stderr.setEncoding("latin1").on("data", (chunk: string) => {
-      output.stderr += chunk;
-      // Truncate rarely: after every chunk it would copy the text again and again.
-      if (output.stderr.length > 2 * MAX_STDERR) output.stderr = output.stderr.slice(-MAX_STDERR);
+      output.stderr += chunk.slice(0, MAX_STDERR - output.stderr.length);
     });
     let isLate = false;
     const limit = setTimeout(() => {
@@ -208,6 +209,8 @@ export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs
     const message = `Git could not ${purpose}: it did not finish within ${(timeoutMs ?? TIMEOUT_MS) / 1000} seconds.`;
     return new TuttiError("git_failed", message, { cause: error });
   }
+  const errno = findErrno(error);
+  if (errno) return environmentFault(`Git could not ${purpose}`, errno, cwd, { cause: error });
   // Node reports ENOENT both for a missing program and for a missing working folder.
   const missing = "code" in error && error.code === "ENOENT";
   if (missing && (await stat(cwd).catch(() => null)) === null) {
@@ -221,14 +224,17 @@ export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs
   return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}`, { cause: error });
 }
 
-export function gitFault(purpose: string, stderr: string): TuttiError {
-  const tail = text(stderr).trim().slice(-2000);
-  const isDiskFull = /No space left on device|Disk quota exceeded/i.test(tail);
+/** `details.output` has everything that git said, and the sentence the beginning of it. */
+export function gitFault(purpose: string, stderr: string, { cwd, gitDir = cwd }: GitPlace): TuttiError {
+  const output = text(stderr).trim();
+  const problem = `Git could not ${purpose}`;
+  const condition = findCondition(output, [cwd, gitDir]);
+  if (condition) return environmentFault(problem, condition.errno, condition.folder, { output });
   // The objects of a partial clone.
-  const isMissing = /promisor remote|lazy fetching disabled/.test(tail);
+  const isMissing = /promisor remote|lazy fetching disabled/.test(output);
   const advice = isMissing ? ' Fetch the missing objects first, with "git fetch --refetch --no-filter".' : "";
-  return new TuttiError(
-    isDiskFull ? "disk_full" : "git_failed",
-    `Git could not ${purpose}: ${tail || "it gave no reason"}${advice}`,
-  );
+  const quoted = output.length > MAX_QUOTED ? `${output.slice(0, MAX_QUOTED)}…` : output;
+  return new TuttiError("git_failed", `${problem}: ${quoted || "it gave no reason"}${advice}`, { details: { output } });
 }
+
+type GitPlace = Pick<GitOptions, "cwd" | "gitDir">;

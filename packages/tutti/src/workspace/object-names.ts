@@ -2,7 +2,7 @@
 // one `git cat-file` process per repository serves all lookups while they keep coming. Nothing is cached: git reads the
 // disk for each lookup.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { gitFault, spawnFault, startGit, type GitOptions } from "./git.ts";
+import { gitFault, MAX_STDERR, spawnFault, startGit, type GitOptions } from "./git.ts";
 
 type LookupOptions = GitOptions & { gitDir: string };
 
@@ -56,7 +56,9 @@ class Lookup {
     // The "close" handler reports the reason.
     stdin.on("error", () => {});
     stdout.setEncoding("latin1").on("data", (chunk: string) => this.#onOutput(chunk));
-    stderr.setEncoding("latin1").on("data", (chunk: string) => (this.#stderr += chunk));
+    stderr
+      .setEncoding("latin1")
+      .on("data", (chunk: string) => (this.#stderr += chunk.slice(0, MAX_STDERR - this.#stderr.length)));
     this.#process.on("error", (error) => void this.#fail(error));
     this.#process.on("close", () => void this.#fail(null));
   }
@@ -100,7 +102,7 @@ class Lookup {
     this.#closed.resolve();
     for (const { name, reject } of pending) {
       const purpose = `find ${name}`;
-      reject(error ? await spawnFault(purpose, error, this.#options) : gitFault(purpose, this.#stderr));
+      reject(error ? await spawnFault(purpose, error, this.#options) : gitFault(purpose, this.#stderr, this.#options));
     }
   }
 }

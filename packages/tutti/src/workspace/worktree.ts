@@ -1,7 +1,8 @@
 // Creates a worktree for one attempt, or moves it to another commit.
 import { mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { bootId } from "../durable-file.ts";
+import { environmentFault, isTooSmall } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
@@ -38,6 +39,27 @@ export async function prepareWorktree(
   return workFolder(repository, paths);
 }
 
+/** Git does not say why it could not write files, and removes all of them. So compare their size with the free space. */
+async function explainFullDisk(
+  repository: Repository,
+  paths: WorkspacePaths,
+  start: string,
+  purpose: string,
+  error: unknown,
+): Promise<TuttiError | null> {
+  if (!(error instanceof TuttiError) || !/unable to (?:write|create) file/.test(error.message)) return null;
+  const { stdout } = await onRepository(repository, "read the sizes of files", ["ls-tree", "-r", "-l", start]);
+  const sizes = [...stdout.matchAll(/^\d+ blob \S+ +(\d+)\t/gm)].map(([, size]) => Number(size));
+  const neededBytes = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES, 0);
+  const folder = dirname(paths.path);
+  if (!isTooSmall(folder, neededBytes)) return null;
+  const { output } = error.details as { output: string };
+  return environmentFault(`Git could not ${purpose}`, "ENOSPC", folder, { output, neededBytes });
+}
+
+/** File systems store files in blocks of at least this size. */
+const BLOCK_BYTES = 4096;
+
 /** An agent may be working in a complete workspace, so `prepareWorktree` leaves it untouched. */
 async function isComplete(repository: Repository, paths: WorkspacePaths): Promise<boolean> {
   if (!(await isFolder(paths.path)) || !(await exists(paths.index))) return false;
@@ -47,7 +69,12 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
   const args = ["worktree", "add", "--no-track", "-b", paths.branch, paths.path, start];
-  await onRepository(repository, `make the workspace ${paths.path}`, args);
+  const purpose = `make the workspace ${paths.path}`;
+  try {
+    await onRepository(repository, purpose, args);
+  } catch (error) {
+    throw (await explainFullDisk(repository, paths, start, purpose, error)) ?? error;
+  }
   const registration = await findRegistration(repository, paths);
   await writeFile(paths.boot, bootId(), { mode: 0o600 });
   await copyIndex(join(registration.adminDir, "index"), paths.scratchIndex);

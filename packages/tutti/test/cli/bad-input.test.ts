@@ -116,7 +116,7 @@ describe("a data folder", () => {
     expect(existsSync(join(lab.data, "tutti.db"))).toBe(false);
   });
 
-  it("on a full disk ends the command with disk_full and exit 1, ends the agents, and stays readable", async () => {
+  it("on a full disk ends the command with disk_full and exit 4, ends the agents, and stays readable", async () => {
     // `unshare` mounts a small disk that only this command sees. An ordinary user needs a user namespace for that.
     const disk = join(lab.folder, "disk");
     mkdirSync(disk);
@@ -151,7 +151,7 @@ describe("a data folder", () => {
       timeout: 600_000,
     });
     const last = JSON.parse(result.stdout.trim().split("\n").at(-1)!) as { error?: { code: string } };
-    expect([result.status, last.error?.code], result.stdout.slice(-2000) + result.stderr).toEqual([1, "disk_full"]);
+    expect([result.status, last.error?.code], result.stdout.slice(-2000) + result.stderr).toEqual([4, "disk_full"]);
     expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     const log = join(keep, "data");
     const later = await lab.json(["--data-dir", log, "list"]);

@@ -9,6 +9,7 @@ import { fold } from "../../src/run/apply.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 import { realWorld } from "../../src/world.ts";
 
 let lab: EngineLab;
@@ -183,6 +184,39 @@ describe("the engine", () => {
     expect(await untilOver(second, id)).toMatchObject({ status: "completed", errors: [] });
     expect(lab.leftovers()).toEqual([]);
   });
+
+  it.each(["prepare", "snapshot", "integrate", "openBranch"] as const)(
+    "pauses a run if the machine does not allow to %s its work, and continues it without a lost attempt",
+    async (method) => {
+      const store = new MemoryStore();
+      let isFull = true;
+      const isMain = (key: unknown) => (key as { name?: string }).name === "main";
+      const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
+      const work = real[method] as (...args: unknown[]) => Promise<unknown>;
+      const limited = async (...args: unknown[]) => {
+        if (!isFull || isMain(args[1])) return work(...args);
+        const details = { output: "everything that git said" };
+        throw new TuttiError("disk_full", "The disk is full (1 MB free).", { details });
+      };
+      const engine = lab.open(store, { workspaces: { ...real, [method]: limited } });
+      const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+      const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+      const { pausedFrom } = await engine.until(id, ({ status }) => status === "paused");
+      expect(pausedFrom).toMatchObject({ reason: "environment", detail: "The disk is full (1 MB free)." });
+      // Resumed too early, it pauses again.
+      await engine.order(id, "resume");
+      await engine.until(id, ({ status }) => status === "paused");
+      isFull = false;
+      await engine.order(id, "resume");
+      const run = await untilOver(engine, id);
+      expect(run).toMatchObject({ outcome: "success", errors: [], workers: { one: { attempt: 1, retryCount: 0 } } });
+      const paused = store.read({ run: id }).filter(({ type }) => type === "orchestrator:paused");
+      expect(paused.map(({ data }) => (data as { output?: string }).output)).toEqual(
+        paused.map(() => "everything that git said"),
+      );
+      expect(lab.leftovers()).toEqual([]);
+    },
+  );
 
   it("continues a run that is reopened during its release", async () => {
     const engine = lab.open();

@@ -17,6 +17,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
   "durable-file": ["schema"],
+  // The sentences about a full disk and other conditions of the machine.
+  "environment-fault": ["schema"],
   // The sentences about wrong members, for templates and messages.
   "explain-issue": [],
   protocol: ["schema", "explain-issue"],
@@ -27,8 +29,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   config: ["schema", "template", "session", "schedule", "notify"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
   schedule: ["schema", "world", "durable-file"],
-  store: ["schema", "world"],
-  workspace: ["schema", "world", "durable-file"],
+  store: ["schema", "world", "environment-fault"],
+  workspace: ["schema", "world", "durable-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   session: ["schema", "protocol", "world", "durable-file"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
@@ -100,7 +102,7 @@ const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts"];
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "explain-issue", "durable-file", "index"];
+const topFiles = ["world", "explain-issue", "durable-file", "environment-fault", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];

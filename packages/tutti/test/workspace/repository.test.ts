@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { commitAll, commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
+import type { TuttiError } from "../../src/schema/error.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 describe("inspect", () => {
@@ -141,15 +142,39 @@ describe("git itself", () => {
     await expectFailure(workspaces.inspect(repo), "git_failed", /Git could not .*: .*/);
   });
 
-  it("is reported as `disk_full` if the disk is full", async () => {
+  it.each([
+    ["No space left on device", "disk_full", /the disk of ".*" is full \([\d.]+ .?B of [\d.]+ .?B free\)\. Free some/],
+    ["Disk quota exceeded", "disk_full", /the disk quota for ".*" is used up \([\d.]+ .?B of/],
+    ["Read-only file system", "unwritable", /".*" is read-only\. Make it writable\./],
+    ["Out of memory, malloc failed", "out_of_memory", /the memory is used up \([\d.]+ .?B of [\d.]+ .?B free\)/],
+    ["Too many open files", "too_many_files", /too many files are open \(\d+ of \d+\)/],
+  ] as const)("that fails with %s is reported as %s with the figure", async (words, code, sentence) => {
     const { repo, top, workspaces } = laboratory();
     const path = process.env["PATH"];
     onTestFinished(() => void (process.env["PATH"] = path));
-    mkdirSync(join(top, "full"));
-    const script = "#!/bin/sh\necho 'fatal: write error: No space left on device' >&2\nexit 1\n";
-    writeFileSync(join(top, "full/git"), script, { mode: 0o755 });
-    process.env["PATH"] = `${join(top, "full")}:${path}`;
-    await expectFailure(workspaces.inspect(repo), "disk_full", /No space left on device/);
+    mkdirSync(join(top, "bad"));
+    // The reason comes first, and thousands of its consequences follow.
+    const script = `#!/bin/sh\necho 'fatal: ${words}' >&2\nfor i in $(seq 3000); do echo "error: line $i"; done >&2\nexit 1\n`;
+    writeFileSync(join(top, "bad/git"), script, { mode: 0o755 });
+    process.env["PATH"] = `${join(top, "bad")}:${path}`;
+    const fault = (await workspaces.inspect(repo).catch((error: unknown) => error)) as TuttiError;
+    expect([fault.code, fault.message]).toEqual([code, expect.stringMatching(sentence)]);
+    expect(fault.message.length).toBeLessThan(300);
+    expect((fault.details as { output: string }).output).toMatch(/^fatal: [^]*line 3000$/);
+  });
+
+  it("keeps the beginning of long errors in the message, and all of them in `details`", async () => {
+    const { repo, top, workspaces } = laboratory();
+    const path = process.env["PATH"];
+    onTestFinished(() => void (process.env["PATH"] = path));
+    mkdirSync(join(top, "bad"));
+    const script = '#!/bin/sh\nfor i in $(seq 3000); do echo "error: line $i"; done >&2\nexit 1\n';
+    writeFileSync(join(top, "bad/git"), script, { mode: 0o755 });
+    process.env["PATH"] = `${join(top, "bad")}:${path}`;
+    const fault = (await workspaces.inspect(repo).catch((error: unknown) => error)) as TuttiError;
+    expect(fault.message).toMatch(/^Git could not [^:]*: error: line 1\n[^]*…$/);
+    expect(fault.message.length).toBeLessThan(2200);
+    expect((fault.details as { output: string }).output).toMatch(/line 3000$/);
   });
 });
 

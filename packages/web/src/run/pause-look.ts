@@ -10,12 +10,13 @@ const SENTENCES: Record<Reason, string> = {
   usage_limit:
     "Paused because a usage limit is reached. Resume the run to continue; some templates resume it automatically.",
   storage: "Paused because the files of its sessions cannot be written. The run continues once they can.",
+  environment: "Paused because the machine cannot continue the run for now. Fix the following problem, then resume it.",
   provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
   failure: "Paused because the main session failed. Choose below whether to try it again or cancel the run.",
 };
 
 /** Reasons whose `detail` is shown to the user. */
-const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage"]);
+const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage", "environment"]);
 
 export function pauseSentence({ pausedFrom }: Run): string | null {
   if (!pausedFrom) return null;

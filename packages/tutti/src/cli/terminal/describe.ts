@@ -50,8 +50,13 @@ export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxI
   return `tutti answer ${id} --option N: ${options.map((option, i) => `${i} ${option}`).join(", ")}`;
 }
 
-export const describePause = ({ id, pausedFrom }: Run): string =>
-  `Run "${id}" is paused${pausedFrom ? ` ${PAUSE_WORDS[pausedFrom.reason]}${REASONS_WITH_DETAIL.has(pausedFrom.reason) ? ` (${pausedFrom.detail})` : ""}` : ""}. Resume it with "tutti resume ${id}".`;
+export function describePause({ id, pausedFrom }: Run): string {
+  const next = `Resume it with "tutti resume ${id}".`;
+  if (pausedFrom === null) return `Run "${id}" is paused. ${next}`;
+  const { reason, detail } = pausedFrom;
+  if (reason === "environment") return `Run "${id}" is paused. ${detail} ${next}`;
+  return `Run "${id}" is paused ${PAUSE_WORDS[reason]}${REASONS_WITH_DETAIL.has(reason) ? ` (${detail})` : ""}. ${next}`;
+}
 
 const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set([
   "hook",

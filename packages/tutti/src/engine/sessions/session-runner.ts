@@ -14,7 +14,7 @@ import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { CutOff, History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
-import { asTuttiError, TuttiError } from "../../schema/error.ts";
+import { asTuttiError, isEnvironmentCode, TuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
@@ -36,8 +36,8 @@ export interface SessionRunnerOptions {
   /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
   onSpent(): void;
-  /** Called when the disk does not allow the session's work for now. The runner does nothing more. */
-  onUnwritable(error: string): void;
+  /** Called when the machine does not allow the session's work for now. The runner does nothing more. */
+  onEnvironment(error: TuttiError): void;
   /** Durations and costs of earlier tasks, for the estimate of a plan. */
   history(run: Run): History;
   /** Results of the runs that this one was forked from. */
@@ -313,9 +313,10 @@ export class SessionRunner {
 
   /** Ends the session with the error. If the store failed, the report fails too, and the engine halts. */
   async #broken(error: unknown): Promise<void> {
-    const { code, message } = asTuttiError(error);
+    const fault = asTuttiError(error);
+    const { code, message } = fault;
     if (this.#ending || !this.#state || this.#state.state === "over") return;
-    if (code === "unwritable" || code === "disk_full") return this.#options.onUnwritable(message);
+    if (isEnvironmentCode(code)) return this.#options.onEnvironment(fault);
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
   }
 

@@ -50,6 +50,8 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return PAUSABLE.has(run.status) ? pause(run, "storage", report.error) : [];
     case "writable":
       return run.pausedFrom?.reason === "storage" ? resumed(run) : [];
+    case "environment":
+      return PAUSABLE.has(run.status) ? pause(run, "environment", report.error, report.output) : [];
     case "fault":
       return [fail(run, report.operation, report.error, report.code, at)];
     case "merged": {

@@ -35,7 +35,7 @@ export async function mergeHunks(
     const args = ["merge-file", "-p", `--${favoured}`, ...files];
     const { code, stdout, stderr } = await onRepository(repository, purpose, args, { accept: [NOT_MERGED] });
     if (code === NOT_MERGED && stderr.includes("Cannot merge binary files")) return null;
-    if (code === NOT_MERGED) throw gitFault(purpose, stderr);
+    if (code === NOT_MERGED) throw gitFault(purpose, stderr, { cwd: runFolder, gitDir: repository.commonDir });
     const written = await onRepository(repository, purpose, ["hash-object", "-w", "--stdin"], { input: bytes(stdout) });
     return written.stdout.trim();
   } finally {
