@@ -22,7 +22,7 @@ export async function playUser(
   args: string[],
   steps: readonly (readonly [words: string, keys: string | (() => void)])[],
 ): Promise<{ code: number; shown: string }> {
-  const child = onTerminal(args);
+  const child = onTerminal(args, 80);
   const left = [...steps];
   let shown = "";
   let seen = 0;

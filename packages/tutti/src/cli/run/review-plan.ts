@@ -51,7 +51,7 @@ export async function reviewPlan({ runs, live, output, dialogue }: ReviewOptions
   const showPlan = () => {
     const planned = withChanges(run, changes);
     output.result(`plan of ${plural(planned.tasks.length, "task")}:`);
-    for (const line of [...describePlan(planned), ...describePlanFacts(planned, item)]) output.result(line);
+    for (const line of [...describePlan(planned), ...describePlanFacts(planned, item)]) output.paragraph(line);
     output.result(HINT);
   };
   showPlan();
@@ -78,7 +78,7 @@ export async function reviewPlan({ runs, live, output, dialogue }: ReviewOptions
         return true;
       } else if (key === "d") {
         for (const task of withChanges(run, changes).tasks)
-          for (const line of describeTask(run, task)) output.result(line);
+          for (const line of describeTask(run, task)) output.paragraph(line);
       } else if (key === "?") {
         for (const [letter, , effect] of KEYS) output.result(`  ${letter}  ${effect}`);
       } else {

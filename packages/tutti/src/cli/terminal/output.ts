@@ -1,6 +1,7 @@
 // Prints text for users or, with `--json`, JSON for programs; never both on stdout.
 import type { Colour, Paint } from "./board.ts";
 import { defaultDataDir } from "../../main/data-folder.ts";
+import { wrapText } from "./text-width.ts";
 import type { Screen } from "./screen.ts";
 import type { HostOptions } from "../../main/sessions.ts";
 import type { TuttiError } from "../../schema/error.ts";
@@ -18,6 +19,8 @@ export interface GlobalFlags {
 export type ProgramOptions = Pick<HostOptions, "replaceHost">;
 
 const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };
+
+const CONTINUATION = "    ";
 
 export class Output {
   readonly json: boolean;
@@ -55,6 +58,13 @@ export class Output {
   /** Prints a line of the result; `--quiet` keeps it. */
   result(text: string): void {
     if (!this.json) this.#write(process.stdout, `${safeText(text)}\n`);
+  }
+
+  /** Like `result`, but breaks a long line between words, and indents its continuation. */
+  paragraph(text: string): void {
+    const indent = text.length - text.trimStart().length;
+    const lines = wrapText(text.trimStart(), this.columns - indent - CONTINUATION.length);
+    for (const [i, line] of lines.entries()) this.result(`${" ".repeat(indent)}${i === 0 ? "" : CONTINUATION}${line}`);
   }
 
   document(text: string): void {
