@@ -56,6 +56,7 @@ export function createProgram(runner: Runner): Command {
     .description("Run several coding agents on one request, and record everything that happens.")
     .version(readVersion(), "-V, --version", "Show the version and exit")
     .helpOption("-h, --help", "Show this help and exit")
+    .commandsGroup(SET_UP)
     .helpCommand("help [command]", "Show the help of a command and exit")
     .option(
       "--data-dir <dir>",
@@ -73,6 +74,7 @@ export function createProgram(runner: Runner): Command {
       throw new TuttiError("usage", `"tutti ${name}" works on this machine only and takes no --url. Remove the flag.`);
     });
 
+  program.commandsGroup("Start:");
   const run = program
     .command("run")
     .argument("<request>", "Work to do, in plain words")
@@ -143,6 +145,7 @@ export function createProgram(runner: Runner): Command {
     .description("Document a sample project and show the dashboard")
     .action(action(() => import("./setup/demo.ts"), "demo"));
 
+  program.commandsGroup(SET_UP);
   const init = program
     .command("init")
     .argument("[dir]", "Project folder (default: the current folder)")
@@ -168,12 +171,13 @@ export function createProgram(runner: Runner): Command {
     .action(action(() => import("./setup/doctor.ts"), "doctor"));
   examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
-  addLookCommands(program, action);
-  addSteerCommands(program, action);
-  addTemplateCommands(program, action);
+  addLookCommands(program.commandsGroup("Look:"), action);
+  addSteerCommands(program.commandsGroup("Steer a run, and take its result:"), action);
+  addTemplateCommands(program.commandsGroup("Templates and schedules:"), action);
   addScheduleCommands(program, action);
-  addLogCommands(program, action);
-  addMessageCommands(program, action);
+  addLogCommands(program.commandsGroup("Logs of runs:"), action);
+  addMessageCommands(program.commandsGroup("Messages of agents:"), action);
+  program.commandsGroup(SET_UP);
   addNotifyCommands(program, action);
   addTokenCommands(program, action);
 
@@ -188,8 +192,20 @@ export function createProgram(runner: Runner): Command {
     "tutti completion fish > ~/.config/fish/completions/tutti.fish",
   );
 
-  return program;
+  return program.addHelpText("after", HELP_END);
 }
+
+const SET_UP = "Set up:";
+
+const HELP_END = `
+Examples:
+  tutti demo                            See a run, without a key or an account
+  tutti run "Add tests" --agent claude  Start your own in this folder
+  tutti list                            Find a run and its id
+  tutti merge 4k2m                      Take the result of a run
+
+Show the flags and examples of a command with "tutti help COMMAND".
+`;
 
 /** Returns the words of a command without `tutti`, such as `templates` and `show`. */
 export function pathOf(command: Command): string[] {

@@ -35,6 +35,29 @@ describe("the command table", () => {
   });
 });
 
+describe("tutti --help", () => {
+  it("lists every command in a group with a heading, and ends with examples", async () => {
+    const { stdout } = await tutti(["--help"]);
+    expect(stdout).not.toMatch(/^Commands:/m);
+    const groups = stdout.split(/\n\n(?=\S.*:\n)/).map((group) => group.split("\n")[0]);
+    expect(groups).toEqual([
+      expect.stringMatching(/^Usage: /),
+      "Options:",
+      "Start:",
+      "Set up:",
+      "Look:",
+      "Steer a run, and take its result:",
+      "Templates and schedules:",
+      "Logs of runs:",
+      "Messages of agents:",
+      "Examples:",
+    ]);
+    for (const command of commandTable().commands) expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, "m"));
+    for (const [, name] of stdout.slice(stdout.indexOf("Examples:")).matchAll(/^ {2}tutti (\w+)/gm))
+      expect(commandTable().commands.map((command) => command.name())).toContain(name);
+  });
+});
+
 describe("completion", () => {
   it("in bash covers commands, flags and the ids of runs, items and templates; zsh and fish have a script too", async () => {
     const { stdout: script } = await tutti(["completion", "bash"]);
