@@ -94,6 +94,20 @@ describe("the review of a plan on a terminal", () => {
   });
 });
 
+describe("an interrupt while the editor is open", () => {
+  it("ends the command and the editor", async () => {
+    editor("trap '' INT; echo EDITING; exec sleep 600");
+    const agent = lab.scenario([...mainSession(plan), goodWorker]);
+    const { code, shown } = await playUser(request(agent), [
+      [QUESTION, "e"],
+      ["EDITING", "\u0003"],
+      ["Stopped. Continue with: tutti attach", ""],
+    ]);
+    expect(code).toBe(130);
+    expect(shown).not.toContain("The plan is not changed.");
+  });
+});
+
 describe("JSON with comments", () => {
   it("may have trailing commas, and knows the line of every value", () => {
     const { value, lineOf } = parseCommentedJson('// one\n{ /* two */ "a": [1, "//",],\n"b": {"c": null,},\n}\n');

@@ -16,15 +16,21 @@ import type { Run } from "../../schema/run.ts";
 const MARK = "// MISTAKE: ";
 
 /** Returns the changes, or null if the user left the file as it was. A file with mistakes is opened again. */
-export async function editPlan(output: Output, run: Run, changes: ChangedPlan): Promise<ChangedPlan | null> {
+export async function editPlan(
+  output: Output,
+  run: Run,
+  changes: ChangedPlan,
+  signal: AbortSignal,
+): Promise<ChangedPlan | null> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-plan-"));
   const file = join(folder, "plan.jsonc");
   try {
     for (let offered = planFile(run, changes); ;) {
       writeFileSync(file, offered, { mode: 0o600 });
-      const isSaved = await editFile(file);
+      const isSaved = await editFile(file, signal);
       const text = readFileSync(file, "utf8");
-      if (!isSaved) output.warn("The editor failed. Set EDITOR to the command that starts your editor.");
+      if (!isSaved && !signal.aborted)
+        output.warn("The editor failed. Set EDITOR to the command that starts your editor.");
       if (!isSaved || text === offered) return null;
       const saved = withoutMarks(text);
       const reading = readChecked(run, saved);

@@ -39,10 +39,11 @@ export interface ReviewOptions {
   live: LiveRun;
   output: Output;
   dialogue: UserDialogue;
+  signal: AbortSignal;
 }
 
 /** Returns false if the user leaves the plan waiting, and true once it is settled here or elsewhere. */
-export async function reviewPlan({ runs, live, output, dialogue }: ReviewOptions, run: Run): Promise<boolean> {
+export async function reviewPlan({ runs, live, output, dialogue, signal }: ReviewOptions, run: Run): Promise<boolean> {
   const settled = live.until(({ status }) => status !== "confirming");
   // Each question rejects with it; between two questions it must not end the process as unhandled.
   settled.catch(() => {});
@@ -67,8 +68,8 @@ export async function reviewPlan({ runs, live, output, dialogue }: ReviewOptions
         changes = await askSkips(run, changes);
         showPlan();
       } else if (key === "e") {
-        const edited = await dialogue.suspend(() => editPlan(output, run, changes));
-        if (edited === null) output.result("The plan is not changed.");
+        const edited = await dialogue.suspend(() => editPlan(output, run, changes, signal));
+        if (edited === null && !signal.aborted) output.result("The plan is not changed.");
         changes = edited ?? changes;
         if (edited) showPlan();
       } else if (key === "r") {

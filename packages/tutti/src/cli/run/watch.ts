@@ -230,11 +230,11 @@ function showForKeys(output: Output, event: StoredEvent): boolean {
 
 /** Returns false if the user leaves the plan waiting. */
 async function settlePlan(options: FollowContext, run: Run): Promise<boolean> {
-  const { runs, live, ring, board, output, yes } = options;
+  const { runs, live, ring, board, output, yes, signal } = options;
   if (!yes || run.planErrors.length > 0) ring("needs_person", `plan ${run.runSeq}`);
   if (!yes && board.dialogue) {
     board.reviewing(true);
-    const isSettled = await reviewPlan({ runs, live, output, dialogue: board.dialogue }, run);
+    const isSettled = await reviewPlan({ runs, live, output, signal, dialogue: board.dialogue }, run);
     if (!isSettled) {
       board.close(false);
       for (const line of describeWaitingPlan(run.id)) output.result(line);

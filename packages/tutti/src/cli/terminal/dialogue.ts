@@ -129,7 +129,7 @@ export function openDialogue(screen: DialogueScreen): UserDialogue {
         return await work();
       } finally {
         screen.show();
-        keyboard.open();
+        if (!isClosed) keyboard.open();
       }
     },
     draw(columns, paint) {
