@@ -60,6 +60,9 @@ export function findErrno(error: unknown): Errno | null {
   return Object.hasOwn(CONDITIONS, code) ? (code as Errno) : null;
 }
 
+/** How git reports a failed write, often without the reason. */
+const WRITES = /Permission denied|unable to (?:create|write)|could not (?:create|write)|cannot lock/i;
+
 /** Finds the condition in the words of a program that works in `folders`. */
 export function findCondition(words: string, folders: readonly string[]): { errno: Errno; folder: string } | null {
   const named = (Object.keys(CONDITIONS) as Errno[]).find((errno) => CONDITIONS[errno].words.test(words));
@@ -69,8 +72,8 @@ export function findCondition(words: string, folders: readonly string[]): { errn
   if (named) return { errno: named, folder: fullest };
   if (/unable to write|write error|short write|unable to create/i.test(words) && spaceOf(fullest).free < NEARLY_FULL)
     return { errno: "ENOSPC", folder: fullest };
-  // A single file without permission may be the work of an agent.
-  const closed = /Permission denied/i.test(words) ? folders.find((each) => !canWrite(each)) : undefined;
+  // A single file without permission may be the work of an agent, so the folders decide.
+  const closed = WRITES.test(words) ? folders.find((each) => !canWrite(each)) : undefined;
   return closed === undefined ? null : { errno: "EROFS", folder: closed };
 }
 

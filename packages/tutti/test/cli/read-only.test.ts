@@ -50,3 +50,23 @@ it.each([
   expect(types).not.toContain("orchestrator:error");
   expect(lab.leftovers()).toEqual([]);
 });
+
+it("a run in a read-only repository pauses with one sentence and exit 4, and resume continues it", () => {
+  const agent = lab.scenario([
+    ...mainSession([{ id: "one" }]),
+    worker("*", { write: { "a.md": "a" }, block: done({}) }),
+  ]);
+  const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+  const script = `
+    mount --bind ${lab.repo} ${lab.repo} && mount -o remount,ro,bind ${lab.repo} || exit 100
+    tutti() { ${process.execPath} ${launcher} --data-dir ${lab.data} "$@"; }
+    tutti run x --cwd ${lab.repo} --agent ${agent} --yes
+    echo "code $?"
+    umount ${lab.repo} || exit 101
+    tutti resume $(tutti list | grep -o '^orch_[a-z0-9]*') --yes
+    echo "code $?"`;
+  const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
+  const { stdout, stderr } = spawnSync("unshare", [...unshare, "sh", "-c", script], { encoding: "utf8" });
+  expect(stdout.match(/code \d/g), stdout + stderr).toEqual(["code 4", "code 0"]);
+  expect(stderr).toMatch(/^error \(wrong_state\): Run "orch_\w+" is paused\. Git could not .* is read-only\. .*\n$/);
+});
