@@ -22,7 +22,7 @@ describe("tutti templates", () => {
     expect(await ids()).toContain("documentation");
     expect(await ids()).not.toContain("_default");
     expect(await ids("--all")).toContain("_default");
-    expect((await templates("list")).stdout).toMatch(/^documentation +system +\S/m);
+    expect((await templates("list")).stdout).toMatch(/^documentation +system +\S[^:\n]*: \S/m);
   });
 
   it("validates, stores, shows, duplicates, exports, imports and deletes a template", async () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
+import { cutAtWord } from "../terminal/text-width.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readFile } from "../input/read-file.ts";
 import { openTemplateSource } from "./template-source.ts";
@@ -25,8 +26,9 @@ export async function list(output: Output, flags: TemplateFlags & { all?: boolea
   const rows = flags.all ? all : all.filter(({ isInternal }) => !isInternal);
   output.value(rows);
   const width = Math.max(...rows.map(({ id }) => id.length));
-  for (const { id, place, name, errors, valid } of rows) {
-    output.result(`${id.padEnd(width)}  ${place.padEnd(7)}  ${name}`);
+  for (const { id, place, name, description, errors, valid } of rows) {
+    const about = description === "" ? name : `${name}: ${description}`;
+    output.result(cutAtWord(`${id.padEnd(width)}  ${place.padEnd(7)}  ${about}`, output.columns));
     const effect = valid ? "an earlier version is in use" : "cannot be used";
     for (const error of errors) output.warn(`${id}: ${effect}: ${error}`);
   }
