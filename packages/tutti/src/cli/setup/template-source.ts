@@ -11,6 +11,7 @@ export interface TemplateLine {
   id: string;
   place: string;
   name: string;
+  description: string;
   valid: boolean;
   isInternal: boolean;
   errors: string[];
