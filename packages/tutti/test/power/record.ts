@@ -11,7 +11,7 @@ const CALLS = [
   "write,writev,pwrite64,pwritev,pwritev2,copy_file_range,sendfile",
   "truncate,ftruncate,fallocate,fsync,fdatasync,sync_file_range,sync,syncfs",
   "rename,renameat,renameat2,link,linkat,symlink,symlinkat",
-  "unlink,unlinkat,rmdir,mkdir,mkdirat",
+  "unlink,unlinkat,rmdir,mkdir,mkdirat,bind",
 ];
 /** strace must not truncate any line. */
 const LONGEST = String(64 * 1024 * 1024);
@@ -117,6 +117,11 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
       return [{ type: "makeFolder", path: below(null, args[0]) }];
     case "mkdirat":
       return [{ type: "makeFolder", path: at(args[0], args[1]) }];
+    case "bind": {
+      // A socket in a folder is an empty file here. Other sockets have no `sun_path`.
+      const path = args.find((arg) => arg.startsWith("sun_path="));
+      return path === undefined ? [] : [{ type: "makeFile", path: below(null, path), mode: 0o600 }];
+    }
     case "symlink":
       return [{ type: "makeLink", path: below(null, args[1]), target: quoted(args[0]).toString("utf8") }];
     case "symlinkat":
