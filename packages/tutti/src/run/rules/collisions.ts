@@ -73,7 +73,7 @@ export function isLeftToUser({ template }: Run): boolean {
   return mergeStrategy === "manual" || conflictResolution === "ask";
 }
 
-/** A decision about a conflict that git found, without its place in the inbox. */
+/** Returns the question to the user about each open conflict. */
 export const openConflicts = ({ conflicts }: Run) =>
   conflicts.filter(isOpen).map((conflict) => ({
     question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,

@@ -61,7 +61,7 @@ export class KeeperSession implements Session {
   #wake = new AbortController();
   /** The reader of `signals`. `#isOver` starts from its position. */
   #reader: SessionReader | null = null;
-  /** What the signals so far say about the conversation. */
+  /** The state of the conversation, from the signals so far. */
   readonly #talk = {
     id: null as string | null,
     hasBegun: false,
