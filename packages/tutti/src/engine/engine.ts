@@ -117,7 +117,7 @@ export class Engine {
   async #follow(cwd: string, id: string): Promise<FollowedRun> {
     const run = this.#runs.state(id);
     const commit = await this.#options.workspaces.findResult(cwd, id, endedResult(run));
-    if (commit !== null) return followedRun(run, commit, this.readEvents({ run: id }));
+    if (commit !== null) return followedRun(run, commit);
     const advice = "Start the new run in the folder of that run.";
     throw new TuttiError("wrong_state", `The repository of "${cwd}" has no result of run "${id}". ${advice}`);
   }

@@ -53,21 +53,24 @@ export const Verdict = z.enum(["success", "degraded", "failed", "cancelled"]);
 export type Verdict = z.infer<typeof Verdict>;
 
 /** The ended run whose result `commit` a run starts from. The prompts of the run describe it. */
+/** A task for the prompts of sessions that build on its result. */
+const TaskReport = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: z.string(),
+  /** The error of a task that did not complete. */
+  summary: z.string(),
+  files: z.array(z.string()),
+  warnings: z.array(z.string()).optional(),
+});
+export type TaskReport = z.infer<typeof TaskReport>;
+
 export const FollowedRun = z.object({
   run: z.string(),
   commit: z.string(),
   request: z.string(),
   outcome: Verdict,
-  tasks: z.array(
-    z.object({
-      id: z.string(),
-      title: z.string(),
-      status: z.string(),
-      /** The error of a task that did not complete. */
-      summary: z.string(),
-      files: z.array(z.string()),
-    }),
-  ),
+  tasks: z.array(TaskReport),
 });
 export type FollowedRun = z.infer<typeof FollowedRun>;
 

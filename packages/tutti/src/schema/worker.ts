@@ -104,6 +104,9 @@ export interface Worker {
   endedTools: ToolStats;
   usage: Usage;
   output: unknown;
+  /** The summary and the warnings of its report. */
+  summary?: string;
+  reportedWarnings?: string[];
   outputFiles: string[];
   outputPreview: string | null;
   error: string | null;

@@ -30,7 +30,7 @@ describe("the work key of an attempt", () => {
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(keyOfAttempt({ ...run, id: "orch_999999999999" }, worker, "tree")).toBe(key);
     expect(keyOfAttempt(run, { ...worker, attempt: 3, sessionId: "another" }, "tree")).toBe(key);
-    expect(withTask({ id: "b", priority: 1, expectedMs: 5, estimatedTokens: 9, dependencies: ["c"] })).toBe(key);
+    expect(withTask({ id: "b", priority: 1, expectedMs: 5, estimatedTokens: 9, dependencies: ["a"] })).toBe(key);
     expect(keyOfAttempt({ ...run, tasks: [], head: "elsewhere" }, worker, "tree")).toBe(key);
   });
 

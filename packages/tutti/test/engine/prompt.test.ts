@@ -16,6 +16,13 @@ function builtInPrompt(templateId: string, phase: Phase): string {
   return renderPrompt(new Story(template).run, phase, null, FIRST, "/work").text;
 }
 
+function report(story: Story, taskId: string, data: object): void {
+  const work = { commit: `commit-of-${taskId}`, files: [`${taskId}.md`], head: null };
+  const answer = { phase: "completion" as const, data: { task_id: taskId, status: "success" as const, ...data } };
+  story.answerWorker(taskId, answer, { work });
+  story.merge(taskId);
+}
+
 function promptOf(phases: object, phase: Phase, asking = FIRST): string {
   const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }]);
   story.spawn("a");
@@ -142,6 +149,48 @@ describe("a prompt", () => {
     ]);
     for (const part of [variables["WORKER_OUTPUTS"]!, "Request:\ndo it", "Number of tasks: 4"])
       expect(text).toContain(part);
+  });
+
+  it("of the aggregation contains the summary of a worker beside its output, and its warnings", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    report(story, "a", { summary: "wrote it", output: { pages: 2 }, warnings: ["untested"] });
+    const { variables } = renderPrompt(story.run, "aggregation", null, FIRST, "/work");
+    const [first] = JSON.parse(variables["WORKER_OUTPUTS"]!) as object[];
+    expect(first).toMatchObject({ summary: "wrote it", output: { pages: 2 }, warnings: ["untested"] });
+  });
+
+  it("of a worker describes the tasks that it depends on, and no others", () => {
+    const template = makeTemplate({ config: { failedDependency: "continue" } });
+    const plan = [{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d", dependencies: ["a", "b"] }];
+    const story = new Story(template).execute(plan);
+    for (const { id } of plan.slice(0, 3)) story.spawn(id);
+    report(story, "a", { summary: "wrote it\nin one file", output: "more", warnings: ["untested"] });
+    story.answerWorker("b", { phase: "completion", data: { task_id: "b", status: "failed", error: "no network" } });
+    report(story, "c", { summary: "unrelated" });
+    story.spawn("d");
+    const { text } = renderPrompt(story.run, "workerExecution", story.run.workers["d"]!, FIRST, "/work");
+    expect(text).toMatch(
+      new RegExp(
+        [
+          "^Your task depends on these tasks. The current folder contains the work of those that completed.",
+          "- a: Title of a \\(completed\\)",
+          "  Summary: wrote it",
+          "  in one file",
+          "  Files: a.md",
+          "  Warning: untested",
+          "- b: Title of b \\(failed\\)",
+          "  Summary: no network",
+          "",
+          "s$",
+        ].join("\n"),
+        "m",
+      ),
+    );
+    expect(text).not.toContain("unrelated");
+    expect(renderPrompt(story.run, "workerExecution", story.run.workers["a"]!, FIRST, "/work").text).not.toContain(
+      "depends on",
+    );
   });
 
   it.each(WITH_WORKERS)(

@@ -37,8 +37,9 @@ const ABOUT_SCHEDULING = new Set<string>([
 /** `tree` is the git tree that the attempt starts from. */
 export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   const { task, session } = worker;
-  // `nameless` replaces ids by constants, so that the prompt is equal in every run.
-  const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
+  // `nameless` replaces ids by constants, so that the prompt is equal in every run. `tree` stands for the dependencies:
+  // another report about the same files must not repeat the work.
+  const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK", dependencies: [] } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
   const { agent, model, role } = session;
   return workKey({ prompt, task, terms: termsOf(run.template), agent, model, role, tree }, hash);

@@ -1,9 +1,11 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
+import { taskReport } from "../../run/plan/task-report.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { REPAIR_PROMPT } from "./repair-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
+import type { TaskReport } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { Prompt } from "../../schema/template.ts";
@@ -26,7 +28,7 @@ export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "
   verification: "verification",
 };
 
-/** Joins problems with the last answer, messages of the user, system text, user text and settings with blank lines. */
+/** Joins problems with the last answer, results to build on, messages of the user, system text, user text and settings with blank lines. */
 export function renderPrompt(
   run: Run,
   phase: Phase,
@@ -43,6 +45,7 @@ export function renderPrompt(
   const first = [
     ...(asking ? preamble(asking, phase, prompt) : []),
     ...earlierRun(run),
+    ...(worker ? dependenciesOf(run, worker) : []),
     ...messagesTo(run, worker?.taskId ?? null),
   ];
   const last = isRepair ? "" : instructions(run, phase);
@@ -72,13 +75,27 @@ function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[]
 function earlierRun({ follows }: Run): string[] {
   if (!follows) return [];
   const { run, request, outcome, tasks } = follows;
-  const lines = tasks.flatMap(({ id, title, status, summary, files }) => [
-    `- ${id}: ${title} (${status})`,
-    ...(summary === "" ? [] : [`  Summary: ${summary.replaceAll("\n", "\n  ")}`]),
-    ...(files.length === 0 ? [] : [`  Files: ${files.join(", ")}`]),
-  ]);
   const about = `This request follows the run ${run}. The current folder contains its result.`;
+  const lines = tasks.flatMap(describeTask);
   return [[about, `Its request: ${request}`, `Its outcome: ${outcome}`, "Its tasks:", ...lines].join("\n")];
+}
+
+/** Describes the tasks whose work the workspace of `worker` starts from. */
+function dependenciesOf(run: Run, { task }: Worker): string[] {
+  const lines = run.tasks.filter(({ id }) => task.dependencies.includes(id)).map((each) => taskReport(run, each));
+  if (lines.length === 0) return [];
+  const about = "Your task depends on these tasks. The current folder contains the work of those that completed.";
+  return [[about, ...lines.flatMap(describeTask)].join("\n")];
+}
+
+function describeTask({ id, title, status, summary, files, warnings = [] }: TaskReport): string[] {
+  const indent = (text: string): string => text.replaceAll("\n", "\n  ");
+  return [
+    `- ${id}: ${title} (${status})`,
+    ...(summary === "" ? [] : [`  Summary: ${indent(summary)}`]),
+    ...(files.length === 0 ? [] : [`  Files: ${files.join(", ")}`]),
+    ...warnings.map((warning) => `  Warning: ${indent(warning)}`),
+  ];
 }
 
 /** Every turn contains all messages, because a replacement session has seen none of them. */
@@ -178,7 +195,8 @@ function collectOutputs(run: Run): object[] {
     if (because)
       return [{ taskId: task.id, taskTitle: task.title, status: "blocked", error: `needs ${because.join(", ")}` }];
     if (!worker) return [];
-    const { status, output, outputFiles, error, toolStats, completedAt } = worker;
-    return [{ taskId: task.id, taskTitle: task.title, status, output, outputFiles, error, toolStats, completedAt }];
+    const { status, summary, output, outputFiles, reportedWarnings: warnings, error, toolStats, completedAt } = worker;
+    const result = { status, summary, output, outputFiles, warnings, error, toolStats, completedAt };
+    return [{ taskId: task.id, taskTitle: task.title, ...result }];
   });
 }

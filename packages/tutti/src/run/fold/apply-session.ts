@@ -45,7 +45,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "worker:started":
       return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
     case "worker:completed": {
-      const { reused } = event.data;
+      const { reused, report } = event.data;
       // `worker:spawning` counted a session, but a reused result starts none.
       const counted = reused ? { ...run, sessions: run.sessions - 1 } : run;
       return over(counted, event.data.taskId, event.timestamp, {
@@ -53,11 +53,13 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
         reused: reused ? { run: reused.run, taskId: reused.taskId, sessionId: reused.sessionId } : null,
         progress: 100,
         output: event.data.output,
+        ...(report.summary === undefined ? {} : { summary: report.summary }),
+        ...(report.warnings === undefined ? {} : { reportedWarnings: report.warnings }),
         outputFiles: event.data.outputFiles,
         commit: event.data.commit,
         partial: event.data.partial,
         ...(event.data.warnings ? { warnings: event.data.warnings } : {}),
-        error: event.data.partial ? (event.data.report.error ?? null) : null,
+        error: event.data.partial ? (report.error ?? null) : null,
       });
     }
     case "worker:failed":
