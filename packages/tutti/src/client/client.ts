@@ -44,7 +44,8 @@ export function createClient(options: ClientOptions) {
       call("POST /api/orchestrator/:id/merge", { params: { id }, body }),
     /** Removes the branch of an ended run. */
     drop: (id: string) => call("POST /api/orchestrator/:id/drop", { params: { id } }),
-    transcript: (id: string, key: string, page: ListPage = {}, signal?: AbortSignal) =>
+    /** `tail` requests the last entries instead of those after `after`. */
+    transcript: (id: string, key: string, page: ListPage & { tail?: number } = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },
         query: page,

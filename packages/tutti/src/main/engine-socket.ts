@@ -5,6 +5,7 @@
 // 2. The socket appears under its name with its mode already set: it is bound in a private folder and then renamed.
 import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { openMachine } from "./machine.ts";
 import { openTokens } from "./settings.ts";
 import { engineSocketIn, withShortPath } from "./socket-path.ts";
 import { readVersion } from "./version.ts";
@@ -28,7 +29,9 @@ export async function openEngineSocket(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
   try {
-    const parts = { engine, templates, tokens: openTokens(dataDir), version: readVersion() };
+    const version = readVersion();
+    const machine = openMachine(dataDir, version);
+    const parts = { engine, templates, tokens: openTokens(dataDir), version, machine };
     const served = await startSocketServer(parts, (server) => withShortPath(bound, (short) => server.listen(short)));
     try {
       chmodSync(bound, 0o600);
@@ -42,7 +45,7 @@ export async function openEngineSocket(
       async close() {
         const followed = served.followedRuns();
         rmSync(path, { force: true });
-        await served.close();
+        await Promise.all([served.close(), machine.close()]);
         return followed;
       },
     };

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
+import { openMachine } from "./machine.ts";
 import { openTokens, readRetention } from "./settings.ts";
 import { readUserConfig } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -62,6 +63,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
     const explicitToken = options.token !== undefined;
     const automation = openSchedules(options.dataDir, engine, { ...(folders && { folders }), log });
+    const machine = openMachine(options.dataDir, options.version);
     const server = await startServer({
       engine,
       templates,
@@ -75,6 +77,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       ...(perMinute !== undefined && { rateLimit: { perMinute } }),
       ...(folders && { folders }),
       automation,
+      machine,
       log,
     });
     log.info("server started", { url: server.url, version: options.version, pid: process.pid });
@@ -98,7 +101,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       halted: engine.halted,
       async close(how) {
         log.info("server stopping", { leaveRunning: how.leaveRunning });
-        await Promise.all([automation.schedules.stop(), endTrimming()]);
+        await Promise.all([automation.schedules.stop(), endTrimming(), machine.close()]);
         await server.close();
         await local.close(how);
         log.info("server stopped");

@@ -11,6 +11,8 @@ import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
 import { resultHandlers } from "./routes/result-routes.ts";
 import { logHandlers } from "./routes/log-routes.ts";
+import { machineHandlers } from "./routes/machine-routes.ts";
+import type { Machine } from "./machine.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
 import type { LiveHolders } from "./live/live-holders.ts";
@@ -51,6 +53,8 @@ export interface AppParts {
   metrics: Metrics;
   /** Without it the server has no schedules and no triggers. */
   automation?: OpenAutomation | undefined;
+  /** Without it the routes about the machine answer 404. */
+  machine?: Machine | undefined;
   /** Called once for every request. */
   answered: RequestListener;
 }
@@ -102,6 +106,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
   const handlers = {
     ...serverHandlers(parts),
     ...tokenHandlers(parts),
+    ...machineHandlers(parts),
     ...runHandlers(parts),
     ...resultHandlers(parts),
     ...logHandlers(parts),

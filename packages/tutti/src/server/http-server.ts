@@ -9,6 +9,7 @@ import type { NamedTokens } from "./access/named-tokens.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import { createApp } from "./app.ts";
 import { encodeError } from "./encode-error.ts";
+import type { Machine } from "./machine.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
@@ -32,6 +33,8 @@ export interface ServedParts {
   folders?: readonly string[];
   /** Without it the server has no schedules and no triggers. */
   automation?: OpenAutomation;
+  /** Without it the routes about the machine answer 404. */
+  machine?: Machine;
   /** Default: no log. */
   log?: Log;
 }
@@ -64,7 +67,8 @@ export function createHttpServer(): Server {
 
 /** Answers the requests of a server that listens. Call it in the same step, so that no request is missed. */
 export function serveRequests(server: Server, options: ServingOptions): ServedRequests {
-  const { engine, templates, tokens, version, webRoot, automation, access, limiter, onlyNamedAgents } = options;
+  const { engine, templates, tokens, version, webRoot, automation, machine, access, limiter, onlyNamedAgents } =
+    options;
   const live = new LiveHolders(tokens);
   const feed = new Feed(engine);
   const metrics = createMetrics({ engine, version, now: Date.now, live: () => feed.numbers });
@@ -76,7 +80,7 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   const folders = allowedFolders(options.folders);
   const upgrade = new Upgrade({ access, engine, feed, live, limiter, answered });
   const shared = { engine, templates, feed, access, tokens, live, folders, limiter, metrics, answered };
-  const app = createApp({ ...shared, version, webRoot, automation, onlyNamedAgents });
+  const app = createApp({ ...shared, version, webRoot, automation, machine, onlyNamedAgents });
   // `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
   server.on("request", (request, response) => void listener(request, response));

@@ -79,6 +79,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "schedule",
     "server",
     "telemetry",
+    // The server shows the checks of the machine.
+    "doctor",
   ],
   index: everything,
 };
@@ -97,7 +99,7 @@ const filesThatOpenAnEngine = [
   "module/shared-engine.ts",
 ];
 /** The files of main that open an engine. The others only read, and every command may use them. */
-const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts"];
+const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehearsal.ts"];
 
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];

@@ -26,6 +26,7 @@ const LISTS: Partial<Record<RouteKey, List>> = {
   },
   "GET /api/orchestrator/:id/workers/:key/transcript": { name: "n", order: "n" },
   "GET /api/inbox": { name: "id", order: "createdAt" },
+  "GET /api/usage": { name: "key", order: "key", call: () => ({ query: { by: "run" } }) },
   "GET /api/orchestrator/templates": { name: "id" },
   "GET /api/tokens": { name: "name", order: "name" },
   "GET /api/schedules": { name: "name" },

@@ -182,6 +182,10 @@ export const CASES: Record<RouteKey, Cases> = {
     success: (scene) => ({ params: { name: scene.storeToken("gone") } }),
     wrong: () => ({ params: { name: "nobody" } }),
   },
+  "GET /api/doctor": { success: () => ({}) },
+  "GET /api/settings": { success: () => ({}) },
+  "POST /api/notify/test": { success: () => ({}) },
+  "GET /api/usage": { success: () => ({ query: { by: "model" } }), wrong: () => ({ query: { by: "weather" } }) },
   "POST /api/orchestrator": {
     success: (scene) => scene.newRun(),
     wrong: (scene) => scene.newRun({ cwd: "relative" }),
@@ -434,6 +438,10 @@ export const CASES: Record<RouteKey, Cases> = {
   "POST /api/orchestrator/templates/:id/preview": {
     success: () => ({ params: { id: "documentation" } }),
     wrong: () => ({ params: { id: "documentation" }, body: { variables: "all" } }),
+  },
+  "POST /api/orchestrator/templates/:id/rehearse": {
+    success: () => ({ params: { id: "documentation" }, body: { tasks: 1 } }),
+    wrong: () => ({ params: { id: "documentation" }, body: { tasks: 0 } }),
   },
   "GET /api/protocols": { success: () => ({}), wrong: unknownAfter },
   "GET /api/protocols/:name/schema.json": {

@@ -255,6 +255,10 @@ describe("workers", () => {
     expect(json.map(({ type }: { type: string }) => type)).toContain("tool");
     expect((await get(`${base}_worker_task_002/transcript?after=1&limit=2`)).json).toEqual(json.slice(1, 3));
     expect((await get(`${base}_worker_task_002/transcript?after=${json.length}`)).json).toEqual([]);
+    for (const tail of [0, 2, json.length, 9000]) {
+      const last = tail === 0 ? [] : json.slice(-tail);
+      expect((await get(`${base}_worker_task_002/transcript?tail=${tail}`)).json).toEqual(last);
+    }
     const old = await get(`${base}_worker_task_001/transcript`);
     expect(JSON.stringify(old.json)).toContain("first try");
     const main = await get(`${base}_main/transcript`);

@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import { WebSocket } from "ws";
 import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
 import { openSchedules } from "../../src/main/local-server.ts";
+import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -78,7 +79,8 @@ export class ServerLab {
     const { engine, templates } = this.local;
     this.automation = openSchedules(this.lab.data, engine);
     const { token, tokens, automation } = this;
-    const serverOptions = { engine, templates, token, tokens, automation, port, version: VERSION };
+    const machine = openMachine(this.lab.data, VERSION);
+    const serverOptions = { engine, templates, token, tokens, automation, machine, port, version: VERSION };
     this.server = await startServer({ ...serverOptions, webRoot: webRoot ?? null });
   }
 

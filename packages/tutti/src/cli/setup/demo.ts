@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { watch } from "../run/watch.ts";
 import { localRuns } from "../access/local-runs.ts";
 import type { Output } from "../terminal/output.ts";
-import { SAMPLE_PROJECT } from "./sample-project.ts";
+import { SAMPLE_PROJECT } from "../../main/sample-project.ts";
 import { announceServer } from "../access/server-file.ts";
 import { waitForStopSignal } from "../terminal/interrupt.ts";
 import { readVersion } from "../../main/version.ts";

@@ -1,19 +1,16 @@
 // `tutti rehearse`: runs a template with scripted agents on a sample project. Calls no model and leaves no files.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { plural } from "../../run/describe-event.ts";
 import { watch } from "../run/watch.ts";
 import { withEngine } from "../access/open-runs.ts";
 import { openTemplates } from "../../main/templates.ts";
-import { rehearsalScenario, rehearsedTemplate } from "../../session/drivers/script/rehearsal.ts";
-import { makeRepository } from "../../workspace/sample.ts";
+import { rehearsalRequest, withRehearsalFolder } from "../../main/rehearsal.ts";
 import { localRuns } from "../access/local-runs.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
-import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -35,16 +32,10 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   const customVariables = readPairs("--var", flags.var);
   const tasks = flags.tasks === undefined ? undefined : readNumber("--tasks", flags.tasks, 1, MAX_TASKS);
   const { template } = openTemplates(output.dataDir).resolve(templateId, readFolder(flags.cwd ?? "."));
-  const message = flags.request ?? `A rehearsal of the template ${template.name}`;
-  const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
-  const cwd = join(folder, "corner-bookshop");
-  const scenario = join(folder, "scenario.json");
-  try {
-    return await withEngine({ ...output.options, dataDir: join(folder, "data"), scenario }, async (opened, signal) => {
+  const message = flags.request ?? rehearsalRequest(template);
+  return withRehearsalFolder(template, tasks, ({ dataDir, cwd, scenario }) =>
+    withEngine({ ...output.options, dataDir, scenario }, async (opened, signal) => {
       const { engine } = opened;
-      await makeRepository(cwd, SAMPLE_PROJECT);
-      storeTemplate(join(folder, "data", "templates"), template);
-      writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
       announce(output, template);
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
@@ -52,16 +43,8 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       // The run is deleted with its folder, so `tutti attach` could not find it.
       const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
       return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-  }
-}
-
-/** The template becomes one of the user's, which needs no consent: the agents are scripted, and no program runs. */
-function storeTemplate(templates: string, template: Template): void {
-  mkdirSync(templates, { recursive: true });
-  writeFileSync(join(templates, `${template.id}.json`), JSON.stringify(rehearsedTemplate(template), null, 2));
+    }),
+  );
 }
 
 function readFolder(folder: string): string {

@@ -1,5 +1,6 @@
 import { INBOX_ROUTES } from "./inbox-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
+import { MACHINE_ROUTES } from "./machine-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
 import { RESULT_ROUTES } from "./result-routes.ts";
 import type { RouteTable } from "./route.ts";
@@ -15,6 +16,7 @@ import { WORKER_ROUTES } from "./worker-routes.ts";
 export const ROUTES = {
   ...SERVER_ROUTES,
   ...TOKEN_ROUTES,
+  ...MACHINE_ROUTES,
   ...RUN_ROUTES,
   ...RESULT_ROUTES,
   ...LOG_ROUTES,
@@ -31,7 +33,7 @@ export const ROUTES = {
  * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
  * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
-export const API_VERSION = "1.4.0";
+export const API_VERSION = "1.5.0";
 
 export type RouteKey = keyof typeof ROUTES;
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { absolutePath, bit, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
-import { Done } from "./run-values.ts";
+import { Done, Phase, RunStatus } from "./run-values.ts";
+import { Census, Verdict } from "../outcome.ts";
 import { Template } from "../template.ts";
 
 const ProjectQuery = z.object({
@@ -38,6 +39,31 @@ const Preview = z.record(
   z.object({ system: z.string(), user: z.string().nullable(), unknown: z.array(z.string()) }),
 );
 const Validation = z.object({ valid: z.boolean(), errors: z.array(z.string()), warnings: z.array(z.string()) });
+
+const RehearseBody = z
+  .strictObject({
+    message: z.string().min(1).optional().describe("The request to rehearse with."),
+    variables: z.record(z.string(), z.unknown()).default({}),
+    tasks: z.number().int().min(1).max(50).optional().describe("Number of tasks in the rehearsed plan."),
+  })
+  .prefault({});
+
+const Rehearsal = z.object({
+  templateId: z.string(),
+  status: RunStatus,
+  outcome: Verdict.nullable(),
+  census: Census,
+  tasks: z.array(z.object({ id: z.string(), title: z.string(), dependencies: z.array(z.string()) })),
+  prompts: z
+    .array(z.object({ phase: Phase, taskId: z.string().nullable(), turn: z.number(), text: z.string() }))
+    .describe("Every prompt exactly as an agent would receive it, in order."),
+  notStarted: z
+    .array(z.object({ name: z.string(), runs: z.string() }))
+    .describe("Agents and hooks of the template, which a rehearsal does not start."),
+  durationMs: z.number(),
+});
+export type RehearseRequest = z.output<typeof RehearseBody>;
+export type Rehearsal = z.infer<typeof Rehearsal>;
 
 const absent = ["template_not_found"] as const;
 /** A template may name programs, which then run on this machine, so changing one needs full trust. */
@@ -128,5 +154,13 @@ export const TEMPLATE_ROUTES = {
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
     absent,
     role: "view",
+  },
+  "POST /api/orchestrator/templates/:id/rehearse": {
+    summary: "Runs a template with scripted agents on a sample project. No model is called, and nothing is stored.",
+    query: ProjectQuery,
+    body: RehearseBody,
+    response: Rehearsal,
+    errors: ["template_not_found", "invalid_template", "folder_not_found", "not_found", "engine_stopped"],
+    absent,
   },
 } as const satisfies RouteTable;

@@ -1,6 +1,6 @@
 // Routes of workers and their transcripts. `:key` is a session id.
 import { z } from "zod";
-import { IdPageQuery, PageQuery } from "./query.ts";
+import { IdPageQuery, PageQuery, tailCount } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { AggregatedStats, Done, TranscriptEntry, WorkerState } from "./run-values.ts";
 
@@ -23,7 +23,9 @@ export const WORKER_ROUTES = {
   },
   "GET /api/orchestrator/:id/workers/:key/transcript": {
     summary: "Returns the transcript of a session. `after` is the `n` of an entry.",
-    query: PageQuery,
+    query: PageQuery.extend({
+      tail: tailCount.optional().describe("Return this many of the last entries instead, in order."),
+    }),
     response: z.array(TranscriptEntry),
     errors: ["run_not_found", "worker_not_found"],
   },

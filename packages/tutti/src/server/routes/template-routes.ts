@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { itemsAfter } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
+import { mustHaveMachine, type Machine } from "../machine.ts";
 import { mustBeHarmless } from "./harmless-template.ts";
 import { DONE } from "./steer-routes.ts";
 import type { TEMPLATE_ROUTES } from "../../schema/api/template-routes.ts";
@@ -15,12 +16,13 @@ export interface TemplateRouteOptions {
   folders: AllowedFolders;
   /** Set on servers beyond loopback, where a template may not name programs to run. */
   harmlessOnly: boolean;
+  machine?: Machine | undefined;
   /** Replaces secrets in a text for a token with the role view. */
   hide: (text: string) => string;
 }
 
 export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof typeof TEMPLATE_ROUTES> {
-  const { templates, folders, harmlessOnly, hide } = options;
+  const { templates, folders, harmlessOnly, machine, hide } = options;
   const mustBeAllowed = <T>(template: T): T => (harmlessOnly ? mustBeHarmless(template) : template);
   const projectOf = ({ project }: { project?: string | undefined }): string | undefined => {
     if (project === undefined) return undefined;
@@ -82,6 +84,11 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
     "POST /api/orchestrator/templates/:id/preview": async ({ params, query, body }) => {
       const project = projectOf(query());
       return templates.preview(params.id, (await body()).variables, project);
+    },
+    "POST /api/orchestrator/templates/:id/rehearse": async ({ params, query, body }) => {
+      const { template } = templates.resolve(params.id, projectOf(query()));
+      const request = await body();
+      return mustHaveMachine(machine).rehearse(template, request);
     },
   };
 }

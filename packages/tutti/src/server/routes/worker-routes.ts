@@ -11,10 +11,12 @@ import type { WORKER_ROUTES } from "../../schema/api/worker-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";
+import type { TranscriptEntry } from "../../schema/transcript.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 /** Approximate limit of one transcript page. Clients read on with `after`. */
 const PAGE_CHARACTERS = 1_000_000;
+const PAGE_ENTRIES = 10_000;
 
 export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
   /** Calls `order` with the worker of session `key`, which must be the newest attempt at its task. */
@@ -61,9 +63,30 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
       const run = findRun(engine, params.id);
       const { key } = params;
       if (!hasSession(run, key)) throw unknownSession(run, key);
-      return engine.transcript(run.id, key, { ...query(), characters: PAGE_CHARACTERS });
+      const { tail, ...page } = query();
+      if (tail !== undefined) return readTail(engine, run.id, key, tail);
+      return engine.transcript(run.id, key, { ...page, characters: PAGE_CHARACTERS });
     },
   };
+}
+
+/** Keeps at most `tail` entries and about `PAGE_CHARACTERS` in memory, however long the transcript is. */
+async function readTail(engine: Engine, id: string, key: string, tail: number): Promise<TranscriptEntry[]> {
+  let last: TranscriptEntry[] = [];
+  let after = 0;
+  for (;;) {
+    const page = await engine.transcript(id, key, { after, limit: PAGE_ENTRIES, characters: PAGE_CHARACTERS });
+    if (page.length === 0 || tail === 0) return withinPage(last);
+    after = page.at(-1)!.n;
+    last = [...last, ...page].slice(-tail);
+  }
+}
+
+/** Drops the oldest entries beyond `PAGE_CHARACTERS`. At least one entry stays. */
+function withinPage(entries: TranscriptEntry[]): TranscriptEntry[] {
+  let characters = 0;
+  const first = entries.findLastIndex((entry) => (characters += JSON.stringify(entry).length) > PAGE_CHARACTERS);
+  return entries.slice(first < 0 ? 0 : Math.min(first + 1, entries.length - 1));
 }
 
 const workerOf = (run: Run, key: string): Worker | undefined =>
