@@ -50,10 +50,10 @@ export async function hardenRef({ commonDir }: Repository, ref: string): Promise
 }
 
 /**
- * Syncs the removal of a run's folder, worktree entries and agent branches, so that a power cut cannot restore them.
+ * Syncs the removal of a run's folder, worktree entries and old branches, so that a power cut cannot restore them.
  */
-export async function hardenRemoval({ commonDir }: Repository, { folder, branchPrefix }: RunPaths): Promise<void> {
-  const folders = [...foldersOf(`${branchPrefix}any/1`, commonDir), folder, join(commonDir, "worktrees")];
+export async function hardenRemoval({ commonDir }: Repository, { folder, oldBranchPrefix }: RunPaths): Promise<void> {
+  const folders = [...foldersOf(`${oldBranchPrefix}any/1`, commonDir), folder, join(commonDir, "worktrees")];
   await syncAll([...folders, join(commonDir, "reftable"), commonDir]);
 }
 

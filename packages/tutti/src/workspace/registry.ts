@@ -31,6 +31,16 @@ export async function headOf(repository: Repository, worktree: Registration): Pr
   return findCommit(repository, `worktrees/${worktree.id}/HEAD`);
 }
 
+/** More entries than an agent makes by hand. */
+const MAX_LOGGED = 100;
+
+/** Lists the commits that the HEAD of a worktree was at, the newest first. The agent can write anything to the log. */
+export async function headLogOf({ adminDir }: Registration): Promise<string[]> {
+  const log = await readFile(join(adminDir, "logs/HEAD"), "utf8").catch(() => "");
+  const commits = [...log.matchAll(/^[0-9a-f]+ ([0-9a-f]{40}(?:[0-9a-f]{24})?) /gm)].map(([, commit]) => commit!);
+  return [...new Set(commits.reverse())].filter((commit) => !/^0+$/.test(commit)).slice(0, MAX_LOGGED);
+}
+
 /** Returns the ref that HEAD names, or null if HEAD is detached. Without `worktree`, reads the main checkout. */
 export async function headRefOf(repository: Repository, worktree?: Registration): Promise<string | null> {
   const written = await readFile(join(worktree?.adminDir ?? repository.commonDir, "HEAD"), "utf8").catch(() => "");

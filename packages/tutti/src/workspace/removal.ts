@@ -1,5 +1,5 @@
 // Removes workspaces. Their content is made reachable first. Afterwards `verifyRemoved` checks the result: an exit code
-// 0 of git that left the folder, the registration or the branch behind is an error.
+// 0 of git that left the folder or the registration behind is an error.
 import { readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -7,7 +7,7 @@ import { deleteFolder, exists, isFolder } from "./folder.ts";
 import { hardenRemoval } from "./harden.ts";
 import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
-import { checkoutsOf, deregister, headOf, registrations, type Registration } from "./registry.ts";
+import { checkoutsOf, deregister, headLogOf, headOf, registrations, type Registration } from "./registry.ts";
 import { commitTree, findCommit, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch } from "./working-tree.ts";
@@ -27,8 +27,7 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
     await deregister(repository, entry);
   for (const file of [paths.index, paths.indexedCommit, paths.boot]) await rm(file, { force: true });
   await clearScratch(paths.scratchIndex);
-  const hadBranch = await deleteBranch(repository, paths.branchRef);
-  await verifyRemoved(repository, paths, hadBranch);
+  await verifyRemoved(repository, paths);
 }
 
 /** Git was killed after it had reserved an entry with the folder's name and before it had recorded the path. */
@@ -37,7 +36,7 @@ function isHalfMade(entry: Registration, paths: WorkspacePaths): boolean {
   return entry.path === null && entry.id.startsWith(leaf) && /^\d*$/.test(entry.id.slice(leaf.length));
 }
 
-/** Makes the files, the HEAD and the branch of a workspace reachable unless another ref holds them. */
+/** Makes the files and the HEAD of a workspace reachable unless another ref holds them. */
 async function keepWork(
   repository: Repository,
   run: RunPaths,
@@ -46,21 +45,37 @@ async function keepWork(
   registration: Registration | undefined,
 ): Promise<void> {
   const head = registration ? await headOf(repository, registration) : null;
-  const tip = await readRef(repository, paths.branchRef);
   const snapshotCommit = await readRef(repository, paths.ref);
   const start = snapshotCommit && (await findCommit(repository, `${snapshotCommit}^`));
   const isHeld = (commit: string | null): boolean => commit === null || commit === snapshotCommit || commit === start;
   // Usually the snapshot has all files, and the agent has made no commit after it.
   const isNested = dirname(paths.path) !== paths.runFolder;
-  const base = (isNested || !isHeld(head) ? null : snapshotCommit) ?? head ?? tip;
+  const base = (isNested || !isHeld(head) ? null : snapshotCommit) ?? head;
   const present = await isFolder(paths.path);
   const loose = present ? await commitLoose(repository, paths, worktrees, base) : null;
-  for (const commit of new Set([loose, head, tip])) {
+  const known = [head, snapshotCommit, start].filter((commit) => commit !== null);
+  const left = registration ? await leftCommits(repository, registration, known) : [];
+  for (const commit of new Set([loose, head, ...left])) {
     if (commit === null || isHeld(commit)) continue;
     const free = (await readRef(repository, paths.ref)) === null;
     const ref = free ? paths.ref : `${paths.ref}-left-${shortHash(commit)}`;
-    await keepReachable(repository, commit, ref, run.branchPrefix);
+    await keepReachable(repository, commit, ref, run.oldBranchPrefix);
   }
+}
+
+/** Commits that the agent's HEAD was at, for example before a reset, and that the `known` ones do not contain. */
+async function leftCommits(
+  repository: Repository,
+  registration: Registration,
+  known: readonly string[],
+): Promise<string[]> {
+  const visited = (await headLogOf(registration)).filter((commit) => !known.includes(commit));
+  if (visited.length === 0) return [];
+  // `--ignore-missing` skips hashes that the agent has invented.
+  const args = ["rev-list", "--ignore-missing", ...visited, "--not", ...known];
+  const { stdout } = await onRepository(repository, "find commits that an agent has left", args);
+  const unknown = new Set(stdout.split("\n"));
+  return visited.filter((commit) => unknown.has(commit));
 }
 
 /** Commits the files that differ from `base`. Returns null if nothing differs. */
@@ -87,21 +102,17 @@ async function emptyTree(repository: Repository): Promise<string> {
   return (await onRepository(repository, "write an empty tree", args)).stdout.trim();
 }
 
-/** Keeps a branch that the user has checked out. Returns whether the branch existed. */
-async function deleteBranch(repository: Repository, ref: string): Promise<boolean> {
+/** Keeps a branch that the user has checked out. */
+async function deleteBranch(repository: Repository, ref: string): Promise<void> {
   await clearWay(repository, ref);
-  if (!(await hasRef(repository, ref))) return false;
+  if (!(await hasRef(repository, ref))) return;
   if ((await checkoutsOf(repository, ref)).length === 0) await deleteRef(repository, ref);
-  return true;
 }
 
-async function verifyRemoved(repository: Repository, paths: WorkspacePaths, hadBranch: boolean): Promise<void> {
-  const { path, branch, branchRef } = paths;
+async function verifyRemoved(repository: Repository, { path }: WorkspacePaths): Promise<void> {
   const left: string[] = [];
   if (await exists(path)) left.push("its folder");
   if ((await registrations(repository)).some((entry) => entry.path === path)) left.push("its entry in git's list");
-  if (hadBranch && (await hasRef(repository, branchRef)) && (await checkoutsOf(repository, branchRef)).length === 0)
-    left.push(`the branch ${branch}`);
   if (left.length === 0) return;
   throw new TuttiError(
     "workspace_failed",
@@ -109,7 +120,7 @@ async function verifyRemoved(repository: Repository, paths: WorkspacePaths, hadB
   );
 }
 
-/** Finds workspaces by the run's folder and by git's list, and removes the branches below `branchPrefix`. */
+/** Finds workspaces by the run's folder and by git's list, and removes the branches below `oldBranchPrefix`. */
 export async function releaseRun(repository: Repository, run: RunPaths): Promise<void> {
   const registered = (await registrations(repository)).flatMap(
     ({ path }) => leafWithin(run.runFolder, path ?? "") ?? [],
@@ -118,9 +129,9 @@ export async function releaseRun(repository: Repository, run: RunPaths): Promise
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   for (const leaf of new Set([...registered, ...folders]))
     await removeWorkspace(repository, run, pathsOfLeaf(run, leaf));
-  for (const ref of await listRefs(repository, run.branchPrefix)) {
+  for (const ref of await listRefs(repository, run.oldBranchPrefix)) {
     const tip = await readRef(repository, ref);
-    if (tip !== null) await keepReachable(repository, tip, `${run.refPrefix}branch/${tip}`, run.branchPrefix);
+    if (tip !== null) await keepReachable(repository, tip, `${run.refPrefix}branch/${tip}`, run.oldBranchPrefix);
     await deleteBranch(repository, ref);
   }
   await deleteFolder(run.runFolder, dirname(run.runFolder), [repository.root, repository.commonDir]);

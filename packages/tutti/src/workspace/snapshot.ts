@@ -30,7 +30,7 @@ async function takeSnapshot(
 ): Promise<string> {
   const worktrees = await registrations(repository);
   const registration = worktrees.find(({ path }) => path === paths.path);
-  const parent = (registration && (await agentHead(repository, paths, registration, start))) ?? start;
+  const parent = (registration && (await agentHead(repository, registration, start))) ?? start;
   const tree = await treeOfWorkspace(repository, paths, worktrees, parent);
   const commit = await commitFor(repository, paths, { tree, parent, start, message });
   // The removal of the workspace then finds no difference, without reading the files again.
@@ -73,18 +73,12 @@ export function treeOfWorkspace(
 }
 
 /** Returns the agent's own HEAD if it descends from `start`. */
-async function agentHead(
-  repository: Repository,
-  paths: WorkspacePaths,
-  registration: Registration,
-  start: string,
-): Promise<string | null> {
+async function agentHead(repository: Repository, registration: Registration, start: string): Promise<string | null> {
   const head = await headOf(repository, registration);
   if (head === null || !(await isAncestor(repository, start, head))) return null;
-  // Tutti moves its branches without the agent, so its files would look as if they reverted the work of others.
+  // Tutti moves the run's branch without the agent, so its files would look as if they reverted the work of others.
   const ref = await headRefOf(repository, registration);
-  const foreign = ref !== null && /^refs\/heads\/(?:tutti|agent)\//.test(ref) && ref !== paths.branchRef;
-  return foreign ? null : head;
+  return ref?.startsWith("refs/heads/tutti/") ? null : head;
 }
 
 async function commitFor(

@@ -1,4 +1,4 @@
-// Names the folder, branch and refs of one workspace. All names are built from ids that `pathName` has sanitised, so no
+// Names the folder and refs of one workspace. All names are built from ids that `pathName` has sanitised, so no
 // text of an agent reaches a path or a ref.
 import { lstat, realpath } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
@@ -24,8 +24,6 @@ export interface WorkspacePaths {
   boot: string;
   /** The index that a snapshot builds. */
   scratchIndex: string;
-  branch: string;
-  branchRef: string;
   /** Keeps the attempt's commits reachable. */
   ref: string;
 }
@@ -34,7 +32,8 @@ export interface WorkspacePaths {
 export interface RunPaths {
   folder: string;
   runFolder: string;
-  branchPrefix: string;
+  /** Runs of earlier versions gave each workspace a branch below this prefix. */
+  oldBranchPrefix: string;
   refPrefix: string;
 }
 
@@ -46,7 +45,7 @@ export async function runPaths(folder: string, runId: string): Promise<RunPaths>
   if ((await lstat(runFolder).catch(() => null))?.isSymbolicLink()) {
     throw new TuttiError("workspace_failed", `The folder "${runFolder}" is a symbolic link. Remove the link.`);
   }
-  return { folder: top, runFolder, branchPrefix: `refs/heads/agent/${run}/`, refPrefix: `refs/tutti/${run}/` };
+  return { folder: top, runFolder, oldBranchPrefix: `refs/heads/agent/${run}/`, refPrefix: `refs/tutti/${run}/` };
 }
 
 export function workspacePaths(run: RunPaths, key: WorkspaceKey): WorkspacePaths {
@@ -60,7 +59,6 @@ export function workspacePaths(run: RunPaths, key: WorkspaceKey): WorkspacePaths
 export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
   const [, name = pathName(leaf), attempt = "0"] = /^([a-z0-9_-]+)-([1-9]\d*)$/.exec(leaf) ?? [];
   const path = join(run.runFolder, leaf);
-  const branchRef = `${run.branchPrefix}${name}/${attempt}`;
   return {
     runFolder: run.runFolder,
     path,
@@ -68,8 +66,6 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
     indexedCommit: `${path}.indexed-commit`,
     boot: `${path}.boot`,
     scratchIndex: `${path}.scratch-index`,
-    branch: branchRef.slice("refs/heads/".length),
-    branchRef,
     ref: `${run.refPrefix}${name}/${attempt}`,
   };
 }

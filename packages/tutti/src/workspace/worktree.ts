@@ -9,8 +9,8 @@ import { git } from "./git.ts";
 import { isVisibleIn } from "./guard/folder-limits.ts";
 import { storePinned } from "./guard/pinned-settings.ts";
 import { isInside, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
-import { keepReachable, readRef, shortHash, writeRef } from "./refs.ts";
-import { headOf, headRefOf, healRegistrations, registrations, type Registration } from "./registry.ts";
+import { keepReachable, shortHash } from "./refs.ts";
+import { headOf, healRegistrations, registrations, type Registration } from "./registry.ts";
 import { commitOf, isAncestor, onRepository, type Repository } from "./repository.ts";
 import { commitLoose, removeWorkspace } from "./removal.ts";
 import { copyIndex, keepIndex } from "./working-tree.ts";
@@ -68,7 +68,8 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 }
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
-  const args = ["worktree", "add", "--no-track", "-b", paths.branch, paths.path, start];
+  // A detached HEAD, so that the agents' work adds nothing to the user's list of branches.
+  const args = ["worktree", "add", "--detach", paths.path, start];
   const purpose = `make the workspace ${paths.path}`;
   try {
     await onRepository(repository, purpose, args);
@@ -124,29 +125,37 @@ export async function moveWorktree(
   const commit = await commitOf(repository, to);
   const registration = await findRegistration(repository, paths);
   const head = await headOf(repository, registration);
-  const tip = await readRef(repository, paths.branchRef);
   const worktrees = await registrations(repository);
   // `commitLoose` also leaves a scratch index that lists every file of the workspace.
-  const loose = await commitLoose(repository, paths, worktrees, head ?? tip);
+  const loose = await commitLoose(repository, paths, worktrees, head);
   const backupRef = `${paths.ref}-before-${shortHash(commit)}`;
-  for (const held of new Set([loose, head, tip])) {
+  for (const held of new Set([loose, head])) {
     if (held === null || (await isAncestor(repository, held, commit))) continue;
-    await keepReachable(repository, held, backupRef, run.branchPrefix);
+    await keepReachable(repository, held, backupRef, run.oldBranchPrefix);
   }
   // Between two turns of the main session, the run's branch often stays where it was.
   const isThere = loose === null && head === commit && (await exists(paths.index));
   if (!isThere) await checkOut(repository, paths, commit);
-  // Workspaces move only to heads of the run, which are on disk already.
-  await writeRef(repository, paths.branchRef, commit, tip, [commit]);
-  if ((await headRefOf(repository, registration)) !== paths.branchRef) {
-    const args = ["symbolic-ref", `worktrees/${registration.id}/HEAD`, paths.branchRef];
-    await onRepository(repository, `put the workspace ${paths.path} back on its branch`, args);
-  }
+  await detach(repository, registration, head, commit);
   // The agent's index is replaced as a whole. A lock here belongs to a git that has died.
   await rm(join(registration.adminDir, "index.lock"), { force: true });
   await copyIndex(paths.scratchIndex, join(registration.adminDir, "index"));
   await keepIndex(paths, commit);
   await workFolder(repository, paths);
+}
+
+/** Sets HEAD itself, also if the agent has checked out a branch or damaged it. `head` is null for a damaged one. */
+async function detach(
+  repository: Repository,
+  { id }: Registration,
+  head: string | null,
+  commit: string,
+): Promise<void> {
+  const name = `worktrees/${id}/HEAD`;
+  const purpose = `set the HEAD of ${name}`;
+  // `update-ref` reads the old value and fails on a damaged one, which `symbolic-ref` overwrites.
+  if (head === null) await onRepository(repository, purpose, ["symbolic-ref", name, "refs/heads/tutti-none"]);
+  await onRepository(repository, purpose, ["update-ref", "--no-deref", name, commit]);
 }
 
 /** Makes the files equal to the commit. Ignored files and repositories that the agent created stay. */

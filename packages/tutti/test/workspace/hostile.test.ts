@@ -162,13 +162,12 @@ describe("an agent that rewrites its worktree's registration", () => {
 });
 
 describe("an agent that tampers with refs", () => {
-  it("by linking its branch to the user's neither moves nor deletes the user's branch", async () => {
+  it("by linking refs and its HEAD to the user's branch neither moves nor deletes the user's branch", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "to.txt": "t" });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
-    git(path, "checkout", "--quiet", "--detach");
     const before = observe(lab.repo);
-    git(lab.repo, "symbolic-ref", `refs/heads/agent/${RUN}/task/1`, "refs/heads/main");
+    git(path, "symbolic-ref", "HEAD", "refs/heads/main");
     git(lab.repo, "symbolic-ref", attemptRef(), "refs/heads/main");
     git(lab.repo, "symbolic-ref", `refs/heads/tutti/${RUN}`, "refs/heads/main");
     write(path, { "work.txt": "w" });
@@ -195,27 +194,24 @@ describe("an agent that tampers with refs", () => {
     expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);
   });
 
-  it("by damaging its HEAD, branch or index does not prevent the removal of its workspace", async () => {
+  it("by damaging its HEAD or index does not prevent the removal of its workspace", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     write(path, { "work.txt": "w" });
     writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");
-    writeFileSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`), "nonsense\n");
     writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
     write(lab.repo, { [`.git/${attemptRef()}`]: `${"1".repeat(40)}\n` });
     const { files } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
     expect(files).toEqual(["work.txt"]);
     await lab.workspaces.remove(lab.repo, key());
     expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
-    expect(existsSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`))).toBe(false);
     expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
   });
 
-  it("by damaging its HEAD, branch or index does not prevent moving its workspace", async () => {
+  it("by damaging its HEAD or index does not prevent moving its workspace", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");
-    writeFileSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`), "ref: refs/heads/nowhere\n");
     writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
     writeFileSync(join(lab.folder, RUN, "task-1.index"), "nonsense\n");
     const to = commitOn(lab, lab.head, { "to.txt": "t" });

@@ -30,7 +30,7 @@ function expectNothingLeft(lab: Laboratory): void {
 }
 
 describe("remove", () => {
-  it("deletes the folder, the registration and the branch, and creates no ref without work", async () => {
+  it("deletes the folder and the registration, and creates no ref without work", async () => {
     const lab = laboratory();
     await workspace(lab);
     await lab.workspaces.remove(lab.repo, key());
@@ -104,9 +104,6 @@ describe("remove", () => {
     await lab.workspaces.remove(lab.repo, key());
     expectNothingLeft(lab);
     await lab.workspaces.remove(lab.repo, key());
-    git(lab.repo, "branch", `agent/${RUN}/task/1`);
-    await lab.workspaces.remove(lab.repo, key());
-    expectNothingLeft(lab);
     await lab.workspaces.remove(lab.repo, key("never"));
   });
 
@@ -143,11 +140,10 @@ describe("remove", () => {
     expect(existsSync(join(place, "a.txt"))).toBe(true);
   });
 
-  it("keeps a branch that the user has checked out", async () => {
+  it("keeps a branch of an earlier version that the user has checked out", async () => {
     const lab = laboratory();
-    const path = await workspace(lab);
-    git(path, "checkout", "--quiet", "--detach");
-    git(lab.repo, "checkout", "--quiet", `agent/${RUN}/task/1`);
+    await workspace(lab);
+    git(lab.repo, "checkout", "--quiet", "-b", `agent/${RUN}/task/1`);
     const before = observe(lab.repo);
     await lab.workspaces.remove(lab.repo, key());
     await lab.workspaces.release(lab.repo, RUN);
@@ -157,9 +153,11 @@ describe("remove", () => {
 });
 
 describe("release", () => {
-  it("removes all workspaces and branches of the run, and keeps their work", async () => {
+  it("removes all workspaces of the run and the branches of an earlier version, and keeps their work", async () => {
     const lab = laboratory();
     for (const name of ["one", "two", "main"]) write(await workspace(lab, name), { [`${name}.txt`]: name });
+    // An earlier version checked out a branch in each workspace.
+    git(join(lab.folder, RUN, "one-1"), "switch", "--quiet", "-c", `agent/${RUN}/one/1`);
     const stray = commitOn(lab, lab.head, { "stray.txt": "s" });
     git(lab.repo, "branch", `agent/${RUN}/one/extra`, stray);
     await lab.workspaces.release(lab.repo, RUN);
@@ -183,12 +181,7 @@ describe("release", () => {
     const listed = git(lab.repo, "worktree", "list", "--porcelain");
     expect(listed).toContain(join(lab.top, "away"));
     expect(listed).toContain(path);
-    expect(refs(lab.repo)).toEqual([
-      "refs/heads/agent/orch_zzzzzzzzzzzz/task/1",
-      "refs/heads/away",
-      "refs/heads/main",
-      "refs/heads/mine",
-    ]);
+    expect(refs(lab.repo)).toEqual(["refs/heads/away", "refs/heads/main", "refs/heads/mine"]);
   });
 
   it("keeps the run's branch, is idempotent, and accepts an unknown run", async () => {

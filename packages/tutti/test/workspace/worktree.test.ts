@@ -21,17 +21,22 @@ import {
 } from "./laboratory.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
-const BRANCH = `agent/${RUN}/task/1`;
+/** HEAD names no branch, so that the user's list of branches stays as it is. */
+function expectDetached(path: string): void {
+  expect(git(path, "rev-parse", "--symbolic-full-name", "HEAD")).toBe("HEAD");
+  expect(git(path, "branch", "--format=%(refname:short)").split("\n")).not.toContain(expect.stringMatching(/^agent\//));
+}
 
 describe("prepare", () => {
-  it("creates a worktree at the given commit, on its own branch", async () => {
+  it("creates a worktree at the given commit, without a branch", async () => {
     const lab = laboratory();
     const newer = commitOn(lab, lab.head, { "a.txt": "newer\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), newer);
     expect(path).toBe(join(lab.folder, RUN, "task-1"));
     expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("newer\n");
     expect(git(path, "rev-parse", "HEAD")).toBe(newer);
-    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(BRANCH);
+    expectDetached(path);
+    expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
     expect(git(path, "status", "--porcelain")).toBe("");
   });
 
@@ -148,19 +153,10 @@ describe("prepare after a crash", () => {
     expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(2);
   });
 
-  it("deletes a stray branch and keeps its commits reachable", async () => {
-    const lab = laboratory();
-    const stray = commitOn(lab, lab.head, { "stray.txt": "s" });
-    git(lab.repo, "branch", BRANCH, stray);
-    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
-    expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
-    expect(git(lab.repo, "rev-parse", attemptRef())).toBe(stray);
-  });
-
   it("completes an interrupted checkout and does not mistake it for work", async () => {
     const lab = laboratory();
     const path = join(lab.folder, RUN, "task-1");
-    git(lab.repo, "worktree", "add", "--quiet", "--no-checkout", "-b", BRANCH, path);
+    git(lab.repo, "worktree", "add", "--quiet", "--no-checkout", "--detach", path);
     write(path, { "a.txt": "one\n" });
     const admin = join(lab.repo, ".git/worktrees/task-1");
     writeFileSync(join(admin, "locked"), "initializing");
@@ -180,16 +176,22 @@ describe("prepare after a crash", () => {
     expect(existsSync(join(lab.repo, ".git/worktrees/task-11"))).toBe(false);
   });
 
-  it.each(["existing", "missing"])("breaks a stale lock on its own %s branch", async (state) => {
+  it.each(["existing", "missing"])("breaks a stale lock on its own %s ref", async (state) => {
     const lab = laboratory();
-    git(lab.repo, "branch", BRANCH);
-    if (state === "missing") git(lab.repo, "branch", "-D", BRANCH);
-    mkdirSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task`), { recursive: true });
-    const lock = join(lab.repo, `.git/refs/heads/${BRANCH}.lock`);
-    writeFileSync(lock, "");
-    utimesSync(lock, 1, 1);
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
-    expect(git(path, "status", "--porcelain")).toBe("");
+    if (state === "existing") git(lab.repo, "update-ref", attemptRef(), lab.head);
+    const lock = join(lab.repo, `.git/${attemptRef()}.lock`);
+    write(lab.repo, { [`.git/${attemptRef()}.lock`]: "" });
+    utimesSync(lock, 1, 1);
+    write(path, { "work.txt": "w\n" });
+    await lab.workspaces.remove(lab.repo, key());
+    expect(
+      content(
+        lab.repo,
+        git(lab.repo, "for-each-ref", "--format=%(refname)", "--sort=-refname", "refs/tutti").split("\n")[0]!,
+        "work.txt",
+      ),
+    ).toBe("w");
   });
 
   it("keeps files found in an incomplete workspace", async () => {
@@ -201,7 +203,7 @@ describe("prepare after a crash", () => {
 });
 
 describe("move", () => {
-  it("sets files, index and branch to the commit, and keeps ignored files", async () => {
+  it("sets files, index and HEAD to the commit, and keeps ignored files", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n", "dir/b.txt": null, "new.txt": "n\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
@@ -209,7 +211,7 @@ describe("move", () => {
     const before = observe(lab.repo);
     await lab.workspaces.move(lab.repo, key("main"), to);
     expect(git(path, "rev-parse", "HEAD")).toBe(to);
-    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(`agent/${RUN}/main/1`);
+    expectDetached(path);
     expect(git(path, "status", "--porcelain")).toBe("");
     expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("moved\n");
     expect(existsSync(join(path, "dir"))).toBe(false);
@@ -246,14 +248,14 @@ describe("move", () => {
     expect(git(path, "status", "--porcelain")).toBe("");
   });
 
-  it("returns to the workspace's branch if the agent has left it and the index is locked", async () => {
+  it("leaves a branch that the agent has checked out, also if the index is locked", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
     git(path, "checkout", "--quiet", "-b", "elsewhere");
     writeFileSync(join(lab.repo, ".git/worktrees/main-1/index.lock"), "");
     await lab.workspaces.move(lab.repo, key("main"), to);
-    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(`agent/${RUN}/main/1`);
+    expectDetached(path);
     expect(git(path, "status", "--porcelain")).toBe("");
     expect(git(lab.repo, "rev-parse", "elsewhere")).toBe(lab.head);
   });
