@@ -19,6 +19,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
   findResult: async (_, __, head) => head,
   dropBranch: async () => null,
+  forget: async () => {},
   remove: async () => {},
   release: async () => [],
   close: async () => {},

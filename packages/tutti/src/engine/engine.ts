@@ -157,7 +157,7 @@ export class Engine {
 
   /**
    * Cancels the run if it is not over, archives or deletes its sessions, and with `removeState` removes the run. Its
-   * branch and refs stay.
+   * branch stays, and its kept work until `tutti gc`, unless `freeWork` is set.
    */
   async cleanup(id: string, options: CleanupOptions = {}): Promise<CleanupResult> {
     const { archiveWorkers = true, deleteWorkers = false, removeState = true } = options;
@@ -180,7 +180,12 @@ export class Engine {
         );
       }
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
-      if (removeState) await this.#runs.remove(live);
+      if (removeState) {
+        const { cwd } = writer.run;
+        await this.#runs.remove(live);
+        // The folder may no longer exist, or be no repository any more; then nothing of the run is left there.
+        await this.#options.workspaces.forget(cwd, id, { free: options.freeWork ?? false }).catch(() => {});
+      }
       return result;
     });
   }

@@ -1,11 +1,13 @@
 // Implements `Workspaces` with git worktrees of the user's repository.
 import { environmentFault, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
+import { pathName } from "../schema/ids.ts";
 import { adopt } from "./adopt.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { findUnproven } from "./find-unproven.ts";
+import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
 import { combine } from "./merging/merge.ts";
 import { endQuestions } from "./object-names.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
@@ -149,6 +151,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const repository = await open(cwd);
         const run = await runPaths(folder, runId);
         return enqueue(repository.commonDir, () => dropBranch(repository, run, runId));
+      }),
+    forget: (cwd, runId, { free }) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const name = pathName(runId);
+        await enqueue(repository.commonDir, async () =>
+          free ? deleteKept(repository, await listKept(repository, name)) : markRemoved(repository, name),
+        );
       }),
     remove: (cwd, key) =>
       changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),

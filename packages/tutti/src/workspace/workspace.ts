@@ -173,10 +173,12 @@ export interface Workspaces {
   findResult(cwd: string, runId: string, head: string): Promise<string | null>;
   /** Removes the run's branch. Its commit, which is returned, and the refs of attempts stay. Null if there is none. */
   dropBranch(cwd: string, runId: string): Promise<string | null>;
+  /** After the removal of a run: lets `tutti gc` free its kept work, or frees it at once. The run's branch stays. */
+  forget(cwd: string, runId: string, options: { free: boolean }): Promise<void>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;
   /**
-   * Removes every remaining workspace and agent branch of the run. With `recorded`, also puts back the run's branch and
+   * Removes every remaining workspace of the run. With `recorded`, also puts back the run's branch and
    * the refs of its attempts, and returns those that something else had moved.
    */
   release(cwd: string, runId: string, recorded?: RecordedRefs): Promise<MovedRef[]>;

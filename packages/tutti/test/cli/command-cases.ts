@@ -38,6 +38,11 @@ export class CommandScene {
     return ["--data-dir", join(this.folder, "data"), ...args];
   }
 
+  /** Adds the data folder of the server, for a command that reads its log. */
+  onServersData(...args: string[]): string[] {
+    return ["--data-dir", this.runs.lab.lab.data, ...args];
+  }
+
   write(name: string, content: unknown): string {
     const file = join(this.folder, name);
     writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
@@ -203,6 +208,12 @@ export const COMMANDS: Record<string, CommandCase> = {
   },
   replay: { good: (scene) => scene.at("replay", scene.runs.ended), bad: unknownId("replay"), streams: true },
   fork: { good: (scene) => scene.at("fork", scene.runs.ended), bad: unknownId("fork") },
+  restore: {
+    good: (scene) => [...scene.onServersData("restore", scene.runs.ended, "a"), "--into", join(scene.folder, "back")],
+    bad: (scene) => scene.here("restore", "nobody", "a"),
+  },
+  find: { good: (scene) => scene.onServersData("find", "a.md"), bad: withUrl("find", "a") },
+  gc: { good: (scene) => scene.onServersData("gc", "--dry-run"), bad: withUrl("gc") },
   prune: {
     good: (scene) => scene.at("prune", "--days", "1", "--dry-run"),
     bad: (scene) => scene.at("prune", "--days", "some"),

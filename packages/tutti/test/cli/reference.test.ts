@@ -47,6 +47,7 @@ describe("tutti --help", () => {
       "Set up:",
       "Look:",
       "Steer a run, and take its result:",
+      "Kept work:",
       "Templates and schedules:",
       "Logs of runs:",
       "Messages of agents:",

@@ -82,6 +82,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
     mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
     findResult: async (_, __, head) => head,
     dropBranch: async () => null,
+    forget: async () => {},
     remove: (_, key) =>
       act(`remove ${folderPath(key)}`, () => {
         const folder = repository.folders.get(folderPath(key));

@@ -9,6 +9,8 @@ export interface CleanupOptions {
   removeState?: boolean;
   /** Reject the call unless the run is over and released and has no open inbox item. */
   onlyEnded?: boolean;
+  /** With `removeState`, also free the kept work of the run, which otherwise stays until `tutti gc`. */
+  freeWork?: boolean;
 }
 
 export interface CleanupResult {
@@ -21,7 +23,7 @@ export interface CleanupResult {
 export async function cleanUp(
   writer: RunWriter,
   sessions: SessionHost,
-  options: Required<Omit<CleanupOptions, "onlyEnded">>,
+  options: Required<Omit<CleanupOptions, "onlyEnded" | "freeWork">>,
 ): Promise<CleanupResult> {
   const { archiveWorkers, deleteWorkers, removeState: removed } = options;
   const { id } = writer;

@@ -1,5 +1,5 @@
-// Removes outdated runs, one at a time. `Engine.cleanup` checks each run again, so a run that was reopened or has open
-// inbox items stays.
+// Removes outdated runs and their kept work, one at a time. Their branches stay. `Engine.cleanup` checks each run again,
+// so a run that was reopened or has open inbox items stays.
 import type { Engine } from "../engine.ts";
 import { outdatedRuns, type KeepRules } from "../../run/fold/outdated-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -40,7 +40,8 @@ async function trim({ engine, rules, world, failed }: RetentionOptions, signal: 
   const waiting = new Set(rows.filter(({ inbox, released }) => inbox.length > 0 || !released).map(({ id }) => id));
   for (const id of outdatedRuns(rows, (each) => waiting.has(each), rules(), world.now())) {
     if (signal.aborted) return;
-    await engine.cleanup(id, { archiveWorkers: false, removeState: true, onlyEnded: true }).catch((error: unknown) => {
+    const options = { archiveWorkers: false, removeState: true, onlyEnded: true, freeWork: true };
+    await engine.cleanup(id, options).catch((error: unknown) => {
       // The run was reopened, or another caller has removed it.
       const isFine = error instanceof TuttiError && ["wrong_state", "run_not_found"].includes(error.code);
       if (!isFine && !signal.aborted) failed(error);

@@ -470,7 +470,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-348"],
     file: "tutti/src/engine/engine.ts",
-    find: "if (removeState) await this.#runs.remove(live);",
+    find: "await this.#runs.remove(live);",
     replace: "if (removeState && archiveWorkers) await this.#runs.remove(live);",
   },
   {

@@ -837,7 +837,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-465"],
     file: "tutti/src/engine/engine.ts",
-    find: "if (removeState) await this.#runs.remove(live);",
+    find: "await this.#runs.remove(live);",
     replace: "if (removeState && deleteWorkers) await this.#runs.remove(live);",
   },
   {

@@ -1,0 +1,33 @@
+import { TuttiError } from "../../schema/error.ts";
+import { endQuestions } from "../object-names.ts";
+import { locate, type Repository } from "../repository.ts";
+
+export interface OpenedRepositories {
+  /** Each repository once. */
+  repositories: Repository[];
+  /** Why a folder could not be used. */
+  problems: string[];
+}
+
+/** Opens the repositories of `folders` for `work`. Folders that do not exist or are no repository are left out. */
+export async function withRepositories<T>(
+  folders: readonly string[],
+  work: (opened: OpenedRepositories) => Promise<T>,
+): Promise<T> {
+  try {
+    const byDir = new Map<string, Repository>();
+    const problems: string[] = [];
+    for (const folder of new Set(folders)) {
+      try {
+        const repository = await locate(folder);
+        if (!byDir.has(repository.commonDir)) byDir.set(repository.commonDir, repository);
+      } catch (error) {
+        if (!(error instanceof TuttiError)) throw error;
+        if (!["folder_not_found", "not_a_repository"].includes(error.code)) problems.push(error.message);
+      }
+    }
+    return await work({ repositories: [...byDir.values()], problems });
+  } finally {
+    await endQuestions();
+  }
+}
