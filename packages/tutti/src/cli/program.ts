@@ -37,6 +37,7 @@ const SERVER_COMMANDS = new Set([
   "export",
   "import",
   "replay",
+  "open",
   "fork",
   "prune",
   "templates",
@@ -140,6 +141,13 @@ export function createProgram(runner: Runner): Command {
     "tutti serve --port 0 --max-per-agent claude=3",
     "tutti serve --host 0.0.0.0 --folders ~/projects --rate-limit 300",
   );
+
+  const open = program
+    .command("open")
+    .argument("[id]", "Run to show: its id or a unique prefix of it")
+    .description("Open the dashboard in the browser, and print its address")
+    .action(action(() => import("./setup/open.ts"), "open"));
+  examples(open, "tutti open", "tutti open 4k2m");
 
   program
     .command("demo")

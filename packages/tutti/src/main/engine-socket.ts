@@ -5,6 +5,7 @@
 // 2. The socket appears under its name with its mode already set: it is bound in a private folder and then renamed.
 import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { HostedServers } from "./hosted-servers.ts";
 import { openMachine } from "./machine.ts";
 import { openTokens } from "./settings.ts";
 import { engineSocketIn, withShortPath } from "./socket-path.ts";
@@ -19,9 +20,16 @@ export interface EngineSocket {
   close(): Promise<Set<string>>;
 }
 
+interface SocketParts {
+  engine: Engine;
+  templates: TemplateLibrary;
+  /** Answers the requests for a server, which are no part of the API. */
+  answerFirst: HostedServers["answer"];
+}
+
 export async function openEngineSocket(
   dataDir: string,
-  { engine, templates }: { engine: Engine; templates: TemplateLibrary },
+  { engine, templates, answerFirst }: SocketParts,
 ): Promise<EngineSocket> {
   const path = engineSocketIn(dataDir);
   const folder = `${path}.new`;
@@ -31,7 +39,7 @@ export async function openEngineSocket(
   try {
     const version = readVersion();
     const machine = openMachine(dataDir, version);
-    const parts = { engine, templates, tokens: openTokens(dataDir), version, machine };
+    const parts = { engine, templates, answerFirst, tokens: openTokens(dataDir), version, machine };
     const served = await startSocketServer(parts, (server) => withShortPath(bound, (short) => server.listen(short)));
     try {
       chmodSync(bound, 0o600);

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
 import type { EngineSocket } from "./engine-socket.ts";
+import type { HostedServers } from "./hosted-servers.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
@@ -12,6 +13,8 @@ import { bellTarget } from "../notify/bell-target.ts";
 import { openNotifier, type Notifier } from "../notify/notifier.ts";
 import { targetsOf } from "../notify/targets-of.ts";
 import type { NotificationSettings } from "../notify/notification-settings.ts";
+import type { HostedServer } from "../schema/api/hosted-server.ts";
+import { TuttiError } from "../schema/error.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openLog, type LogSettings } from "../telemetry/open-log.ts";
 import { traceEngine } from "../telemetry/trace-engine.ts";
@@ -32,6 +35,10 @@ export interface LocalEngine extends Pick<OpenEngine, "engine" | "templates" | "
   reachable: Promise<boolean>;
   /** Whether another process follows the run. Then that process continues it after this engine is closed. */
   isFollowed: (id: string) => boolean;
+  /** Whether `tutti serve` of another process serves this engine. Then it continues all runs. */
+  hasServer: () => boolean;
+  /** Starts the dashboard in this process, once, and returns its address. */
+  openDashboard: () => Promise<HostedServer>;
 }
 
 /** Opens the engine and starts its notifier. Throws `data_folder_in_use` if another engine has the folder. */
@@ -40,30 +47,49 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
   notifier.begin(null);
   // A rehearsal (`scenario`) has a data folder of its own, which no other command uses.
   if (options.scenario === undefined) return withSocket(local, options);
-  return { ...local, reachable: Promise.resolve(false), isFollowed: () => false };
+  const openDashboard = () =>
+    Promise.reject(
+      new TuttiError("wrong_state", 'A rehearsal has no dashboard. Open that of your runs with "tutti open".'),
+    );
+  return {
+    ...local,
+    reachable: Promise.resolve(false),
+    isFollowed: () => false,
+    hasServer: () => false,
+    openDashboard,
+  };
 }
 
 /** Opens `engine.sock`. Without the socket the engine works all the same, unreachable. */
 function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEngine {
   let socket: EngineSocket | null = null;
+  let hosted: HostedServers | null = null;
   // The modules of the server are loaded while the engine already works.
-  const reachable = import("./engine-socket.ts")
-    .then(async ({ openEngineSocket }) => {
-      socket = await openEngineSocket(resolve(dataDir), local);
+  const loaded = import("./hosted-servers.ts").then(
+    ({ HostedServers }) => (hosted = new HostedServers(dataDir, local)),
+  );
+  const reachable = Promise.all([import("./engine-socket.ts"), loaded])
+    .then(async ([{ openEngineSocket }, { answer }]) => {
+      socket = await openEngineSocket(resolve(dataDir), { ...local, answerFirst: answer });
       return true;
     })
     .catch((error: unknown) => {
       warn?.(`Other commands cannot reach this process: ${(error as Error).message}. Steer its runs from here.`);
       return false;
     });
+  const hasServer = () => hosted?.hasServer ?? false;
   // The sessions of runs that other processes follow stay: one of these processes becomes the next engine.
   const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
     await reachable;
+    const isServed = hasServer();
+    await hosted?.close();
     const followed = (await socket?.close()) ?? new Set();
     const isLeft = typeof leaveRunning === "function" ? leaveRunning : () => leaveRunning;
-    await local.close({ leaveRunning: (id) => followed.has(id) || isLeft(id) });
+    await local.close({ leaveRunning: (id) => isServed || followed.has(id) || isLeft(id) });
   };
-  return { ...local, close, reachable, isFollowed: (id) => socket?.followedRuns().has(id) ?? false };
+  const isFollowed = (id: string) => socket?.followedRuns().has(id) ?? false;
+  const openDashboard = async () => (await loaded).openDashboard();
+  return { ...local, close, reachable, isFollowed, hasServer, openDashboard };
 }
 
 /** Like `openLocalEngine`, but the caller starts the notifier. */

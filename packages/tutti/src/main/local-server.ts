@@ -3,16 +3,18 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
+import type { OpenEngine } from "./open-engine.ts";
 import { openTokens, readRetention } from "./settings.ts";
 import { readUserConfig } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
 import { keepTrimmed } from "../engine/runs/retention.ts";
 import { openAutomation, type OpenAutomation } from "../schedule/automation.ts";
+import { TuttiError } from "../schema/error.ts";
 import { allowedFolders } from "../server/access/allowed-folders.ts";
 import { startServer, type ServerOptions } from "../server/start-server.ts";
 import { loadToken } from "../server/access/token.ts";
 import { logEngine } from "../telemetry/log-engine.ts";
-import { errorMembers, SILENT } from "../telemetry/log.ts";
+import { errorMembers, SILENT, type Log } from "../telemetry/log.ts";
 import type { TrustedPrograms } from "../template/trusted.ts";
 import { realWorld } from "../world.ts";
 
@@ -32,77 +34,63 @@ export function openSchedules(
   return openAutomation({ runs: engine, read, file, world: realWorld, env, mayUse, report: log.warn });
 }
 
-export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "rateLimit" | "folders"> {
+/** Where and for whom an open engine is served. */
+export interface PortOptions extends Pick<ServerOptions, "rateLimit" | "folders"> {
+  dataDir: string;
   port: number;
+  /** Selects a free port if `port` is in use. */
+  orFreePort?: boolean | undefined;
   host: string;
   version: string;
-  /** Days to keep ended runs; overrides `retention` of the configuration. */
-  retainDays?: number;
+  token?: string | undefined;
 }
 
-export interface LocalServer {
-  engine: Engine;
-  trusted: TrustedPrograms;
+export interface ServiceOptions extends PortOptions {
+  /** Days to keep ended runs; overrides `retention` of the configuration. */
+  retainDays?: number | undefined;
+}
+
+export interface LocalServerOptions extends LocalOptions, ServiceOptions {
+  token?: string;
+}
+
+export type ServableEngine = Pick<OpenEngine, "engine" | "templates" | "templateLog">;
+
+export interface ServedEngine {
   url: string;
   /** URL that signs a browser in with the token. */
   openUrl: string;
-  halted: Promise<never>;
-  close(options: { leaveRunning: boolean }): Promise<void>;
+  close: () => Promise<void>;
 }
 
-/** Also continues every run of the folder. */
+export interface LocalServer extends Omit<ServedEngine, "close"> {
+  engine: Engine;
+  trusted: TrustedPrograms;
+  halted: Promise<never>;
+  close: (options: { leaveRunning: boolean }) => Promise<void>;
+}
+
+/** Opens the engine of a folder and serves it with `serveEngine`. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
   const local = openObservedEngine({ ...options, ...(folders && { mayUse: allowedFolders(folders).check }) });
-  const { engine, templates, log } = local;
+  const { engine, trusted, log } = local;
   if (options.log) logEngine(log, engine);
   try {
-    const token = loadToken(resolve(options.dataDir), options.token);
-    const { host, port } = options;
-    const settings = readUserConfig(resolve(options.dataDir)).server ?? {};
-    const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
-    const explicitToken = options.token !== undefined;
-    const automation = openSchedules(options.dataDir, engine, { ...(folders && { folders }), log });
-    const machine = openMachine(options.dataDir, options.version);
-    const server = await startServer({
-      engine,
-      templates,
-      token,
-      tokens: openTokens(options.dataDir),
-      explicitToken,
-      host,
-      port,
-      version: options.version,
-      webRoot: findWebRoot(),
-      ...(perMinute !== undefined && { rateLimit: { perMinute } }),
-      ...(folders && { folders }),
-      automation,
-      machine,
-      log,
+    const served = await serveEngine(local, options, log, (url) => {
+      log.info("server started", { url, version: options.version, pid: process.pid });
+      local.notifier.begin(url);
     });
-    log.info("server started", { url: server.url, version: options.version, pid: process.pid });
-    local.notifier.begin(server.url);
-    await engine.activateAll();
-    local.templateLog.begin();
-    // `list` loads all templates and so emits their events.
-    templates.list();
-    automation.schedules.begin();
-    const endTrimming = keepTrimmed({
-      engine,
-      rules: () => ({ ...readRetention(options.dataDir), ...(options.retainDays && { days: options.retainDays }) }),
-      world: realWorld,
-      failed: (error) => log.warn("removing a run failed", errorMembers(error)),
-    });
+    const { url, openUrl } = served;
     return {
       engine,
-      trusted: local.trusted,
-      url: server.url,
-      openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
+      trusted,
+      url,
+      openUrl,
       halted: engine.halted,
       async close(how) {
         log.info("server stopping", { leaveRunning: how.leaveRunning });
-        await Promise.all([automation.schedules.stop(), endTrimming(), machine.close()]);
-        await server.close();
+        await served.close();
         await local.close(how);
         log.info("server stopped");
       },
@@ -111,6 +99,81 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     await local.close();
     throw error;
   }
+}
+
+/** Serves an engine with its schedules and its retention, and continues every run of the folder. */
+export async function serveEngine(
+  local: ServableEngine,
+  options: ServiceOptions,
+  log: Log = SILENT,
+  onListening: (url: string) => void = () => {},
+): Promise<ServedEngine> {
+  const { engine, templates, templateLog } = local;
+  const { url, openUrl, automation, close } = await openPort(local, options, log);
+  onListening(url);
+  await engine.activateAll();
+  templateLog.begin();
+  // `list` loads all templates and so emits their events.
+  templates.list();
+  automation.schedules.begin();
+  const endTrimming = keepTrimmed({
+    engine,
+    rules: () => ({ ...readRetention(options.dataDir), ...(options.retainDays && { days: options.retainDays }) }),
+    world: realWorld,
+    failed: (error) => log.warn("removing a run failed", errorMembers(error)),
+  });
+  return {
+    url,
+    openUrl,
+    async close() {
+      await Promise.all([automation.schedules.stop(), endTrimming()]);
+      await close();
+    },
+  };
+}
+
+/** Listens on a port for the API, the live events and the dashboard of an engine. */
+export async function openPort(
+  { engine, templates }: ServableEngine,
+  options: PortOptions,
+  log: Log = SILENT,
+): Promise<ServedEngine & { automation: OpenAutomation }> {
+  const { dataDir, host, port, version } = options;
+  const settings = readUserConfig(resolve(dataDir)).server ?? {};
+  const folders = options.folders ?? settings.folders;
+  const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
+  const token = loadToken(resolve(dataDir), options.token);
+  const automation = openSchedules(dataDir, engine, { ...(folders && { folders }), log });
+  const machine = openMachine(dataDir, version);
+  const serverOptions: ServerOptions = {
+    engine,
+    templates,
+    token,
+    tokens: openTokens(dataDir),
+    explicitToken: options.token !== undefined,
+    host,
+    port,
+    version,
+    webRoot: findWebRoot(),
+    ...(perMinute !== undefined && { rateLimit: { perMinute } }),
+    ...(folders && { folders }),
+    automation,
+    machine,
+    log,
+  };
+  const { url, close } = await startServer(serverOptions).catch((error: unknown) => {
+    const isInUse = error instanceof TuttiError && error.code === "port_in_use";
+    if (isInUse && options.orFreePort) return startServer({ ...serverOptions, port: 0 });
+    throw error;
+  });
+  return {
+    url,
+    openUrl: `${url}/?token=${encodeURIComponent(token)}`,
+    automation,
+    async close() {
+      await Promise.all([machine.close(), close()]);
+    },
+  };
 }
 
 /** The built dashboard is beside this folder when installed, and in its own package in a checkout. */

@@ -5,6 +5,9 @@ import { NotificationSettings } from "../notify/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 
+/** The port of `tutti serve`. A dashboard that a command opens prefers it. */
+export const DEFAULT_PORT = 4517;
+
 /** The configuration of `project` wins over the user's. */
 export function readConfig(dataDir: string, project: string) {
   const user = readUserConfig(resolve(dataDir));

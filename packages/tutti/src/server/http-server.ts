@@ -1,7 +1,7 @@
 // The HTTP server behind a TCP port (`startServer`) or a Unix socket (`startSocketServer`): the API, the live events and
 // the dashboard.
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { UNKNOWN_HOST, type RequestAccess } from "./access/access.ts";
 import { allowedFolders } from "./access/allowed-folders.ts";
@@ -41,6 +41,8 @@ export interface ServedParts {
 
 export interface ServingOptions extends ServedParts {
   access: RequestAccess;
+  /** Answers requests that are not part of the API. Returns false for all others. */
+  answerFirst?: (request: IncomingMessage, response: ServerResponse) => boolean;
   limiter: RateLimiter | null;
   onlyNamedAgents: boolean;
 }
@@ -83,7 +85,9 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   const app = createApp({ ...shared, version, webRoot, automation, machine, onlyNamedAgents });
   // `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
-  server.on("request", (request, response) => void listener(request, response));
+  server.on("request", (request, response) => {
+    if (options.answerFirst?.(request, response) !== true) void listener(request, response);
+  });
   server.on("upgrade", (request, connection, head) => upgrade.take(request, connection, head));
   let closing: Promise<void> | null = null;
   const close = async () => {

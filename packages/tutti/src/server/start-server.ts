@@ -21,7 +21,7 @@ export interface ServerOptions extends ServedParts {
 export interface RunningServer {
   url: string;
   port: number;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** Far above the requests of one user with a dashboard. */

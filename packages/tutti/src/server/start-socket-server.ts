@@ -1,11 +1,17 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { SOCKET_ACCESS } from "./access/socket-access.ts";
-import { createHttpServer, serveRequests, type ServedParts, type ServedRequests } from "./http-server.ts";
+import {
+  createHttpServer,
+  serveRequests,
+  type ServedParts,
+  type ServedRequests,
+  type ServingOptions,
+} from "./http-server.ts";
 
 /** Serves the routes and events of `startServer` on a Unix socket, which `listen` binds. */
 export async function startSocketServer(
-  parts: Omit<ServedParts, "webRoot">,
+  parts: Omit<ServedParts, "webRoot"> & Pick<ServingOptions, "answerFirst">,
   listen: (server: Server) => void,
 ): Promise<ServedRequests> {
   const server = createHttpServer();

@@ -99,6 +99,7 @@ export const COMMANDS: Record<string, CommandCase> = {
     streams: true,
   },
   serve: { good: null, bad: (scene) => scene.here("serve", "--port", "nonsense") },
+  open: { good: (scene) => scene.at("open", scene.runs.ended), bad: unknownId("open") },
   demo: { good: null, bad: noSuchFlag("demo") },
   init: {
     good: (scene) => scene.here("init", join(scene.folder, "project")),

@@ -38,7 +38,7 @@ describe("keys in the live view", () => {
       ["slow receives the message", "dnobody\r"],
       ['"nobody" is not one of these tasks', "dslow\r"],
       ["    Do slow", "o"],
-      ["The dashboard needs a server.", "?"],
+      ["dashboard: http://127.0.0.1:", "?"],
       ["c  cancel the run for good", "cn"],
       ["Cancel the run for good? [y/n] n", "cy"],
     ]);

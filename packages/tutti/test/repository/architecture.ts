@@ -91,6 +91,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
  */
 const filesThatOpenAnEngine = [
   "cli/setup/serve.ts",
+  "cli/setup/serve-folder.ts",
   "cli/setup/demo.ts",
   "cli/setup/rehearse.ts",
   "cli/access/open-runs.ts",
@@ -108,8 +109,8 @@ const topFiles = ["world", "explain-issue", "durable-file", "environment-fault",
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];
-/** The editor of the user needs the terminal of the command, so no session can run it. */
-const filesThatStartPrograms = ["cli/terminal/edit-file.ts"];
+/** The editor and the browser of the user belong to the command, so no session can run them. */
+const filesThatStartPrograms = ["cli/terminal/edit-file.ts", "cli/terminal/open-browser.ts"];
 
 const clocksAndChance = new Set([
   "Date()",

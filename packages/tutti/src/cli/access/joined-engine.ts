@@ -1,24 +1,18 @@
 // The engine of a data folder that another process has opened. Its socket answers requests; when that process ends,
 // this one opens the engine itself and continues the runs that it follows.
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import type { EngineAddress } from "./engine-address.ts";
 import type { RunAccess } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";
-import { createSocketClient, SOCKET_URL, type SocketClient } from "./socket-client.ts";
+import { SOCKET_URL, type SocketClient } from "./socket-client.ts";
 import { untilFree } from "./until-free.ts";
-import { createCall } from "../../client/call-route.ts";
 import type { LocalEngine } from "../../main/local-engine.ts";
-import { engineSocketIn } from "../../main/socket-path.ts";
 
-/** `GET /api/health` answers at once, so a process that exceeds this limit counts as unreachable. */
-const HEALTH_TIMEOUT_MS = 5000;
 /** How long a process may take to end its agents before the next one opens the engine. */
 const HANDOVER_MS = 15_000;
 
 export class JoinedEngine {
   readonly #open: () => LocalEngine;
-  readonly #path: string;
-  readonly #client: SocketClient;
+  readonly #address: EngineAddress;
   /** Null until the other process has ended. */
   #own: LocalEngine | null = null;
   /** Runs whose live events this process reads. */
@@ -27,10 +21,9 @@ export class JoinedEngine {
   #isClosed = false;
 
   /** `open` opens the engine in this process, or throws `data_folder_in_use`. */
-  constructor(dataDir: string, open: () => LocalEngine) {
-    this.#path = engineSocketIn(resolve(dataDir));
+  constructor(address: EngineAddress, open: () => LocalEngine) {
+    this.#address = address;
     this.#open = open;
-    this.#client = createSocketClient(this.#path);
   }
 
   get runs(): RunAccess {
@@ -40,31 +33,23 @@ export class JoinedEngine {
       socket: {
         open: (url, token) => {
           this.#followed.add(new URL(url).searchParams.get("run")!);
-          return this.#client.open(url, token);
+          return this.#address.client.open(url, token);
         },
         reach: () => this.#reach(),
         isOwn: () => this.#own !== null,
+        hasServer: () => this.#own?.hasServer() ?? false,
         isFollowed: (id) => this.#own?.isFollowed(id) ?? false,
+        openDashboard: async () => (await this.#address.openDashboard()).openUrl,
         settled: async (id) => this.#own?.engine.settled(id),
       },
     });
-  }
-
-  async answers(): Promise<boolean> {
-    if (!existsSync(this.#path)) return false;
-    const call = createCall({ baseUrl: SOCKET_URL, fetch: this.#client.fetch });
-    const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
-    return call("GET /api/health", { signal }).then(
-      () => true,
-      () => false,
-    );
   }
 
   /** Resolves when an engine answers, of another process or of this one. */
   #reach(): Promise<void> {
     const reach = () =>
       untilFree(HANDOVER_MS, async () => {
-        if (!(await this.answers()) && !this.#isClosed) await this.#takeOver();
+        if (!(await this.#address.answers()) && !this.#isClosed) await this.#takeOver();
       });
     this.#reaching ??= reach().finally(() => (this.#reaching = null));
     return this.#reaching;
@@ -89,7 +74,7 @@ export class JoinedEngine {
   readonly #fetch: SocketClient["fetch"] = async (url, init) => {
     for (;;) {
       try {
-        return await this.#client.fetch(url, init);
+        return await this.#address.client.fetch(url, init);
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
         const isRepeatable = NOT_SENT.has(code) || (init?.method ?? "GET") === "GET";

@@ -4,13 +4,16 @@ import type { Run } from "../../schema/run.ts";
 
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
-type LocalAccess = Pick<LocalEngine, "engine" | "trusted"> & Partial<Pick<LocalEngine, "isFollowed">>;
+type LocalAccess = Pick<LocalEngine, "engine" | "trusted" | "hasServer" | "isFollowed" | "openDashboard">;
 
-export function localRuns({ engine, trusted, isFollowed = () => false }: LocalAccess): RunAccess {
+export function localRuns({ engine, trusted, hasServer, isFollowed, openDashboard }: LocalAccess): RunAccess {
   const getRun = (id: string): Run => mustExist(engine.get(id), id);
   return {
-    home: "here",
+    get home() {
+      return hasServer() ? "server" : "here";
+    },
     isFollowed,
+    openDashboard: async () => (await openDashboard()).openUrl,
     rows: async () => engine.summaries(),
     inbox: async () => openItems(engine.summaries()),
     run: async (id) => getRun(id),

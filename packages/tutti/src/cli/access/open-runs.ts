@@ -3,6 +3,7 @@
 // writing, and `withRuns` uses the engine of that process, or opens one in this process.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { EngineAddress } from "./engine-address.ts";
 import { findAddress } from "./find-address.ts";
 import type { JoinedEngine } from "./joined-engine.ts";
 import { mustExist, openItems, type RunAccess, type RunReader } from "./runs.ts";
@@ -74,13 +75,21 @@ async function reachEngine(output: Output, options: LocalOptions): Promise<Reach
     const server = await findAddress(output);
     if (server) return { server };
     const { openLocalEngine } = await import("../../main/local-engine.ts");
-    if (existsSync(engineSocketIn(resolve(output.dataDir)))) {
+    const address = await findEngineAddress(output.dataDir);
+    if (address) {
       const { JoinedEngine } = await import("./joined-engine.ts");
-      const joined = new JoinedEngine(output.dataDir, () => openLocalEngine(options));
-      if (await joined.answers()) return { joined };
+      return { joined: new JoinedEngine(address, () => openLocalEngine(options)) };
     }
     return { local: openLocalEngine(options) };
   });
+}
+
+/** Returns null if no other process answers. */
+async function findEngineAddress(dataDir: string): Promise<EngineAddress | null> {
+  if (!existsSync(engineSocketIn(resolve(dataDir)))) return null;
+  const { EngineAddress } = await import("./engine-address.ts");
+  const address = new EngineAddress(dataDir);
+  return (await address.answers()) ? address : null;
 }
 
 /** Opens an engine for one command. */

@@ -82,6 +82,8 @@ export interface RunAccess extends RunReader {
   readonly home: "server" | "other process" | "here";
   /** Whether another process follows the run, and so continues it after this command. Only its engine knows. */
   isFollowed(id: string): boolean;
+  /** Returns the address that signs a browser in to the dashboard, and starts the dashboard if needed. */
+  openDashboard(): Promise<string>;
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: RunRequest): Promise<string>;

@@ -21,7 +21,10 @@ export interface JoinedSocket {
   reach: () => Promise<void>;
   /** Whether this process has opened the engine itself. */
   isOwn: () => boolean;
+  /** Whether a server continues the runs of the engine that this process has opened. */
+  hasServer: () => boolean;
   isFollowed: (id: string) => boolean;
+  openDashboard: () => Promise<string>;
   settled: (id: string) => Promise<void>;
 }
 
@@ -39,10 +42,11 @@ export function serverRuns(address: RunsAddress): RunAccess {
 
   return {
     get home() {
-      if (!socket) return "server";
+      if (!socket || socket.hasServer()) return "server";
       return socket.isOwn() ? "here" : "other process";
     },
     isFollowed: (id) => socket?.isFollowed(id) ?? false,
+    openDashboard: async () => socket?.openDashboard() ?? dashboardAt(address),
     rows: async () =>
       (
         await allPages((last: ListedRun | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))
@@ -78,6 +82,10 @@ export function serverRuns(address: RunsAddress): RunAccess {
     },
   };
 }
+
+/** The address that signs a browser in to the dashboard of a server. */
+export const dashboardAt = ({ baseUrl, token }: ClientOptions): string =>
+  token === undefined ? `${baseUrl}/` : `${baseUrl}/?token=${encodeURIComponent(token)}`;
 
 async function allPages<T>(page: (last: T | undefined) => Promise<T[]>): Promise<T[]> {
   const found: T[] = [];

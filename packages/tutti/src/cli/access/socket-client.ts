@@ -4,11 +4,21 @@ import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 import type { ClientOptions } from "../../client/call-route.ts";
 import type { FollowOptions } from "../../client/follow-events.ts";
+import { readError } from "../../client/request-error.ts";
 import { withShortPath } from "../../main/socket-path.ts";
 
 export interface SocketClient {
   fetch: NonNullable<ClientOptions["fetch"]>;
   open: NonNullable<FollowOptions["open"]>;
+  /** Posts JSON, and resolves with the first line of an answer that goes on until one side ends it. */
+  hold: (path: string, body: unknown) => Promise<HeldAnswer>;
+}
+
+export interface HeldAnswer {
+  line: string;
+  /** Resolves when the connection has ended. */
+  ended: Promise<void>;
+  close: () => void;
 }
 
 /** The host of URLs, which a Unix socket does not use. */
@@ -44,8 +54,30 @@ export function createSocketClient(path: string): SocketClient {
     return promise;
   }
 
+  async function hold(path: string, body: unknown): Promise<HeldAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HeldAnswer>();
+    const headers = { host: new URL(SOCKET_URL).host, "content-type": "application/json" };
+    const sent = request({ createConnection, path, method: "POST", headers }, (answer) => {
+      const ended = new Promise<void>((resolveEnded) => answer.on("close", resolveEnded));
+      // The connection of a killed process is reset.
+      answer.on("error", () => {});
+      let read = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (text: string) => {
+        read += text;
+        const end = read.indexOf("\n");
+        if (end !== -1) resolve({ line: read.slice(0, end), ended, close: () => sent.destroy() });
+      });
+      void ended.then(async () => reject(await readError(new Response(read, { status: answer.statusCode! }))));
+    });
+    sent.on("error", reject);
+    sent.end(JSON.stringify(body));
+    return promise;
+  }
+
   return {
     fetch: send,
+    hold,
     open: (url) => {
       const socket = new WebSocket(url, { createConnection, headers: { "tutti-process": process.pid } });
       // `close` follows, and `followEvents` connects again.

@@ -4,15 +4,18 @@ import { TuttiError } from "../../schema/error.ts";
 /** How often to look for the socket or the lock of a process that starts or ends. */
 const POLL_MS = 50;
 
-/** Repeats `attempt` for `waitMs` while it throws `data_folder_in_use`: the other process may start or end just now. */
-export async function untilFree<T>(waitMs: number, attempt: () => Promise<T>): Promise<T> {
+/**
+ * Repeats `attempt` for `waitMs`, or until `signal` aborts, while it throws `data_folder_in_use`: the other process may
+ * start or end just now.
+ */
+export async function untilFree<T>(waitMs: number, attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       const isInUse = error instanceof TuttiError && error.code === "data_folder_in_use";
-      if (!isInUse || performance.now() > deadline) throw error;
+      if (!isInUse || performance.now() > deadline || signal?.aborted) throw error;
     }
     await sleep(POLL_MS);
   }

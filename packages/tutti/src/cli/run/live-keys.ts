@@ -1,7 +1,7 @@
 // The keys that steer a run in the terminal that follows it. Each acts at once, without Enter.
 import { askItem, type AskOptions } from "./ask-item.ts";
-import { findAddress } from "../access/find-address.ts";
 import { describeTask } from "../terminal/describe.ts";
+import { openBrowser } from "../terminal/open-browser.ts";
 import { toTuttiError } from "../to-tutti-error.ts";
 import { isOfMain } from "../../run/inbox/inbox.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -19,7 +19,7 @@ const KEYS: readonly [key: string, word: string, effect: string, act: KeyAction]
   ["r", "retry", "retry a task that did not complete", retryTask],
   ["c", "cancel", "cancel the run for good", cancelRun],
   ["d", "details", "show a task in full", showTask],
-  ["o", "open", "show the address of the dashboard", showDashboard],
+  ["o", "open", "open the dashboard", showDashboard],
   ["?", "help", "show this list", showHelp],
 ];
 
@@ -100,12 +100,10 @@ async function chooseTask({ dialogue }: AskOptions, verb: string, tasks: Task[])
   throw new TuttiError("usage", `"${reply}" is not one of these tasks. Type an id of the list.`);
 }
 
-async function showDashboard({ output }: AskOptions, { id }: Run): Promise<void> {
-  const address = await findAddress(output);
-  if (!address)
-    return output.line('The dashboard needs a server. Leave with Ctrl-C, and "tutti serve" continues the run.');
-  const token = address.token === undefined ? "" : `?token=${encodeURIComponent(address.token)}`;
-  output.line(`Dashboard: ${address.baseUrl}/${token}#/runs/${id}`);
+async function showDashboard({ runs, output }: AskOptions, { id }: Run): Promise<void> {
+  const url = `${await runs.openDashboard()}#/runs/${id}`;
+  output.line(`dashboard: ${url}`);
+  openBrowser(url);
 }
 
 async function showHelp({ output }: AskOptions): Promise<void> {

@@ -33,7 +33,8 @@ export async function demo(output: Output): Promise<number> {
     const { engine } = server;
     const message = "Document this repository";
     const { id } = await engine.create({ templateId: "documentation", cwd: repository, message, agent: "local" });
-    const runs = localRuns(server);
+    const openDashboard = async () => server;
+    const runs = localRuns({ ...server, openDashboard, hasServer: () => false, isFollowed: () => false });
     const { signal } = interrupt;
     const code = await watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true });
     if (code !== 0) return code;

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import { ringTerminal } from "../terminal/bell.ts";
-import { waitForStopSignal } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
-import { announceServer } from "../access/server-file.ts";
+import { serveFolder } from "./serve-folder.ts";
 import { readVersion } from "../../main/version.ts";
-import { startLocalServer } from "../../main/local-server.ts";
+import type { LocalServerOptions } from "../../main/local-server.ts";
 import { readLogLevel } from "../../telemetry/log.ts";
 
 export interface ServeFlags {
@@ -25,7 +24,7 @@ export interface ServeFlags {
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
   const token = output.token ?? process.env["TUTTI_TOKEN"];
-  const server = await startLocalServer({
+  const options: LocalServerOptions = {
     dataDir: output.dataDir,
     port: readNumber("--port", flags.port, 0, 65_535),
     host: flags.host,
@@ -49,18 +48,11 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
       : { rateLimit: { perMinute: readNumber("--rate-limit", flags.rateLimit, 1, 1_000_000) } }),
     ...(flags.folders === undefined ? {} : { folders: flags.folders.map((folder) => resolve(folder)) }),
     ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
+  };
+  return serveFolder(options, flags.leaveRunning ?? false, ({ url, openUrl }) => {
+    output.value({ url, openUrl });
+    output.result(`listening on ${openUrl}`);
   });
-  let removeServerFile = () => {};
-  try {
-    removeServerFile = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
-    output.value({ url: server.url, openUrl: server.openUrl });
-    output.result(`listening on ${server.openUrl}`);
-    await waitForStopSignal(server.halted);
-  } finally {
-    removeServerFile();
-    await server.close({ leaveRunning: flags.leaveRunning ?? false });
-  }
-  return 0;
 }
 
 /** A terminal shows only problems; a `logFile` or a log collector also gets `info`. */

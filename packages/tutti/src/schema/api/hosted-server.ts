@@ -1,0 +1,26 @@
+// Requests for a server to the process that has the engine of a data folder. They go through its Unix socket and are no
+// part of the API.
+import { z } from "zod";
+
+/** `POST` here opens the dashboard, for as long as the process works. */
+export const DASHBOARD_PATH = "/dashboard";
+/** `POST` here opens a server for as long as the connection lasts. Its client opens the engine when the process ends. */
+export const SERVER_PATH = "/server";
+
+export const HostedServerRequest = z.strictObject({
+  host: z.string(),
+  port: z.int().min(0).max(65_535),
+  orFreePort: z.boolean().optional(),
+  token: z.string().optional(),
+  rateLimit: z.object({ perMinute: z.number() }).optional(),
+  folders: z.array(z.string()).optional(),
+  retainDays: z.number().optional(),
+});
+export type HostedServerRequest = z.infer<typeof HostedServerRequest>;
+
+export const HostedServer = z.object({
+  url: z.string(),
+  /** URL that signs a browser in with the token. */
+  openUrl: z.string(),
+});
+export type HostedServer = z.infer<typeof HostedServer>;
