@@ -66,9 +66,7 @@ export class Engine {
   private constructor(options: EngineOptions) {
     this.#options = options;
     this.#vault = options.vault ?? NO_VAULT;
-    this.#runs = new RunRegistry(options, (id, text, taskId) =>
-      this.order(id, "message", { text, ...(taskId !== null && { taskId }) }),
-    );
+    this.#runs = new RunRegistry(options);
   }
 
   /** Folds the stored runs. The engine does not act for a run before `activate`. */

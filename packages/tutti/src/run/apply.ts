@@ -22,7 +22,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 10;
+export const FOLD_VERSION = 11;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -140,8 +140,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
           : Object.fromEntries(event.data.tasks.map(({ id }) => [id, { satisfied: true }])),
       };
     case "message:sent": {
-      const { taskId, text, now } = event.data;
-      return { ...run, messages: [...run.messages, { taskId, text, told: false, ...(now ? { now } : {}) }] };
+      const { id: _, ...message } = event.data;
+      return { ...run, messages: [...run.messages, { ...message, told: false }] };
     }
     case "message:steered": {
       const isTold = (index: number): boolean => index === event.data.message;
@@ -274,15 +274,16 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, outcome, movedRefs: [...(run.movedRefs ?? []), moved] };
     }
     case "subagent:started": {
-      const { sessionId, taskId, childSessionId, taskToolId, description } = event.data;
-      const started = { sessionId, taskId, taskToolId, description, startedAt: event.timestamp, endedAt: null };
+      const { id: _, childSessionId, ...about } = event.data;
+      const started = { ...about, startedAt: event.timestamp, endedAt: null };
       return { ...run, subagents: withEntry<Subagent>(run.subagents ?? emptyRecord(), childSessionId, started) };
     }
     case "subagent:ended": {
-      const { childSessionId } = event.data;
+      const { childSessionId, status = "completed", text } = event.data;
       const started = run.subagents && entryOf(run.subagents, childSessionId);
       if (!started) return run;
-      const ended = { ...started, endedAt: event.timestamp };
+      const reason = status === "completed" || text === null ? {} : { text };
+      const ended = { ...started, endedAt: event.timestamp, status, ...reason };
       return { ...run, subagents: withEntry<Subagent>(run.subagents ?? emptyRecord(), childSessionId, ended) };
     }
     case "repository:changed": {

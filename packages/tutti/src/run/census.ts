@@ -1,12 +1,13 @@
 // The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
 import { overlaps } from "./overlaps.ts";
+import { countedSubSessions, isNatural, statedEnd } from "./rules/natural.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
-import { isRunOver } from "../schema/status.ts";
+import type { Run, Subagent } from "../schema/run.ts";
+import { isRunOver, type SubagentEnd } from "../schema/status.ts";
 
 export type TaskStanding =
   | "completed"
@@ -57,10 +58,13 @@ export function dependencyState(run: Run, taskId: string): "met" | "open" | "los
   }
 }
 
-/** The counts always add up to `planned`, so active tasks count as `neverStarted`. */
+/**
+ * The counts always add up to `planned`, so active tasks count as `neverStarted`. In natural mode the sub-sessions are
+ * counted like tasks.
+ */
 export function census(run: Run): Census {
   const counts: Census = {
-    planned: run.tasks.length,
+    planned: 0,
     completed: 0,
     failed: 0,
     timeout: 0,
@@ -69,16 +73,38 @@ export function census(run: Run): Census {
     blocked: 0,
     neverStarted: 0,
   };
-  for (const task of run.tasks) {
-    const standing = taskStanding(run, task.id);
-    counts[standing === "active" ? "neverStarted" : standing]++;
-  }
-  return counts;
+  const standings = [
+    ...run.tasks.map((task) => taskStanding(run, task.id)),
+    ...countedSubSessions(run).map(([, subagent]) => subSessionStanding(run, subagent)),
+  ];
+  for (const standing of standings) counts[standing === "active" ? "neverStarted" : standing]++;
+  return { ...counts, planned: standings.length };
 }
 
-/** Lists the planned tasks that did not complete fully. */
+/** A sub-session that had not ended with its run was ended with it. */
+function subSessionStanding(run: Run, { status }: Subagent): SubagentEnd | "active" {
+  if (status) return status;
+  if (!isRunOver(run.status)) return "active";
+  return run.status === "cancelled" ? "cancelled" : "failed";
+}
+
+/** Names the sub-sessions of a natural run that did not complete, and the session itself if it did only a part. */
+function naturalCauses(run: Run): Outcome["causes"] {
+  const { status, reason } = statedEnd(isNatural(run) ? (run.analysis?.summary ?? "") : "");
+  return [
+    ...countedSubSessions(run).flatMap(([id, subagent]) => {
+      const standing = subSessionStanding(run, subagent);
+      if (standing === "completed" || standing === "active") return [];
+      const name = subagent.description ?? "sub-session";
+      return [{ taskId: id, status: standing, reason: `${name}: ${subagent.text || standing}` }];
+    }),
+    ...(status === "partial" ? [{ taskId: "main", status, reason }] : []),
+  ];
+}
+
+/** Lists the planned tasks, or the sub-sessions, that did not complete fully. */
 export function causes(run: Run): Outcome["causes"] {
-  return run.tasks.flatMap((task) => {
+  const ofTasks = run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
     const worker = entryOf(run.workers, task.id);
     // A task in `run.skipped` is as the user wants it.
@@ -96,6 +122,7 @@ export function causes(run: Run): Outcome["causes"] {
     }
     return [{ taskId: task.id, status: standing, reason: worker?.error ?? standing }];
   });
+  return [...ofTasks, ...naturalCauses(run)];
 }
 
 export const blockedReason = (because: readonly string[]): string =>

@@ -7,6 +7,7 @@ import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
+import type { SubagentEnd } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
@@ -56,7 +57,8 @@ export type Order =
   /** `taskId` is null for the phase that the main session did not complete. */
   | { type: "retry"; taskId: string | null }
   /** `taskId` is null for the main session. */
-  | { type: "message"; taskId: string | null; text: string; now?: boolean }
+  /** `from` is the sub-session whose result the message is. */
+  | { type: "message"; taskId: string | null; text: string; now?: boolean; from?: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
   /** Data of a phase that the main session failed to give. */
@@ -142,6 +144,12 @@ export interface SubagentReport {
   phase: "started" | "done";
   text: string | null;
   taskToolId: string | null;
+  /** The sub-session that started it; null if the session did. */
+  parentSessionId: string | null;
+  /** Read only with `done`. */
+  status: SubagentEnd;
+  /** True if it was registered with Tutti and does not end with the session. */
+  registered?: true;
 }
 
 export interface HookReport {
@@ -167,6 +175,8 @@ export interface TurnOver {
   usage: Usage;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
   work: { commit: string; files: string[]; head: string | null; unproven?: UnprovenFiles } | null;
+  /** True if `answer` has no block: it is the last message of a session in natural mode. */
+  inWords?: boolean;
   /** Lenient interpretations of `answer`. */
   warnings?: string[];
   /** Set if the turn was cut off when its session was suspended. */

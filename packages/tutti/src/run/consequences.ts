@@ -11,6 +11,7 @@ import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./fold/open-work.ts";
 import { isToBeAsked, mayAsk, refusalOf } from "./provider/provider.ts";
 import { providerOf } from "./provider/provider-name.ts";
+import { awaitsSubSessions } from "./rules/natural.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { sizeOf } from "./fold/shared-record.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
@@ -70,7 +71,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   const { main, owed } = run;
   // A repair starts on a branch to which nothing else is being merged. One that continues holds the branch itself.
   const isStarting = isRepairing(run) && !isBranchHeld(run);
-  const waits = waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0);
+  const waits = waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || awaitsSubSessions(run);
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = assignedAgent(run, owed.phase);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.

@@ -176,7 +176,7 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
     case "retry":
       return command.taskId === null ? retryMain(run, at) : retry(run, command.taskId);
     case "message":
-      return sendMessage(run, command.taskId, command.text, command.now);
+      return sendMessage(run, command);
     case "answer":
       return answerItem(run, command.itemId, command.answer, at);
     case "decide":

@@ -4,6 +4,7 @@ import { minutesOverAt } from "./rules/budget.ts";
 import { assignedAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
 import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisions.ts";
 import { taskOf, workerOf } from "./lookup.ts";
+import { awaitsSubSessions } from "./rules/natural.ts";
 import { openWork } from "./fold/open-work.ts";
 import { outlineOf } from "./plan/outline.ts";
 import { providerOf } from "./provider/provider-name.ts";
@@ -182,10 +183,15 @@ export function deadlines(run: Run): Deadline[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map((item) => item.sessionId));
   const found: Deadline[] = [];
-  const phase = PHASE_TIMEOUTS.find((each: Phase) => each === run.main?.turn?.phase);
-  if (run.main?.turn && phase && run.main.pausedAt === null && !waiting.has(run.main.sessionId)) {
-    const at = run.main.turn.startedAt + run.template.phases[phase].timeout + run.main.waitedMs;
-    found.push({ sessionId: run.main.sessionId, at });
+  // A session that waits for its sub-sessions has no turn, but must not wait forever.
+  const waitsSince = awaitsSubSessions(run) ? run.owed?.waitedSince : undefined;
+  const since = run.main?.turn?.startedAt ?? waitsSince;
+  const phase = PHASE_TIMEOUTS.find((each: Phase) => each === (run.main?.turn?.phase ?? run.owed?.phase));
+  if (run.main && since !== undefined && phase && run.main.pausedAt === null && !waiting.has(run.main.sessionId)) {
+    found.push({
+      sessionId: run.main.sessionId,
+      at: since + run.template.phases[phase].timeout + run.main.waitedMs,
+    });
   }
   for (const worker of active) {
     if (worker.status !== "running" || worker.startedAt === null || waiting.has(worker.sessionId)) continue;

@@ -8,7 +8,7 @@ import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
-import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS } from "./status.ts";
+import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
 import { Origin, ToolStats } from "./worker.ts";
@@ -162,6 +162,8 @@ export const EVENTS = {
     taskId: z.string().nullable(),
     text: z.string(),
     now: z.boolean().optional(),
+    /** The sub-session whose result the text is. Other messages are from the user. */
+    from: z.string().optional(),
   }),
   /** The agent received the message during its turn. `message` is its position among the messages of the run, from 0. */
   "message:steered": z.object({ ...session, message: z.number().int().min(0) }),
@@ -287,6 +289,8 @@ export const EVENTS = {
     problems: z.array(z.string()),
     /** True if the same prompt is sent again without counting as a try, because the agent was not at fault. */
     again: z.boolean().optional(),
+    /** True if the answer has to wait for sub-sessions of the session. The next turn begins when they have ended. */
+    waits: z.boolean().optional(),
     /**
      * Set if the session was suspended for `asleepMs` in the middle of the turn. The agent has not received the answers to
      * the questions `unheard`.
@@ -360,8 +364,23 @@ export const EVENTS = {
    * The agent of a session started an agent of its own, the sub-session `childSessionId`. `taskToolId` is the id of the
    * call that started it: the calls of the sub-agent have it as their `parent` in the transcript of the session.
    */
-  "subagent:started": z.object({ ...session, ...subagent, description: z.string().nullable() }),
-  "subagent:ended": z.object({ ...session, ...subagent, text: z.string().nullable() }),
+  "subagent:started": z.object({
+    ...session,
+    ...subagent,
+    description: z.string().nullable(),
+    /** The sub-session that started it, if that is not the session itself. */
+    parentSessionId: z.string().optional(),
+    /** True if it is a session of its own that was registered as a sub-session. */
+    registered: z.boolean().optional(),
+  }),
+  "subagent:ended": z.object({
+    ...session,
+    ...subagent,
+    /** The result, or the reason of a failure. */
+    text: z.string().nullable(),
+    /** Missing if it completed. */
+    status: z.enum(SUBAGENT_ENDS).optional(),
+  }),
 
   // Server events: they belong to no run and change no run.
   /** A session was started by another session. `orchestratorId` is set if the parent belongs to a run. */

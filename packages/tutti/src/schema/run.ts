@@ -4,7 +4,7 @@ import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
-import type { Phase, RunStatus } from "./status.ts";
+import type { Phase, RunStatus, SubagentEnd } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { Template } from "./template.ts";
 import type { Owed, SessionState, ToolStats, Worker } from "./worker.ts";
@@ -22,8 +22,15 @@ export interface Subagent {
   /** The id of the call that started it. */
   taskToolId: string | null;
   description: string | null;
+  /** The sub-session that started it, if that is not the session itself. */
+  parentSessionId?: string;
+  /** True if it was registered with Tutti and does not end with the session. */
+  registered?: boolean;
   startedAt: number;
   endedAt: number | null;
+  /** Set with `endedAt`; `text` is the reason of a failure. */
+  status?: SubagentEnd;
+  text?: string;
 }
 
 /** The user's answer to a question of a session. */
@@ -95,8 +102,11 @@ export interface Run {
   /** The user's answers by task and question, so that a replacement session gets the same answer. */
   answers: Record<string, GivenAnswer>;
   decisions: Decision[];
-  /** Messages from the user; `told` is true once a turn includes the message or its agent received it. */
-  messages: { taskId: string | null; text: string; told: boolean; now?: boolean }[];
+  /**
+   * Messages from the user, and results `from` sub-sessions; `told` is true once a turn includes the message or its agent
+   * received it.
+   */
+  messages: { taskId: string | null; text: string; told: boolean; now?: boolean; from?: string }[];
   budget: Budget;
   turns: number;
   sessions: number;

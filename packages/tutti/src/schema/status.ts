@@ -49,6 +49,10 @@ export const SUBSESSION_STATUS = {
 } as const;
 export type SubSessionStatus = (typeof SUBSESSION_STATUS)[keyof typeof SUBSESSION_STATUS];
 
+/** How a sub-agent ended. */
+export const SUBAGENT_ENDS = ["completed", "failed", "cancelled"] as const;
+export type SubagentEnd = (typeof SUBAGENT_ENDS)[number];
+
 export const isRunOver = (status: RunStatus): boolean =>
   status === "completed" || status === "error" || status === "cancelled";
 

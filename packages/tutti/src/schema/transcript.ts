@@ -1,5 +1,6 @@
 import type { Ending, FailureCause } from "./ending.ts";
 import type { Usage } from "./outcome.ts";
+import type { SubagentEnd } from "./status.ts";
 
 /**
  * `n` counts from 1. Only the newest text may still grow. `omitted` is the number of characters left out of the middle of
@@ -16,8 +17,19 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
-  /** A subagent of this agent started or ended. `toolId` is the `id` of the call that started it. */
-  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null; toolId?: string }
+  /**
+   * A subagent of this agent started or ended. `toolId` is the `id` of the call that started it, `parent` the `id` of the
+   * subagent that made this call. Without `status` it completed.
+   */
+  | {
+      type: "subagent";
+      id: string;
+      phase: "started" | "done";
+      text: string | null;
+      toolId?: string;
+      parent?: string;
+      status?: SubagentEnd;
+    }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
   /** The agent withdrew its question. */

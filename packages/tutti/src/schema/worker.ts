@@ -51,6 +51,8 @@ export interface Owed {
   note: string | null;
   /** True if an earlier turn for this answer broke off. The workspace still holds its work. */
   interrupted: boolean;
+  /** Since when the answer waits for sub-sessions of the session, or had to wait for them. */
+  waitedSince?: number;
   /** Id of the inbox item that must be answered before the next turn. */
   waitsFor: string | null;
 }

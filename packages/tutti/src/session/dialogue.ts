@@ -3,6 +3,7 @@
 // without an engine.
 import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
+import type { SubagentEnd } from "../schema/status.ts";
 
 /** As announced by the agent at its start. */
 export interface Capabilities {
@@ -29,8 +30,19 @@ export type AgentLine =
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "tool_failed"; id: string; error: string }
-  /** `toolId` is the id of the call that started the subagent. */
-  | { type: "subagent"; id: string; phase: "started" | "done"; text?: string; toolId?: string }
+  /**
+   * `toolId` is the id of the call that started the subagent, `parent` the id of the subagent that made it. With `done`
+   * the `text` is its result, or its error.
+   */
+  | {
+      type: "subagent";
+      id: string;
+      phase: "started" | "done";
+      text?: string;
+      toolId?: string;
+      parent?: string;
+      status?: SubagentEnd;
+    }
   /** Counts since the previous `usage` line. */
   | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
   /** `permission` names the tool if the agent asks for permission to use it. */

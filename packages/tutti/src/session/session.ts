@@ -4,7 +4,7 @@ import type { Capabilities } from "./dialogue.ts";
 import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
 import type { Permissions } from "../schema/permissions.ts";
-import type { Phase } from "../schema/status.ts";
+import type { Phase, SubagentEnd } from "../schema/status.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
 export interface SessionSpec {
@@ -45,8 +45,19 @@ export type AgentSignal =
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
-  /** Start or end of an agent that this agent started. `toolId` is the id of the call that started it. */
-  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null; toolId?: string }
+  /**
+   * Start or end of an agent that this agent started. `toolId` is the id of the call that started it, `parent` the id of
+   * the subagent that made this call. Without `status` it completed.
+   */
+  | {
+      type: "subagent";
+      id: string;
+      phase: "started" | "done";
+      text: string | null;
+      toolId?: string;
+      parent?: string;
+      status?: SubagentEnd;
+    }
   | { type: "usage"; usage: Usage }
   /** `permission` names the tool if the agent asks for permission to use it. */
   | {

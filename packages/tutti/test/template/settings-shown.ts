@@ -72,7 +72,10 @@ export const SHOWN: Record<string, Shown> = {
   "config.budget.minutes": budget("in minutes counts from the start"),
   "config.budget.turns": budget("in turns pauses the run before the turn that exceeds it"),
   "config.budget.descendants": budget("in sessions pauses the run before the session that exceeds it"),
-  "config.budget.depth": ["engine/sub-sessions.test.ts", "are rejected below a session of a run, deeper than"],
+  "config.budget.depth": ["run/natural.test.ts", "asks for more levels when a sub-session nests deeper"],
+  "config.useSubSessions": ["engine/natural.test.ts", "may start sub-agents and answer in plain words"],
+  "config.inactivityThreshold": ["engine/natural.test.ts", "keeps the run open until its result is in the next turn"],
+  "config.confirmationDelay": ["engine/natural.test.ts", "keeps the run open until its result is in the next turn"],
   "phases.analysis.enabled": after("enters planning after the analysis, or first if there is no analysis ("),
   "phases.taskPlanning.enabled": after("uses the request as the only task if planning is disabled"),
   "phases.workerExecution.enabled": after("completes with the plan or the analysis if workers are disabled"),
@@ -120,8 +123,5 @@ export const SHOWN: Record<string, Shown> = {
 
 /** Settings that are not implemented yet, with the planned work. */
 export const WAITING: Record<string, string> = {
-  "config.useSubSessions": "sub-sessions and tools",
-  "config.inactivityThreshold": "sub-sessions and tools",
-  "config.confirmationDelay": "sub-sessions and tools",
   "ui.*": "dashboard",
 };

@@ -56,8 +56,7 @@ export class RunRegistry {
   readonly publisher: Publisher;
   readonly subSessions: SubSessionPart;
 
-  /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
-  constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
+  constructor(options: EngineOptions) {
     this.#options = options;
     this.#vault = options.vault ?? NO_VAULT;
     this.#finished = new FinishedRuns(options.store, options.snapshots ?? null);
@@ -85,8 +84,8 @@ export class RunRegistry {
       care: options.subSessions,
       sessions: options.sessions,
       runs: () => Array.from(this.#runs.values(), ({ writer }) => writer.run),
-      message,
-      isLive: (id) => this.#runs.has(id),
+      submit: (id, command) => this.live(id).writer.submit(command),
+      run: (id) => this.#runs.get(id)?.writer.run ?? null,
     });
   }
 

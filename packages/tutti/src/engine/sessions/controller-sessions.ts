@@ -46,8 +46,8 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
     },
     isBusy: async (id) => (isOwn(id) ? own.isBusy(id) : readBusy(await controller.getSession(id))),
     failure: (id) => own.failure(id),
-    async send(id, text) {
-      await (isOwn(id) ? own.send(id, text) : controller.sendMessage(id, text));
+    async send(id, text, from) {
+      await (isOwn(id) ? own.send(id, text, from) : controller.sendMessage(id, text));
     },
     async hasHeard(id, text) {
       if (isOwn(id)) return own.hasHeard(id, text);

@@ -7,6 +7,7 @@ import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, TurnOver } from "../../run/command.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
+import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
 import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -37,6 +38,7 @@ export interface TurnToJudge {
 interface Judged {
   answer: Answer | null;
   problems: string[];
+  inWords?: boolean;
 }
 
 /** Accepts a last line that is one of the template's `completionMarkers` in place of a completion block. */
@@ -52,9 +54,23 @@ function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged):
   return { answer: { phase: "completion", data }, problems: [] };
 }
 
+/**
+ * Accepts plain words as the answer of a natural run. A block that cannot be used is asked for again first, and a
+ * question goes to the user.
+ */
+function byWords({ run, record, ending }: TurnToJudge, judged: Judged): Judged {
+  if (judged.answer !== null || !isNatural(run) || ending.kind !== "ended") return judged;
+  if (record.blocks.length > 0 && (run.owed?.try ?? 1) < MAX_TRIES) return judged;
+  const summary = record.lastMessage.trim();
+  if (summary === "" || questionIn(summary) !== null) return judged;
+  const answer = { phase: "analysis" as const, data: { summary, recommended_splits: Math.max(1, record.subagents) } };
+  return { answer, problems: [], inWords: true };
+}
+
 /** Rejects a main session that starts `subagents` instead of answering: they would bypass the plan and its limits. */
-function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
+function bypass({ run, worker, record }: TurnToJudge, judged: Judged): Judged {
   if (worker !== null || judged.answer !== null || record.subagents === 0) return judged;
+  if (run.template.config.useSubSessions) return judged;
   const problem = `You started ${record.subagents} of your own agents instead of answering. Plan the work as tasks; Tutti assigns them to workers.`;
   return { answer: null, problems: [problem, ...judged.problems] };
 }
@@ -101,7 +117,7 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   const { ignored, warnings } = judged;
-  const { answer, problems } = bypass(turn, requireFields(run, phase, byMarker(turn, judged)));
+  const { answer, problems, inWords } = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
   // A turn that `exited` counts only if its last block was a worker's completion.
   const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
   const counts =
@@ -109,7 +125,7 @@ export async function judgeTurn(
     // An answer that was complete before an `interrupted` turn ended counts.
     ending.kind === "interrupted" ||
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
-  const counted = counts ? answer : null;
+  const counted = counts && !(worker === null && awaitsSubSessions(run)) ? answer : null;
   const { work, moved } = counted ? await takeWork(turn, counted) : NO_WORK;
   const { toolStats, usage, said } = record;
   const { detected, probablePhase, confidence } = detectFallback(said);
@@ -126,6 +142,7 @@ export async function judgeTurn(
       toolStats,
       usage,
       work,
+      ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },
@@ -150,6 +167,8 @@ const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
 const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
   !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
 
+const isDone = (run: Run, summary: string): boolean => !isNatural(run) || statedEnd(summary).status !== "failed";
+
 /**
  * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
  * and if analysis `isOnlyPhase`.
@@ -168,7 +187,7 @@ async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, an
       ? answer.data.status === "success"
       : answer.phase === "verification"
         ? answer.data.status !== "failed"
-        : answer.phase === "analysis" && isOnlyPhase(run);
+        : answer.phase === "analysis" && isOnlyPhase(run) && isDone(run, answer.data.summary);
   if (!succeeded) return NO_WORK;
   const { commit, files } = await workspaces.snapshot(
     run.cwd,

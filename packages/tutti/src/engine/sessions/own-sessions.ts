@@ -1,9 +1,11 @@
 // Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
 import type { SeenMessage, SessionAccess } from "./session-access.ts";
 import { workerOfSession } from "../../run/lookup.ts";
+import type { Command } from "../../run/command.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";
-import { isRunOver } from "../../schema/status.ts";
+import { isRunOver, isWorkerOver } from "../../schema/status.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
 import type { SessionHost } from "../../session/session.ts";
@@ -18,7 +20,7 @@ export interface OwnSession {
 export interface OwnSessionsOptions {
   runs(): Iterable<Run>;
   sessions: SessionHost;
-  message(runId: string, text: string, taskId: string | null): Promise<unknown>;
+  submit(runId: string, command: Command): Promise<unknown>;
 }
 
 export class OwnSessions implements SessionAccess {
@@ -37,9 +39,32 @@ export class OwnSessions implements SessionAccess {
     return null;
   }
 
-  async isThere(sessionId: string): Promise<boolean> {
+  isAlive(sessionId: string): boolean {
     const found = this.find(sessionId);
     return found !== null && !isRunOver(found.run.status) && found.session.state !== "over";
+  }
+
+  /** A lost main session or worker has a successor, which receives its messages. */
+  async isThere(sessionId: string): Promise<boolean> {
+    const found = this.find(sessionId) ?? this.#successor(sessionId);
+    if (!found || isRunOver(found.run.status)) return false;
+    return found.worker === null || !isWorkerOver(found.worker.status);
+  }
+
+  #successor(sessionId: string): OwnSession | null {
+    for (const run of this.#options.runs()) {
+      const { sessionPrefix } = run.template.config;
+      const { main } = run;
+      const isOf = (attempts: number, idOf: (attempt: number) => string): boolean =>
+        Array.from({ length: attempts }, (_, i) => idOf(i + 1)).includes(sessionId);
+      if (main && isOf(main.attempt, (attempt) => mainSessionId(run.id, attempt, sessionPrefix)))
+        return { run, worker: null, session: main };
+      const isOfWorker = ({ taskId, attempt }: Worker): boolean =>
+        attempt > 1 && isOf(attempt, (each) => workerSessionId(run.id, taskId, each, sessionPrefix));
+      const worker = Object.values(run.workers).find(isOfWorker);
+      if (worker) return { run, worker, session: worker.session };
+    }
+    return null;
   }
 
   async messages(sessionId: string): Promise<SeenMessage[] | null> {
@@ -48,7 +73,7 @@ export class OwnSessions implements SessionAccess {
   }
 
   async isBusy(sessionId: string): Promise<boolean> {
-    return this.find(sessionId)?.session.turn != null;
+    return (this.find(sessionId) ?? this.#successor(sessionId))?.session.turn != null;
   }
 
   failure(sessionId: string): string | null {
@@ -58,9 +83,9 @@ export class OwnSessions implements SessionAccess {
   }
 
   /** The next turn of the session contains `text`. */
-  async send(sessionId: string, text: string): Promise<void> {
+  async send(sessionId: string, text: string, from: string): Promise<void> {
     const { run, worker } = this.#require(sessionId);
-    await this.#options.message(run.id, text, worker?.taskId ?? null);
+    await this.#options.submit(run.id, { type: "message", text, taskId: worker?.taskId ?? null, from });
   }
 
   async hasHeard(sessionId: string, text: string): Promise<boolean> {
@@ -78,7 +103,7 @@ export class OwnSessions implements SessionAccess {
   }
 
   #require(sessionId: string): OwnSession {
-    const found = this.find(sessionId);
+    const found = this.find(sessionId) ?? this.#successor(sessionId);
     if (!found)
       throw new TuttiError("wrong_state", `Session "${sessionId}" belongs to no live run. Resume its run first.`);
     return found;

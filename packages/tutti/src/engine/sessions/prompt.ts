@@ -18,7 +18,7 @@ export interface RenderedPrompt {
 }
 
 /** The part of `Owed` that is rendered before the template's text. */
-export type PromptContext = Pick<Owed, "problems" | "note" | "interrupted">;
+export type PromptContext = Pick<Owed, "problems" | "note" | "interrupted" | "waitedSince">;
 
 export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
   analysis: "analysis",
@@ -63,10 +63,14 @@ const textOf = (variables: Record<string, unknown>, name: string): string =>
 
 const PAUSED = "You were paused in the middle of this turn. Your changes are still in the folder. Continue from there.";
 
+const WAITED =
+  "You ended your last turn while sub-sessions of yours were still at work. All of them have ended now. Use their results, complete the request and answer.";
+
 function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[] {
   return [
     ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
     ...(asking.interrupted ? [PAUSED] : []),
+    ...(asking.waitedSince === undefined ? [] : [WAITED]),
     ...(asking.note === null ? [] : [asking.note]),
   ];
 }
@@ -101,9 +105,16 @@ function describeTask({ id, title, status, summary, files, warnings = [] }: Task
 /** Every turn contains all messages, because a replacement session has seen none of them. */
 function messagesTo(run: Run, taskId: string | null): string[] {
   const messages = run.messages.filter((message) => message.taskId === taskId);
-  return messages.length === 0
-    ? []
-    : [`Messages from the user:\n${messages.map(({ text }) => `- ${text}`).join("\n")}`];
+  const ofUser = messages.filter(({ from }) => from === undefined);
+  const results = messages.filter(({ from }) => from !== undefined);
+  return [
+    ...(ofUser.length === 0 ? [] : [`Messages from the user:\n${ofUser.map(({ text }) => `- ${text}`).join("\n")}`]),
+    ...(results.length === 0
+      ? []
+      : [
+          `Results of your sub-sessions, which are not messages from the user:\n\n${results.map(({ text }) => text).join("\n\n")}`,
+        ]),
+  ];
 }
 
 /** Below `LEAST_PROGRESS_SECONDS` an agent reports instead of working. */

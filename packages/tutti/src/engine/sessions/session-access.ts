@@ -15,7 +15,8 @@ export interface SessionAccess {
   isBusy(sessionId: string): Promise<boolean>;
   /** Why the session has failed; null if it has not. */
   failure(sessionId: string): string | null;
-  send(sessionId: string, text: string): Promise<void>;
+  /** Sends the result of the sub-session `from`. */
+  send(sessionId: string, text: string, from: string): Promise<void>;
   /** Whether `text` was sent to the session before. */
   hasHeard(sessionId: string, text: string): Promise<boolean>;
   /** Rejects with `wrong_state` if the session cannot be archived. */

@@ -445,13 +445,17 @@ export class SessionRunner {
     }
   }
 
-  async #handleSubagent({ id, phase, text, toolId }: Extract<SessionSignal, { type: "subagent" }>): Promise<void> {
+  async #handleSubagent(signal: Extract<SessionSignal, { type: "subagent" }>): Promise<void> {
     const { sessionId, taskId } = this;
+    const { id, phase, text, toolId, parent, status = "completed" } = signal;
+    const keyOf = (subagentId: string): string => `${sessionId}/${subagentId.slice(0, MAX_ID_CHARACTERS)}`;
     const subagent: SubagentReport = {
-      childSessionId: `${sessionId}/${id.slice(0, MAX_ID_CHARACTERS)}`,
+      childSessionId: keyOf(id),
       phase,
       text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
       taskToolId: toolId?.slice(0, MAX_ID_CHARACTERS) ?? null,
+      parentSessionId: parent === undefined ? null : keyOf(parent),
+      status,
     };
     this.#options.onSubagent(subagent);
     const shown = text === null ? null : text.slice(0, MAX_CHARACTERS);

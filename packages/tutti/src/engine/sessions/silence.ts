@@ -7,12 +7,12 @@ import type { SubSession } from "../../run/fold/sub-sessions.ts";
 type Settings = Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDelay">;
 
 export class Silence {
-  readonly #settings: Settings;
+  readonly #settingsOf: (relation: SubSession) => Settings;
   /** Last time a child was busy, and the shape of its last message. */
   readonly #seen = new Map<string, { busyAt: number; shape: string }>();
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
+  constructor(settingsOf: (relation: SubSession) => Settings) {
+    this.#settingsOf = settingsOf;
   }
 
   forget(childSessionId: string): void {
@@ -34,9 +34,10 @@ export class Silence {
     const hasNewMessage = messages.length !== messageCount || previous.shape !== shape;
     if (hasNewMessage || (!isQuiet && status === "completing")) return "active";
     const silentMs = now - Math.max(lastActivityAt, previous.busyAt);
-    if (!isQuiet || silentMs < this.#settings.inactivityThreshold) return null;
+    const { inactivityThreshold, confirmationDelay } = this.#settingsOf(relation);
+    if (!isQuiet || silentMs < inactivityThreshold) return null;
     if (status === "active") return "completing";
-    return now - since < this.#settings.confirmationDelay ? null : "completed";
+    return now - since < confirmationDelay ? null : "completed";
   }
 }
 

@@ -23,6 +23,9 @@ export class TurnRecord {
   usage: Usage = NO_USAGE;
   #blocksLength = 0;
   #said = "";
+  /** The end of the last whole message that is not empty. */
+  lastMessage = "";
+  #message = "";
   subagents = 0;
   /** Ids of calls that have not failed. */
   readonly #calls = new Set<string>();
@@ -41,6 +44,9 @@ export class TurnRecord {
     if (complete) found.push(...this.#scanner.end());
     for (const block of found) if (!block.ok || !ACTS_AT_ONCE.has(block.phase)) this.#keep(block);
     this.lastBlock = found.at(-1) ?? this.lastBlock;
+    this.#message = (this.#message + text.slice(-SAID_CHARACTERS)).slice(-SAID_CHARACTERS);
+    if (complete && this.#message.trim() !== "") this.lastMessage = this.#message;
+    if (complete) this.#message = "";
     this.#said += text.slice(-SAID_CHARACTERS);
     // Truncate `#said` rarely: after every message it would copy the text a million times.
     if (this.#said.length > 16 * SAID_CHARACTERS) this.#said = this.said;

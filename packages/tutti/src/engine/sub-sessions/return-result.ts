@@ -73,7 +73,7 @@ async function fail(
   const formatted = format(settings, text);
   // Stored before it is sent: a parent that misses the failure is better than one that receives it at every poll.
   await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...lastMessage } });
-  const isSent = await reach.send(parentSessionId, formatted).then(
+  const isSent = await reach.send(parentSessionId, formatted, childSessionId).then(
     () => true,
     () => false,
   );
@@ -92,7 +92,7 @@ async function handOver(
     // An earlier engine may have stopped between `send` and the status `returned`.
     const isSent = status === "completed" && (await reach.hasHeard(parentSessionId, formatted));
     if (status !== "completed") await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
-    if (!isSent) await reach.send(parentSessionId, formatted);
+    if (!isSent) await reach.send(parentSessionId, formatted, childSessionId);
   } catch (error) {
     const why = asTuttiError(error).message;
     await log.order({ type: "setStatus", childSessionId, status: "error", updates: { ...updates, error: why } });

@@ -13,19 +13,26 @@ import {
 import { isServerEvent, type RunEvent, type StoredEvent } from "../../schema/event.ts";
 import type { World } from "../../world.ts";
 
+export interface SubSessionLogHooks {
+  /** Called after each decision, before it is on disk. */
+  decided(): void;
+  /** Called when a new relation or a change of its status is on disk. */
+  stored(relation: SubSession): void;
+}
+
 export class SubSessionLog {
   readonly #log: ServerLog;
   readonly #world: World;
-  readonly #decided: () => void;
+  readonly #hooks: SubSessionLogHooks;
   #stored: SubSessions = noSubSessions();
   #ahead: SubSessions = noSubSessions();
   #isRead = false;
   #written: Promise<void> = Promise.resolve();
 
-  constructor(log: ServerLog, world: World, decided: () => void) {
+  constructor(log: ServerLog, world: World, hooks: SubSessionLogHooks) {
     this.#log = log;
     this.#world = world;
-    this.#decided = decided;
+    this.#hooks = hooks;
   }
 
   /** The relations on disk. */
@@ -63,7 +70,16 @@ export class SubSessionLog {
   /** Applies durable events to `stored`. */
   onEvents(events: readonly StoredEvent[]): void {
     if (!this.#isRead) return;
-    for (const event of events) if (isServerEvent(event)) applySubSession(this.#stored, event);
+    for (const event of events) {
+      if (!isServerEvent(event)) continue;
+      const before = "childSessionId" in event.data ? this.#stored.relations.get(event.data.childSessionId) : undefined;
+      applySubSession(this.#stored, event);
+      if (!("childSessionId" in event.data)) continue;
+      const after = this.#stored.relations.get(event.data.childSessionId);
+      // An unregistered relation has ended for its run.
+      const relation = after ?? (before && { ...before, status: "orphaned" as const });
+      if (relation && relation.status !== before?.status) this.#hooks.stored(relation);
+    }
   }
 
   #append(events: readonly RunEvent[]): Promise<void> {
@@ -72,7 +88,7 @@ export class SubSessionLog {
       this.#written = this.#log.append(events).then(() => {});
       // A caller may ignore the promise; a failed write halts the engine.
       this.#written.catch(() => {});
-      this.#decided();
+      this.#hooks.decided();
     }
     // Without new events the call waits for the earlier ones.
     return this.#written;

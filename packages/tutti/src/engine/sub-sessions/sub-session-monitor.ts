@@ -39,6 +39,14 @@ export interface SubSessionMonitorOptions {
   automatic: boolean;
   /** The run of a session, if the run may continue. */
   runOf: (sessionId: string) => Run | null;
+  /** The settings of the template if the relation belongs to a natural run. */
+  naturalSettings: (
+    relation: SubSession,
+  ) => Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDelay"> | null;
+  /** Whether this session of a run is alive, apart from its successors. */
+  isAlive: (sessionId: string) => boolean;
+  /** Informs the run that the relation belongs to. */
+  informRun: (relation: SubSession) => void;
   /** Whether the run is live; its reported sub-sessions are kept that long. */
   isLive: (runId: string) => boolean;
 }
@@ -68,7 +76,7 @@ export class SubSessionMonitor {
   constructor(options: SubSessionMonitorOptions) {
     this.#options = options;
     const { log, reach, world, settings } = options;
-    this.#silence = new Silence(settings);
+    this.#silence = new Silence((relation) => options.naturalSettings(relation) ?? settings);
     this.spawns = new TaskSpawns({
       reach,
       world,
@@ -197,9 +205,15 @@ export class SubSessionMonitor {
   async #lookAt(relation: SubSession): Promise<void> {
     const { log, settings } = this.#options;
     const { childSessionId, status } = relation;
+    // An earlier engine may have stopped before it did.
+    this.#options.informRun(relation);
     if (status === "returned" && settings.autoArchiveOnReturn) return this.#archive(relation);
     if (!isOpen(relation)) return;
-    if (!(await this.isThere(relation.parentSessionId))) {
+    // A sub-agent in the background may outlive the sub-agent that started it, but not its session.
+    const isThere = relation.reported
+      ? this.#options.isAlive(rootOf(log.ahead, childSessionId))
+      : await this.isThere(relation.parentSessionId);
+    if (!isThere) {
       return log.order({ type: "setStatus", childSessionId, status: "orphaned" });
     }
     if (relation.reported) return;

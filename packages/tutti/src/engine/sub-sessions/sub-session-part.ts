@@ -5,7 +5,11 @@ import type { SessionAccess } from "../sessions/session-access.ts";
 import { SubSessionLog } from "./sub-session-log.ts";
 import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
 import type { SubagentReport } from "../../run/command.ts";
+import { rootOf, type SubSession } from "../../run/fold/sub-sessions.ts";
+import { isNatural } from "../../run/rules/natural.ts";
+import { reportTo } from "../../run/rules/report-sub-session.ts";
 import { SubSessionOptions } from "../../schema/options.ts";
+import type { Run } from "../../schema/run.ts";
 import type { World } from "../../world.ts";
 
 export interface SubSessionCare {
@@ -21,21 +25,32 @@ export interface SubSessionPartOptions extends OwnSessionsOptions {
   world: World;
   /** The documented defaults apply if undefined. */
   care: SubSessionCare | undefined;
-  isLive: (runId: string) => boolean;
+  /** Null unless the run is live. */
+  run: (runId: string) => Run | null;
 }
 
 export interface SubSessionPart {
   log: SubSessionLog;
   monitor: SubSessionMonitor;
-  /** Records a sub-agent that a session reports. The run neither waits for it nor fails with it. */
+  /** Records a sub-agent that a session reports. */
   recordSubagent: (runId: string, sessionId: string, subagent: SubagentReport) => void;
 }
 
 export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
-  const { log: serverLog, world, isLive, care } = options;
+  const { log: serverLog, world, care } = options;
   const { settings, automatic, reach } = care ?? { settings: SubSessionOptions.parse({}), automatic: true };
   const ownSessions = new OwnSessions(options);
-  const log = new SubSessionLog(serverLog, world, () => monitor.wake());
+  const log: SubSessionLog = new SubSessionLog(serverLog, world, {
+    decided: () => monitor.wake(),
+    stored: (relation) => informRun(relation),
+  });
+  const informRun = (relation: SubSession): void => {
+    const { orchestratorId, childSessionId } = relation;
+    if (orchestratorId === undefined || relation.reported) return;
+    const run = options.run(orchestratorId);
+    const report = run && reportTo(run, relation, rootOf(log.stored, childSessionId));
+    if (report) guarded(() => options.submit(orchestratorId, report).catch(() => {}));
+  };
   const monitor: SubSessionMonitor = new SubSessionMonitor({
     log,
     reach: reach?.(ownSessions) ?? ownSessions,
@@ -43,12 +58,19 @@ export function openSubSessions(options: SubSessionPartOptions): SubSessionPart 
     settings,
     automatic,
     runOf: (sessionId) => ownSessions.find(sessionId)?.run ?? null,
-    isLive,
+    isAlive: (sessionId) => ownSessions.isAlive(sessionId),
+    informRun,
+    naturalSettings: ({ orchestratorId }) => {
+      const run = orchestratorId === undefined ? null : options.run(orchestratorId);
+      return run && isNatural(run) ? run.template.config : null;
+    },
+    isLive: (id) => options.run(id) !== null,
   });
-  const recordSubagent = (orchestratorId: string, parentSessionId: string, subagent: SubagentReport): void => {
-    const { childSessionId, phase, text, taskToolId } = subagent;
+  const recordSubagent = (orchestratorId: string, sessionId: string, subagent: SubagentReport): void => {
+    const { childSessionId, phase, text, taskToolId, status } = subagent;
+    const parentSessionId = subagent.parentSessionId ?? sessionId;
     const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId, taskToolId };
-    const done = { type: "done" as const, childSessionId, text };
+    const done = { type: "done" as const, childSessionId, text, status };
     guarded(() => void log.order(phase === "started" ? started : done));
   };
   return { log, monitor, recordSubagent };

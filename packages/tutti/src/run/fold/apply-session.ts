@@ -254,6 +254,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   const refusedSince = data.again ? at : null;
   const again = (owed: Owed | null): Owed | null => {
     if (!owed) return null;
+    if (data.waits) return { ...owed, problems: [], waitedSince: at };
     if (data.ending.kind === "interrupted" || data.again) return { ...owed, interrupted: true };
     return data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
   };

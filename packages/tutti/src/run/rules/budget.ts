@@ -1,4 +1,5 @@
 import { addItem } from "../inbox/inbox.ts";
+import { deepestLevel } from "./natural.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { BUDGET_KINDS, type Budget, type BudgetKind } from "../../schema/budget.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
@@ -23,7 +24,7 @@ export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<Budge
     tokens: run.usage.inputTokens + run.usage.outputTokens + live.inputTokens + live.outputTokens,
     minutes: run.startedAt === null ? 0 : Math.max(0, at - run.startedAt - idle) / MINUTE,
     turns: run.turns,
-    depth: 0,
+    depth: run.budget.depth === undefined ? 0 : deepestLevel(run),
     descendants: run.sessions,
   };
 }
@@ -39,7 +40,9 @@ export function exhaustedBudget(
   return (
     BUDGET_KINDS.find((kind) => {
       const limit = run.budget[kind];
-      if (limit === undefined || kind === "depth") return false;
+      if (limit === undefined) return false;
+      // An agent starts its sub-agents itself, so one level too deep can only be noticed.
+      if (kind === "depth") return spent.depth > limit;
       if (kind === "turns") return wants.turn && spent.turns >= limit;
       if (kind === "descendants") return wants.session && spent.descendants >= limit;
       return spent[kind] >= limit;

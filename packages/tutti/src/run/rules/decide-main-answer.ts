@@ -10,7 +10,9 @@ import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
+import { addTools } from "../fold/apply-session.ts";
 import { failMain, loseMain } from "./main-failure.ts";
+import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
@@ -24,7 +26,7 @@ import type {
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
-import type { SessionState } from "../../schema/worker.ts";
+import { succeededTools, type SessionState } from "../../schema/worker.ts";
 
 /** Number of turns that may try for one usable answer (`owed.try`). */
 export const MAX_TRIES = 3;
@@ -32,7 +34,7 @@ export const MAX_TRIES = 3;
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
   const { answer, ending } = over;
   const phase = main.turn!.phase;
-  const ended = (problems: string[], again = false): RunEvent[] => [
+  const ended = (problems: string[], more: { again?: boolean; waits?: boolean } = {}): RunEvent[] => [
     ...withdrawQuestions(run, main.sessionId),
     {
       type: "turn:ended",
@@ -43,7 +45,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
         turn: main.turn!.number,
         ending,
         problems,
-        ...(again ? { again } : {}),
+        ...more,
         ...(over.cutOff ? { cutOff: over.cutOff } : {}),
         said: problems.length > 0 ? over.said : null,
         guess: problems.length > 0 ? over.guess : null,
@@ -57,6 +59,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     // A paused session gets the same prompt again after it is resumed.
     if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
     if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
+    if (awaitsSubSessions(run)) return ended([], { waits: true });
     if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
@@ -69,25 +72,29 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     ];
   }
   const { work, history, warnings } = over;
-  return takeAnswer(run, answer, { head: work?.head ?? run.head!, history, warnings }, ended, at);
+  const isUnproven = over.inWords === true && !hasWorked(run, over);
+  return takeAnswer(run, answer, { head: work?.head ?? run.head!, history, warnings, isUnproven }, ended, at);
 }
+
+const hasWorked = (run: Run, { work, toolStats }: TurnOver): boolean =>
+  succeededTools(addTools(run.toolStats, toolStats)) > 0 || (work?.files.length ?? 0) > 0;
 
 /** Handles a failed turn by its `ending.cause`. */
 function breakOff(
   run: Run,
   main: SessionState,
   { ending, itemId }: TurnOver,
-  ended: (problems: string[], again?: boolean) => RunEvent[],
+  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
   at: number,
 ): RunEvent[] {
   const { agent } = main;
-  if (ending.cause === "usage_limit") return [...ended([], true), ...park(run, agent, ending, itemId, at)];
+  if (ending.cause === "usage_limit") return [...ended([], { again: true }), ...park(run, agent, ending, itemId, at)];
   const wait = backOffAfter(run, main, ending, at);
-  if (wait !== null) return [...ended([], true), wait];
+  if (wait !== null) return [...ended([], { again: true }), wait];
   const advice = adviceOn(run, agent, ending);
-  if (advice !== null) return [...ended([], true), ...holdForUser(run, agent, advice, itemId, at)];
+  if (advice !== null) return [...ended([], { again: true }), ...holdForUser(run, agent, advice, itemId, at)];
   return [
-    ...ended([], true),
+    ...ended([], { again: true }),
     ...loseMain(run, main, { reason: ending.detail, code: ending.cause ?? "turn_failed" }, at),
   ];
 }
@@ -103,12 +110,15 @@ export interface AnswerContext {
   history?: History | undefined;
   /** Lenient interpretations of the answer. */
   warnings?: string[] | undefined;
+  /** True if the answer has no block, and the session called no tool and changed no file. */
+  isUnproven?: boolean;
 }
 
 /** Decides the consequences of an answer from the main session or the user. */
 export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
+      if (isNatural(run)) return endNaturally(run, answer.data, about, ended, at);
       return [...ended([]), analysed(run, answer.data, about.head), ...afterAnalysis(run, at)];
     case "task_list":
       return planned(run, answer.data, about.history, ended, at);
@@ -119,6 +129,21 @@ export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended
     case "completion":
       return ended(["Only a worker may answer with a completion block."]);
   }
+}
+
+const NO_WORK = "You called no tool and changed no file. Carry out the request, then answer.";
+
+/** The report of the only session ends the run. Like a worker's, it is only a claim. */
+function endNaturally(run: Run, answer: AnalysisAnswer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
+  if (about.isUnproven && !run.template.config.acceptWithoutWork) {
+    if (run.owed!.try < MAX_TRIES) return ended([NO_WORK]);
+    const error = "the session reported success, but called no tool and changed nothing";
+    return [...ended([NO_WORK]), ...failMain(run, "analysis", error, "no_work", at)];
+  }
+  const { status, reason } = statedEnd(answer.summary);
+  if (status === "failed") return [...ended([]), ...failMain(run, "analysis", reason, "reported_failure", at)];
+  const report = analysed(run, answer, about.head);
+  return [...ended([]), report, complete({ ...run, analysis: report.data.analysis })];
 }
 
 /** Enters the phase `taskPlanning`. If it is disabled, the request becomes the only task of the plan. */
@@ -143,7 +168,11 @@ function planOfRequest(run: Run): Plan {
 
 type Ended = (problems: string[]) => RunEvent[];
 
-function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
+function analysed(
+  run: Run,
+  answer: AnalysisAnswer,
+  head: string,
+): Extract<RunEvent, { type: "orchestrator:analysisComplete" }> {
   return {
     type: "orchestrator:analysisComplete",
     data: {

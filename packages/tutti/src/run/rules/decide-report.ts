@@ -85,13 +85,19 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
 
 /** An adopted session repeats its signals, so known starts and ends are ignored. */
 function aboutSubagent(run: Run, { sessionId, taskId, subagent }: Extract<Report, { type: "subagent" }>): RunEvent[] {
-  const { childSessionId, phase, text, taskToolId } = subagent;
+  const { childSessionId, phase, text, taskToolId, parentSessionId, status, registered } = subagent;
   const known = run.subagents && entryOf(run.subagents, childSessionId);
   const about = { id: run.id, sessionId, taskId, childSessionId };
-  if (phase === "started")
-    return known ? [] : [{ type: "subagent:started", data: { ...about, taskToolId, description: text } }];
+  if (phase === "started") {
+    const parent = parentSessionId === null ? {} : { parentSessionId };
+    const more = { taskToolId, description: text, ...parent, ...(registered ? { registered } : {}) };
+    // A registered sub-session may be registered again after its end.
+    const isRepeated = known !== undefined && (known.endedAt === null || !registered);
+    return isRepeated ? [] : [{ type: "subagent:started", data: { ...about, ...more } }];
+  }
   if (!known || known.endedAt !== null) return [];
-  return [{ type: "subagent:ended", data: { ...about, taskToolId: known.taskToolId, text } }];
+  const end = status === "completed" ? {} : { status };
+  return [{ type: "subagent:ended", data: { ...about, taskToolId: known.taskToolId, text, ...end } }];
 }
 
 type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" | "subagent" }>;

@@ -10,7 +10,7 @@ import {
 } from "../fold/sub-sessions.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { SubSessionUpdates } from "../../schema/event.ts";
-import type { SubSessionStatus } from "../../schema/status.ts";
+import type { SubagentEnd, SubSessionStatus } from "../../schema/status.ts";
 
 /** Allowed changes of status. `orphaned` and `error` are also allowed from every status. */
 const NEXT: Record<SubSessionStatus, readonly SubSessionStatus[]> = {
@@ -40,7 +40,7 @@ export type SubSessionCommand =
       orchestratorId: string;
       taskToolId?: string | null;
     }
-  | { type: "done"; childSessionId: string; text: string | null }
+  | { type: "done"; childSessionId: string; text: string | null; status?: SubagentEnd }
   | { type: "setStatus"; childSessionId: string; status: SubSessionStatus; updates?: SubSessionUpdates }
   | { type: "active"; childSessionId: string; messageCount: number }
   | { type: "archived"; childSessionId: string }
@@ -109,7 +109,14 @@ function started(state: SubSessions, command: Started, timestamp: string) {
   return [{ type: "subsession:registered" as const, data }];
 }
 
-function returned(relation: SubSession, { text }: { text: string | null }, timestamp: string): SubSessionEvent[] {
+type Done = Extract<SubSessionCommand, { type: "done" }>;
+
+/** The agent itself returns the result, or the failure, to its parent. */
+function returned(relation: SubSession, { text, status = "completed" }: Done, timestamp: string): SubSessionEvent[] {
+  if (status !== "completed") {
+    const error = text || (status === "cancelled" ? "it was stopped" : "it failed");
+    return setStatus(relation, "error", { error }, timestamp);
+  }
   const updates = { lastAssistantMessage: text };
   if (relation.status === "completed") return setStatus(relation, "returned", updates, timestamp);
   const completed = setStatus(relation, "completed", updates, timestamp);

@@ -1,22 +1,27 @@
 // Messages from the user to a running session. The log stores a message first. An agent that can receives it during its
 // turn; otherwise the next turn of the session includes it. An answer from a turn without the message is discarded, and
 // the turn is repeated with the message.
-import type { TurnOver } from "../command.ts";
+import type { Order, TurnOver } from "../command.ts";
 import { refused } from "../plan/confirm.ts";
 import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../schema/status.ts";
 
-/** `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. */
-export function sendMessage(run: Run, taskId: string | null, text: string, now = false): RunEvent[] {
+/**
+ * `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. The
+ * result of a sub-session is accepted once, because its sender may repeat it after a crash.
+ */
+export function sendMessage(run: Run, { taskId, text, now, from }: Extract<Order, { type: "message" }>): RunEvent[] {
   if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
   if (taskId !== null) {
     if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
     const { status } = workerOf(run, taskId) ?? {};
     if (status && isWorkerOver(status)) throw refused(run, "sent a message", `the worker of "${taskId}" is ${status}`);
   }
-  return [{ type: "message:sent", data: { id: run.id, taskId, text, ...(now ? { now } : {}) } }];
+  if (from !== undefined && run.messages.some((each) => each.from === from && each.text === text)) return [];
+  const more = { ...(now ? { now } : {}), ...(from === undefined ? {} : { from }) };
+  return [{ type: "message:sent", data: { id: run.id, taskId, text, ...more } }];
 }
 
 /** The agent of the session received message number `index`. */

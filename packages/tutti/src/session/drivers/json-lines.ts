@@ -5,6 +5,7 @@ import type { Coding, Decoded, Decoder, TurnFailure } from "../driver.ts";
 import type { Capabilities } from "../dialogue.ts";
 import type { Turn } from "../session.ts";
 import { FailureCause } from "../../schema/ending.ts";
+import { SUBAGENT_ENDS } from "../../schema/status.ts";
 
 export const JSON_LINES: Coding = {
   encodeTurn: (turn) => encodeTurn(turn),
@@ -134,7 +135,9 @@ function decodeMessage(message: Message): Decoded | null {
     case "subagent": {
       const { phase } = message;
       if (typeof id !== "string" || (phase !== "started" && phase !== "done")) return null;
-      return { type: "subagent", id, phase, text: null, ...texts(message, "text", "toolId") };
+      const status = SUBAGENT_ENDS.find((end) => end === message["status"]);
+      const about = { text: null, ...texts(message, "text", "toolId", "parent") };
+      return { type: "subagent", id, phase, ...about, ...(status && phase === "done" ? { status } : {}) };
     }
     case "usage": {
       const usage = {

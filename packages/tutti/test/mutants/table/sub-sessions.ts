@@ -4,6 +4,7 @@ const DECIDE = "tutti/src/run/rules/decide-sub-session.ts";
 const STATE = "tutti/src/run/fold/sub-sessions.ts";
 const MONITOR = "tutti/src/engine/sub-sessions/sub-session-monitor.ts";
 const SILENCE = "tutti/src/engine/sessions/silence.ts";
+const JUDGE = "tutti/src/engine/sessions/judge-turn.ts";
 const RETURN = "tutti/src/engine/sub-sessions/return-result.ts";
 const SPAWNS = "tutti/src/engine/sub-sessions/task-spawns.ts";
 const INVOCATIONS = "tutti/src/engine/sub-sessions/task-invocations.ts";
@@ -18,6 +19,13 @@ const SCHEMA = "tutti/src/schema/template.ts";
 const POLLED = "tutti/src/session/polled/polled-session.ts";
 
 export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
+  // Natural mode.
+  {
+    rows: ["D4-004", "D4-204"],
+    file: JUDGE,
+    find: "judged.answer !== null || !isNatural(run) ||",
+    replace: "judged.answer !== null || isNatural(run) ||",
+  },
   // Settings of sub-sessions.
   {
     rows: ["D4-413"],
@@ -59,10 +67,10 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-231"],
     file: SILENCE,
-    find: "silentMs < this.#settings.inactivityThreshold",
+    find: "silentMs < inactivityThreshold",
     replace: "silentMs < 60_000",
   },
-  { rows: ["D4-231"], file: SILENCE, find: "since < this.#settings.confirmationDelay", replace: "since < 30_000" },
+  { rows: ["D4-231"], file: SILENCE, find: "since < confirmationDelay", replace: "since < 30_000" },
   { rows: ["D4-231"], file: MONITOR, find: "windowMs: settings.taskSpawnWindow", replace: "windowMs: 10_000" },
   { rows: ["D4-231"], file: RETURN, find: "cut(message, maxMessageLength)", replace: "message" },
   { rows: ["D4-231"], file: RETURN, find: "${resultSuffix}`", replace: "`" },
@@ -292,14 +300,14 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-212", "D4-213", "D4-571"],
     file: SILENCE,
-    find: "!isQuiet || silentMs < this.#settings.inactivityThreshold",
+    find: "!isQuiet || silentMs < inactivityThreshold",
     replace: "!isQuiet",
   },
   {
     rows: ["D4-214", "D4-215", "D4-228", "D4-572"],
     file: SILENCE,
-    find: "now - since < this.#settings.confirmationDelay",
-    replace: "silentMs < this.#settings.confirmationDelay",
+    find: "now - since < confirmationDelay",
+    replace: "silentMs < confirmationDelay",
   },
   {
     rows: ["D4-214", "D4-215", "D4-228"],
@@ -382,7 +390,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-229", "D4-230", "D4-575"],
     file: MONITOR,
-    find: "if (!(await this.isThere(relation.parentSessionId))) {",
+    find: "if (!isThere) {",
     replace: 'if (status === "completed" && !(await this.isThere(relation.parentSessionId))) {',
   },
   {

@@ -23,6 +23,7 @@ import type {
 } from "../../dialogue.ts";
 import { exitProblem, LONGEST_RETRY_MS, repeatedPrompt } from "../dialogue-parts.ts";
 import { realPath } from "../../permission.ts";
+import type { SubagentEnd } from "../../../schema/status.ts";
 
 /** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;
@@ -88,7 +89,8 @@ class ClaudeDialogue implements Dialogue {
     this.#tasks = [];
     this.#requests.cancelAll();
     this.#queued.clear();
-    for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, phase: "done" });
+    const end = { phase: "done", status: "failed", text: "the process of its agent ended" } as const;
+    for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, ...end });
     this.#subagents.clear();
   }
 
@@ -252,6 +254,7 @@ class ClaudeDialogue implements Dialogue {
         return;
       case "task_started": {
         const toolId = textOf(message["tool_use_id"]);
+        const parent = textOf(message["parent_task_id"]);
         this.#turn?.run(toolId);
         if (message["subagent_type"] === undefined) return;
         this.#subagents.add(id);
@@ -261,12 +264,19 @@ class ClaudeDialogue implements Dialogue {
           phase: "started",
           text: textOf(message["description"]),
           ...(toolId === "" ? {} : { toolId }),
+          ...(parent === "" ? {} : { parent }),
         });
         return;
       }
       case "task_notification":
         if (!this.#subagents.delete(id)) return;
-        this.#context.tell({ type: "subagent", id, phase: "done", text: textOf(message["summary"]) });
+        this.#context.tell({
+          type: "subagent",
+          id,
+          phase: "done",
+          text: textOf(message["summary"]),
+          status: endOf(message["status"]),
+        });
     }
   }
 
@@ -328,6 +338,10 @@ class ClaudeDialogue implements Dialogue {
     this.#context.write(`${JSON.stringify(message)}\n`);
   }
 }
+
+/** Other values than these two, such as `stopped`, mean that it was stopped. */
+const endOf = (status: unknown): SubagentEnd =>
+  status === undefined || status === "completed" ? "completed" : status === "failed" ? "failed" : "cancelled";
 
 /** The program would run a prompt with a leading slash as a command. */
 const asPrompt = (text: string): string => (text.startsWith("/") ? `The request:\n${text}` : text);

@@ -1,0 +1,46 @@
+// Natural mode: one session carries out the whole request with sub-agents of its own, without a plan and workers. Its
+// answer may be plain words, and it counts only when all its sub-sessions have ended.
+import { valuesOf } from "../fold/shared-record.ts";
+import type { Run, Subagent } from "../../schema/run.ts";
+
+export const isNatural = ({ template: { config, phases } }: Run): boolean =>
+  config.useSubSessions && !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
+
+/** The sub-sessions that the census of a natural run counts. Those of a lost session were lost with it. */
+export function countedSubSessions(run: Run): [id: string, subagent: Subagent][] {
+  if (!isNatural(run) || !run.subagents) return [];
+  const isCounted = ({ sessionId, registered }: Subagent): boolean =>
+    registered === true || sessionId === run.main?.sessionId;
+  return Object.entries(run.subagents).filter(([, subagent]) => isCounted(subagent));
+}
+
+/** Whether the main session has to wait for the end of its sub-sessions. */
+export const awaitsSubSessions = (run: Run): boolean =>
+  countedSubSessions(run).some(([, { endedAt }]) => endedAt === null);
+
+/** The deepest level of sub-sessions so far; 1 for a sub-session of a session of the run. */
+export function deepestLevel({ subagents = {} }: Run): number {
+  let deepest = 0;
+  for (const subagent of valuesOf(subagents)) {
+    const seen = new Set<Subagent>();
+    for (
+      let each: Subagent | undefined = subagent;
+      each && !seen.has(each);
+      each = subagents[each.parentSessionId ?? ""]
+    )
+      seen.add(each);
+    deepest = Math.max(deepest, seen.size);
+  }
+  return deepest;
+}
+
+const FAILED = /^\W*failed:\s*/i;
+const PARTLY_DONE = /^\W*partly done:\s*/i;
+
+/** The first words of its summary, as the templates ask for them. */
+export function statedEnd(summary: string): { status: "failed" | "partial" | "success"; reason: string } {
+  const text = summary.trim();
+  if (FAILED.test(text)) return { status: "failed", reason: text.replace(FAILED, "") };
+  if (PARTLY_DONE.test(text)) return { status: "partial", reason: text.replace(PARTLY_DONE, "") };
+  return { status: "success", reason: "" };
+}
