@@ -49,7 +49,7 @@ export function openSubSessions(options: SubSessionPartOptions): SubSessionPart 
     if (orchestratorId === undefined || relation.reported) return;
     const run = options.run(orchestratorId);
     const report = run && reportTo(run, relation, rootOf(log.stored, childSessionId));
-    if (report) guarded(() => options.submit(orchestratorId, report).catch(() => {}));
+    if (report) guarded(() => void options.submit(orchestratorId, report).catch(() => {}));
   };
   const monitor: SubSessionMonitor = new SubSessionMonitor({
     log,
