@@ -194,11 +194,13 @@ export function createProgram(runner: Runner): Command {
   const completion = program
     .command("completion")
     .argument("<shell>", "bash, zsh or fish")
+    .argument("[words...]", "After --: words of a command line to complete, as the script does")
     .description("Print a script that completes commands, flags and ids")
     .action(action(() => import("./setup/completion.ts"), "completion"));
   examples(
     completion,
     'eval "$(tutti completion bash)"',
+    'tutti completion zsh > "${fpath[1]}/_tutti"',
     "tutti completion fish > ~/.config/fish/completions/tutti.fish",
   );
 

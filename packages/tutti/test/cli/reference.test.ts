@@ -1,8 +1,4 @@
-// Help, documentation and completion come from one command table.
-import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// Help and documentation come from one command table.
 import { describe, expect, it } from "vitest";
 import { tutti } from "./in-process.ts";
 import { commandTable, leaves, renderCommands, storedCommands } from "../../../../scripts/generate-cli-docs.mjs";
@@ -56,46 +52,5 @@ describe("tutti --help", () => {
     for (const command of commandTable().commands) expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, "m"));
     for (const [, name] of stdout.slice(stdout.indexOf("Examples:")).matchAll(/^ {2}tutti (\w+)/gm))
       expect(commandTable().commands.map((command) => command.name())).toContain(name);
-  });
-});
-
-describe("completion", () => {
-  it("in bash covers commands, flags and the ids of runs, items and templates; zsh and fish have a script too", async () => {
-    const { stdout: script } = await tutti(["completion", "bash"]);
-    const folder = mkdtempSync(join(tmpdir(), "tutti-completion-"));
-    try {
-      const bin = join(folder, "bin");
-      mkdirSync(bin);
-      writeFileSync(
-        join(bin, "tutti"),
-        '#!/bin/sh\ncase "$1" in list) echo "orch_abc  running  x";; inbox) echo "item_9f  plan";; templates) echo "house  user  House";; esac\n',
-      );
-      chmodSync(join(bin, "tutti"), 0o755);
-      writeFileSync(join(folder, "script.bash"), script);
-      const complete = (...words: string[]): string[] => {
-        const all = ["tutti", ...words].map((word) => `'${word}'`).join(" ");
-        const command = `source ${join(folder, "script.bash")}; COMP_WORDS=(${all}); COMP_CWORD=${words.length}; _tutti; printf '%s\\n' "\${COMPREPLY[@]}"`;
-        const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", command], {
-          cwd: folder,
-          encoding: "utf8",
-          env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` },
-        });
-        expect(stderr).toBe("");
-        return stdout.trim().split("\n");
-      };
-      expect(complete("st")).toEqual(["status", "start"]);
-      expect(complete("--data-dir", "x", "templates", "du")).toEqual(["duplicate"]);
-      expect(complete("run", "request", "--max")).toEqual(["--max-workers", "--max-usd"]);
-      expect(complete("status", "orch_")).toEqual(["orch_abc"]);
-      expect(complete("answer", "")).toEqual(["item_9f"]);
-      expect(complete("templates", "show", "")).toEqual(["house"]);
-      expect(complete("import", "script")).toEqual(["script.bash"]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-    expect((await tutti(["completion", "zsh"])).stdout).toContain("bashcompinit");
-    const fish = (await tutti(["completion", "fish"])).stdout;
-    expect(fish).toContain("complete -c tutti -n '__fish_use_subcommand' -f -a status");
-    expect(fish).toContain("complete -c tutti -n '__fish_seen_subcommand_from logs' -l task");
   });
 });
