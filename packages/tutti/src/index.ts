@@ -1,3 +1,10 @@
+// The types below use those of Node, which `@types/node` provides. Without this line a project that names no `types` of
+// its own could not compile them.
+/// <reference types="node" preserve="true" />
+export { createClient, type ClientOptions } from "./client/client.ts";
+export { followEvents, type FollowOptions } from "./client/follow-events.ts";
+export type { Frame } from "./client/frame.ts";
+export { RequestError } from "./client/request-error.ts";
 export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
 export type { NewRun } from "./engine/new-run.ts";
 export type { RunSummary } from "./engine/runs/finished-runs.ts";

@@ -1,4 +1,8 @@
 // The client with a real server and a real engine.
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type Connection } from "../../src/client/follow-events.ts";
@@ -45,6 +49,19 @@ async function until(reached: () => boolean): Promise<void> {
 }
 
 describe("the client", () => {
+  test("runs the example of docs/api.md", async () => {
+    const page = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8");
+    const [, example] = /```ts\n([\s\S]*?)```/.exec(page)!;
+    const file = join(lab.folder, "example.mts");
+    writeFileSync(
+      file,
+      example!.replace('"tutti"', JSON.stringify(new URL("../../src/index.ts", import.meta.url).href)),
+    );
+    const env = { ...process.env, TUTTI_URL: server.url, TUTTI_TOKEN: token };
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: lab.repo, env });
+    expect(stdout).toMatch(/^success: (\d+) of \1 tasks\n$/);
+  });
+
   test("starts, confirms and follows a run to its result", async () => {
     const client = createClient({ baseUrl: server.url, token });
     expect(await client.list()).toEqual([]);
