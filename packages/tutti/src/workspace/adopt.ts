@@ -2,7 +2,8 @@
 // from the same commit. Merges compare commits, so `adopt` commits the result's tree on top of `start`.
 import type { WorkspacePaths } from "./workspace-paths.ts";
 import { replaceRef } from "./refs.ts";
-import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf, type Repository } from "./repository.ts";
+import { changedFiles, findCommit, isAncestor, newestDate, treeOf, type Repository } from "./repository.ts";
+import { writeCommit } from "./write-commit.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function adopt(
@@ -24,5 +25,5 @@ async function onTopOf(repository: Repository, start: string, result: string, me
   if (await isAncestor(repository, start, result)) return result;
   // A fixed date makes a repeated call produce the same commit.
   const date = await newestDate(repository, [start, result]);
-  return commitTree(repository, { tree, parents: [start], message, date });
+  return writeCommit(repository, { tree, parents: [start], message, date });
 }

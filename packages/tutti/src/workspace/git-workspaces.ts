@@ -9,7 +9,7 @@ import { compareStates, readState } from "./guard/user-refs.ts";
 import { findUnproven } from "./find-unproven.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
 import { combine } from "./merging/merge.ts";
-import { endQuestions } from "./object-names.ts";
+import { endDialogues } from "./dialogue/git-dialogue.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
@@ -167,13 +167,13 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await releaseRun(repository, run);
         const moved = recorded ? await new RunBranch(repository, run, runId).restore(recorded) : [];
         unpin(repository, run);
-        await endQuestions();
+        await endDialogues();
         return moved;
       }),
     close: async () => {
       // A lookup of unfinished work would start another process.
       while (active.size > 0) await Promise.allSettled(active);
-      await endQuestions();
+      await endDialogues();
     },
   };
 }

@@ -3,10 +3,11 @@
 import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
+import { updateRef } from "./dialogue/ref-updates.ts";
 import { exists } from "./folder.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit, hardenRef } from "./harden.ts";
-import { findCommit, isAncestor, onRepository, type Repository } from "./repository.ts";
+import { findCommit, isAncestor, onRepository, sharedPart, type Repository } from "./repository.ts";
 
 /** Git holds the lock of a single ref for milliseconds, so an older lock belongs to a dead process. */
 const STALE_LOCK_MS = 2000;
@@ -61,7 +62,7 @@ export async function writeRef(
   if (commit !== old) {
     await clearWay(repository, ref);
     await hardenCommit(repository, commit, held);
-    await onRepository(repository, `set ${ref}`, ["update-ref", "--no-deref", ref, commit, old ?? ""]);
+    await updateRef({ ref, commit, old }, sharedPart(repository));
   }
   // Also when the ref exists already: its writer may have died before the sync.
   await hardenRef(repository, ref);
@@ -74,7 +75,7 @@ function refsOfRun(ref: string): string[] {
 }
 
 export async function deleteRef(repository: Repository, ref: string): Promise<void> {
-  await onRepository(repository, `delete ${ref}`, ["update-ref", "--no-deref", "-d", ref]);
+  await updateRef({ ref, commit: null }, sharedPart(repository));
 }
 
 /**

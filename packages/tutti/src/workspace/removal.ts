@@ -8,7 +8,8 @@ import { hardenRemoval } from "./harden.ts";
 import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
 import { checkoutsOf, deregister, headLogOf, headOf, registrations, type Registration } from "./registry.ts";
-import { commitTree, findCommit, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
+import { findCommit, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
+import { writeCommit } from "./write-commit.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch } from "./working-tree.ts";
 
@@ -94,7 +95,7 @@ export async function commitLoose(
   if (compared.code === 0 && !(await exists(paths.index))) return null;
   const parents = base === null ? [] : [base];
   const date = base === null ? 0 : await newestDate(repository, parents);
-  return commitTree(repository, { tree, parents, message: "Kept by Tutti: found in the workspace", date });
+  return writeCommit(repository, { tree, parents, message: "Kept by Tutti: found in the workspace", date });
 }
 
 async function emptyTree(repository: Repository): Promise<string> {

@@ -4,7 +4,9 @@ import { join, relative, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { isTooOld, readGitVersion } from "./git-version.ts";
 import { git, items, OLDEST_GIT, text, type GitOptions, type GitOutput } from "./git.ts";
-import { findObject } from "./object-names.ts";
+import type { DialogueOptions } from "./dialogue/git-dialogue.ts";
+import { findCommitObject, findObject, type CommitObject } from "./dialogue/objects.ts";
+import { compareTrees } from "./dialogue/tree-changes.ts";
 import type { RepositoryFacts } from "./workspace.ts";
 
 export interface Repository {
@@ -166,47 +168,74 @@ export async function treeOf(repository: Repository, commit: string): Promise<st
   return tree;
 }
 
-const resolveName = ({ root, commonDir }: Repository, name: string): Promise<string | null> =>
-  findObject(name, { cwd: root, gitDir: commonDir, workTree: root });
+const resolveName = (repository: Repository, name: string): Promise<string | null> =>
+  findObject(name, sharedPart(repository));
+
+/** For the dialogues with git, which use only objects and refs. */
+export const sharedPart = ({ root, commonDir }: Repository): DialogueOptions => ({
+  cwd: root,
+  gitDir: commonDir,
+  workTree: root,
+});
+
+export async function readCommit(repository: Repository, commit: string): Promise<CommitObject> {
+  const found = await findCommitObject(commit, sharedPart(repository));
+  if (found === null)
+    throw new TuttiError("git_failed", `The repository "${repository.root}" has no commit "${commit}".`);
+  return found;
+}
 
 export async function parentsOf(repository: Repository, commit: string): Promise<string[]> {
-  const { stdout } = await onRepository(repository, `read ${commit}`, ["rev-parse", `${commit}^@`]);
-  return stdout.split("\n").filter((line) => line !== "");
+  return (await readCommit(repository, commit)).parents;
 }
 
 /** Returns whether `ancestor` is in the history of `commit`. A commit is its own ancestor. */
 export async function isAncestor(repository: Repository, ancestor: string, commit: string): Promise<boolean> {
-  if (ancestor === commit) return true;
+  const near = await isNearAncestor(repository, ancestor, commit);
+  if (near !== null) return near;
   const args = ["merge-base", "--is-ancestor", ancestor, commit];
   return (await onRepository(repository, `compare ${ancestor} and ${commit}`, args, { accept: [1] })).code === 0;
 }
 
+/** Commits to read before a process of git is the faster way. */
+const NEAR = 100;
+const NEAR_PARENTS = 8;
+
+/** Reads the history of `commit` until it meets `ancestor` or older commits. Null: it is too long or incomplete. */
+async function isNearAncestor(repository: Repository, ancestor: string, commit: string): Promise<boolean | null> {
+  if (ancestor === commit) return true;
+  const found = new Set([commit]);
+  const older = await nearParents(repository, ancestor);
+  for (const at of found) {
+    if (at === ancestor) return true;
+    if (older.has(at)) continue;
+    const read = await findCommitObject(at, sharedPart(repository));
+    if (!read || found.size > NEAR) return null;
+    for (const parent of read.parents) found.add(parent);
+  }
+  return false;
+}
+
+/** Returns the nearest proper ancestors of `commit`. It cannot be in the history of any of them. */
+async function nearParents(repository: Repository, commit: string): Promise<Set<string>> {
+  const found = new Set([commit]);
+  for (const at of found) {
+    if (found.size > NEAR_PARENTS) break;
+    for (const parent of (await findCommitObject(at, sharedPart(repository)))?.parents ?? []) found.add(parent);
+  }
+  found.delete(commit);
+  return found;
+}
+
 /** Returns the newest committer date in seconds since 1970. */
 export async function newestDate(repository: Repository, commits: readonly string[]): Promise<number> {
-  const args = ["rev-list", "--no-walk", "--timestamp", ...commits];
-  const { stdout } = await onRepository(repository, "read the dates of commits", args);
-  return Math.max(0, ...stdout.split("\n").map((line) => Number.parseInt(line, 10) || 0));
+  const found = await Promise.all(commits.map((commit) => readCommit(repository, commit)));
+  return Math.max(0, ...found.map(({ date }) => date));
 }
 
 export async function changedFiles(repository: Repository, from: string, to: string): Promise<string[]> {
   if (from === to) return [];
-  const flags = ["-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"];
-  const { stdout } = await onRepository(repository, "compare two commits", [
-    "diff-tree",
-    ...flags,
-    "--end-of-options",
-    from,
-    to,
-  ]);
-  return items(stdout).map(text).sort();
-}
-
-export async function commitTree(
-  repository: Repository,
-  commit: { tree: string; parents: readonly string[]; message: string; date?: number },
-): Promise<string> {
-  const { tree, parents, message, date } = commit;
-  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
-  const options = { input: Buffer.from(message), ...(date === undefined ? {} : { date }) };
-  return (await onRepository(repository, "commit", args, options)).stdout.trim();
+  const trees = await Promise.all([treeOf(repository, from), treeOf(repository, to)]);
+  const changes = await compareTrees(...trees, sharedPart(repository));
+  return changes.flatMap(({ path, isFolder }) => (isFolder ? [] : [text(path)])).sort();
 }

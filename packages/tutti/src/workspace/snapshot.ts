@@ -4,7 +4,8 @@ import { isFolder } from "./folder.ts";
 import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
 import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
 import { headOf, headRefOf, registrations, type Registration } from "./registry.ts";
-import { changedFiles, commitTree, isAncestor, parentsOf, treeOf, type Repository } from "./repository.ts";
+import { changedFiles, isAncestor, parentsOf, treeOf, type Repository } from "./repository.ts";
+import { writeCommit } from "./write-commit.ts";
 import { clearScratch, keepIndex, writeWorkingTree } from "./working-tree.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
@@ -54,7 +55,7 @@ export async function saveWork(
   if (tree === (await treeOf(repository, start))) return null;
   const last = await readRef(repository, savedRef(paths));
   if (last !== null && tree === (await treeOf(repository, last))) return last;
-  const commit = await commitTree(repository, { tree, parents: [start], message });
+  const commit = await writeCommit(repository, { tree, parents: [start], message });
   await writeRef(repository, savedRef(paths), commit, last);
   return commit;
 }
@@ -95,5 +96,5 @@ async function commitFor(
     const parents = await parentsOf(repository, last);
     if (parents.length === 1 && parents[0] === parent) return last;
   }
-  return commitTree(repository, { tree, parents: [parent], message });
+  return writeCommit(repository, { tree, parents: [parent], message });
 }

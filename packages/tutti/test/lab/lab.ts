@@ -177,8 +177,13 @@ export function processesOf(folder: string): string[] {
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
       try {
-        if (/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"))) return [];
+        const [, state = "", parent] =
+          /^\d+ \(.*\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+        if ("ZX".includes(state)) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        // An engine in this process keeps these for its next requests, and ends them when it is closed.
+        const isDialogue = /^git .* (?:cat-file --batch-command|(?:diff-tree|update-ref) .*--stdin)/.test(command);
+        if (isDialogue && Number(parent) === process.pid) return [];
         const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
         return command.includes(folder) || environment.includes(folder) ? [`${pid} ${command}`] : [];
       } catch {

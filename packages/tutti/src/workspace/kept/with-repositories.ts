@@ -1,5 +1,5 @@
 import { TuttiError } from "../../schema/error.ts";
-import { endQuestions } from "../object-names.ts";
+import { endDialogues } from "../dialogue/git-dialogue.ts";
 import { locate, type Repository } from "../repository.ts";
 
 export interface OpenedRepositories {
@@ -28,6 +28,6 @@ export async function withRepositories<T>(
     }
     return await work({ repositories: [...byDir.values()], problems });
   } finally {
-    await endQuestions();
+    await endDialogues();
   }
 }

@@ -3,7 +3,8 @@
 import { items, text } from "../git.ts";
 import { hardenCommit } from "../harden.ts";
 import type { RunPaths } from "../workspace-paths.ts";
-import { commitOf, commitTree, isAncestor, newestDate, onRepository, type Repository } from "../repository.ts";
+import { commitOf, isAncestor, newestDate, onRepository, type Repository } from "../repository.ts";
+import { writeCommit } from "../write-commit.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Merge } from "../workspace.ts";
 
@@ -78,5 +79,5 @@ async function commitMerge(
   message: string,
 ): Promise<string> {
   const date = await newestDate(repository, parents);
-  return commitTree(repository, { tree, parents, message, date });
+  return writeCommit(repository, { tree, parents, message, date });
 }

@@ -1,9 +1,10 @@
 import { TuttiError } from "../../schema/error.ts";
 import { runBranch } from "../../schema/ids.ts";
+import { updateRef } from "../dialogue/ref-updates.ts";
 import { hardenRef } from "../harden.ts";
 import { readRef, shortHash, writeRef } from "../refs.ts";
 import { checkoutsOf } from "../registry.ts";
-import { onRepository, type Repository } from "../repository.ts";
+import { sharedPart, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 import { branchRefOf } from "./find-result.ts";
 
@@ -19,7 +20,7 @@ export async function dropBranch(repository: Repository, run: RunPaths, runId: s
   }
   const kept = `${run.refPrefix}dropped/${shortHash(commit)}`;
   await writeRef(repository, kept, commit, await readRef(repository, kept), [commit]);
-  await onRepository(repository, `delete ${ref}`, ["update-ref", "--no-deref", "-d", ref, commit]);
+  await updateRef({ ref, commit: null, old: commit }, sharedPart(repository));
   await hardenRef(repository, ref);
   return commit;
 }

@@ -1,0 +1,38 @@
+// Compares trees with `git diff-tree`, which starts no program of the repository for this format.
+import { ask, type DialogueOptions } from "./git-dialogue.ts";
+
+export interface TreeChange {
+  /** One character per byte. */
+  path: string;
+  /** The object in the second tree; null if the path was removed. */
+  hash: string | null;
+  isFolder: boolean;
+}
+
+const DIFF_TREE = ["diff-tree", "--stdin", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
+const FOLDER_MODE = "040000";
+
+/** Returns the files and folders that differ between two trees, given by their full hashes. */
+export function compareTrees(from: string, to: string, options: DialogueOptions): Promise<TreeChange[]> {
+  // Git repeats a line that is no request, and thereby marks the end of the answer.
+  return ask(DIFF_TREE, { purpose: "compare two trees", input: `${from} ${to}\n\n`, read }, options);
+}
+
+/** The answer is the request's line, two fields per change that each end with a NUL, and an empty line. */
+function read(output: string): { value: TreeChange[]; length: number } | null {
+  const changes: TreeChange[] = [];
+  let at = output.indexOf("\n") + 1;
+  if (at === 0) return null;
+  while (output[at] === ":") {
+    const middle = output.indexOf("\0", at);
+    const end = middle === -1 ? -1 : output.indexOf("\0", middle + 1);
+    if (end === -1) return null;
+    const [, mode, , hash = ""] = output.slice(at + 1, middle).split(" ");
+    const isRemoved = /^0+$/.test(hash);
+    const path = output.slice(middle + 1, end);
+    const isFolder = isRemoved ? output.startsWith(FOLDER_MODE, at + 1) : mode === FOLDER_MODE;
+    changes.push({ path, hash: isRemoved ? null : hash, isFolder });
+    at = end + 1;
+  }
+  return at < output.length ? { value: changes, length: at + 1 } : null;
+}
