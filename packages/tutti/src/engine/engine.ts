@@ -123,7 +123,8 @@ export class Engine {
   /** Carries out an order of `ORDERS`; `input` is the body of its route. */
   async order<Name extends OrderName>(id: string, name: Name, ...[input]: OrderArguments<Name>): Promise<Run> {
     const { writer } = this.#runs.live(id);
-    if (name === "confirm") checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
+    if (name === "confirm" || name === "edit")
+      checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
     if (name !== "start") return writer.submit(orderCommand(name, input as never));
     const { cwd, follows } = writer.run;
     const { head, dirty } = await this.#options.workspaces.inspect(cwd);

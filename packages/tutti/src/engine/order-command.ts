@@ -1,4 +1,4 @@
-import type { Order } from "../run/command.ts";
+import type { Order, PlanChanges } from "../run/command.ts";
 import type { OrderInput, OrderName } from "../schema/api/orders.ts";
 
 /** `start` also needs the state of the repository. */
@@ -8,16 +8,20 @@ const COMMANDS: { [Name in PlainOrder]: (input: OrderInput<Name>) => Order } = {
   pause: () => ({ type: "pause" }),
   resume: () => ({ type: "resume" }),
   cancel: () => ({ type: "cancel" }),
-  confirm: ({ modifications: tasks, hash, ...changes } = {}) => ({
-    type: "confirm",
-    changes: { ...changes, ...(tasks && { tasks }) } as Extract<Order, { type: "confirm" }>["changes"],
-    ...(hash !== undefined && { hash }),
-  }),
+  confirm: (input = {}) => ({ type: "confirm", ...planChanges(input) }),
+  edit: (input) => ({ type: "edit", ...planChanges(input) }),
   requestChanges: ({ text }) => ({ type: "requestChanges", text }),
   decide: ({ decisions }) => ({ type: "decide", decisions }),
   message: ({ text, taskId = null, now }) => ({ type: "message", text, taskId, ...(now ? { now } : {}) }),
   retry: ({ taskId }) => ({ type: "retry", taskId }),
 };
+
+function planChanges({ modifications: tasks, hash, ...changes }: OrderInput<"confirm" | "edit"> & object) {
+  return {
+    changes: { ...changes, ...(tasks && { tasks }) } as PlanChanges,
+    ...(hash !== undefined && { hash }),
+  };
+}
 
 export const orderCommand = <Name extends PlainOrder>(name: Name, input: OrderInput<Name>): Order =>
   COMMANDS[name](input);

@@ -35,6 +35,7 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
     case "requestChanges":
       return { ...command, text: seal(command.text) };
     case "confirm":
+    case "edit":
       return command.changes ? { ...command, changes: seal(command.changes) } : command;
     case "answer":
     case "supply":

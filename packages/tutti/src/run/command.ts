@@ -47,6 +47,7 @@ export type Order =
     }
   | { type: "start"; base: string; warnings: string[] }
   | { type: "confirm"; changes?: PlanChanges; hash?: string }
+  | { type: "edit"; changes: PlanChanges; hash?: string }
   | { type: "requestChanges"; text: string }
   | { type: "pause" }
   | { type: "resume" }

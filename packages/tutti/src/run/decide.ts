@@ -11,7 +11,7 @@ import { answerItem, decideByIndex } from "./inbox/answer-item.ts";
 import { apply } from "./apply.ts";
 import { start } from "./rules/begin.ts";
 import type { Command, Order } from "./command.ts";
-import { confirm, requestChanges } from "./plan/confirm.ts";
+import { confirm, editPlan, requestChanges } from "./plan/confirm.ts";
 import { decideReport } from "./rules/decide-report.ts";
 import { consequences } from "./consequences.ts";
 import { addItem, withdraw } from "./inbox/inbox.ts";
@@ -112,6 +112,7 @@ function next(run: Run, event: RunEvent, timestamp: number): Run {
 const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
   "start",
   "confirm",
+  "edit",
   "requestChanges",
   "pause",
   "resume",
@@ -159,6 +160,8 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
       return start(run, command.base, command.warnings, at);
     case "confirm":
       return confirm(run, command.changes ?? {}, command.hash);
+    case "edit":
+      return editPlan(run, command.changes, command.hash, at);
     case "requestChanges":
       return requestChanges(run, command.text);
     case "pause":

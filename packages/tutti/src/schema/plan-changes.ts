@@ -36,3 +36,11 @@ export const ChangedPlan = z.strictObject({
   hash: z.string().optional(),
 });
 export type ChangedPlan = z.infer<typeof ChangedPlan>;
+
+/** Changes before the confirmation. Skipped tasks and the budget belong to the confirmation itself. */
+export const EditedPlan = z.strictObject({
+  modifications: z.record(z.string(), Modification.omit({ skip: true, satisfied: true })).default({}),
+  added: ChangedPlan.shape.added,
+  removed: ChangedPlan.shape.removed,
+  hash: ChangedPlan.shape.hash,
+});

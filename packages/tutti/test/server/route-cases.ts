@@ -249,6 +249,14 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: ({ created }) => ({ params: { id: created }, body: { modifications: [] } }),
     conflict: ofCreated,
   },
+  "POST /api/orchestrator/:id/edit-plan": {
+    success: async (scene) => ({
+      params: { id: await scene.waiting() },
+      body: { added: [{ id: "more", title: "More", description: "Do more" }] },
+    }),
+    wrong: ({ created }) => ({ params: { id: created }, body: { modifications: { a: { skip: true } } } }),
+    conflict: ({ created }) => ({ params: { id: created }, body: {} }),
+  },
   "POST /api/orchestrator/:id/request-changes": {
     success: async (scene) => ({ params: { id: await scene.waiting() }, body: { text: "shorter" } }),
     wrong: ({ created }) => ({ params: { id: created }, body: { text: "" } }),

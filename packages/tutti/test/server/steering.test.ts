@@ -178,6 +178,25 @@ describe("a plan", () => {
     await end(id);
   });
 
+  it("is changed without being confirmed, and reviewed again", async () => {
+    const id = await waitingPlan([{ id: "a" }, { id: "b" }], [goodWorker]);
+    const [seen] = Object.values(run(id).inbox);
+    const edit = (body: object) => order(id, "edit-plan", body);
+    expect((await edit({ modifications: { a: { skip: true } } })).status).toBe(400);
+    expect((await edit({ removed: ["z"] })).json.error.code).toBe("invalid_plan");
+    expect((await edit({ removed: ["b"], hash: "of another plan" })).status).toBe(409);
+    const body = { modifications: { a: { title: "Shorter" } }, removed: ["b"], hash: seen!.hash };
+    expect((await edit(body)).json).toEqual(DONE);
+    expect(run(id)).toMatchObject({ status: "confirming", tasks: [{ id: "a", title: "Shorter" }] });
+    const [item] = Object.values(run(id).inbox);
+    expect(item).toMatchObject({ kind: "plan", question: "Carry out this plan of 1 task?" });
+    expect(item!.hash).not.toBe(seen!.hash);
+    expect((await order(id, "confirm-tasks", { hash: seen!.hash })).status).toBe(409);
+    expect((await order(id, "confirm-tasks", { hash: item!.hash })).status).toBe(200);
+    await end(id);
+    expect((await edit({ removed: ["a"] })).status).toBe(409);
+  });
+
   it("is made again with the changes that the user requests", async () => {
     const id = await waitingPlan([{ id: "a" }], [goodWorker]);
     expect((await order(id, "request-changes", { text: " " })).status).toBe(400);

@@ -1,7 +1,8 @@
-import type { PlanChanges, TaskChange } from "../command.ts";
+import type { History, PlanChanges, TaskChange } from "../command.ts";
+import { estimatePlan } from "./estimate.ts";
 import { parallelGroups } from "./graph.ts";
-import { answered } from "../inbox/inbox.ts";
-import { checkPlan } from "./plan.ts";
+import { addItem, answered } from "../inbox/inbox.ts";
+import { checkPlan, soundOrder, type Plan } from "./plan.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -9,14 +10,7 @@ import { Task } from "../../schema/task.ts";
 
 /** Confirms the plan, its `changes` and its budget together, or rejects all of them. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
-  if (run.status !== "confirming") throw refused(run, "confirmed", `it is ${run.status}, not confirming`);
-  const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
-  if (hash !== undefined && item?.hash !== hash) {
-    throw refused(run, "confirmed", "the plan has changed since you saw it. Review the new plan and confirm it again");
-  }
-  const { tasks, skipped } = changedPlan(run, changes);
-  const { errors } = checkPlan(tasks, run.template);
-  if (errors.length > 0) throw invalidPlan(run, errors);
+  const { tasks, skipped } = reviewedPlan(run, changes, hash, "confirmed");
   const budget = { ...run.budget, ...changes.budget };
   const data = { taskCount: tasks.length, tasks, parallelGroups: parallelGroups(tasks), skipped, budget };
   return [
@@ -27,6 +21,45 @@ export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent
       data: { id: run.id, previousPhase: run.currentPhase, currentPhase: "workerExecution", status: "spawning" },
     },
   ];
+}
+
+/** Replaces the plan by the changed one, about which the user is asked again. */
+export function editPlan(run: Run, changes: PlanChanges, hash: string | undefined, at: number): RunEvent[] {
+  const { tasks, warnings } = reviewedPlan(run, changes, hash, "edited");
+  const plan: Plan = { tasks, errors: [], warnings, executionOrder: soundOrder(tasks, run.executionOrder) };
+  const data = { taskCount: tasks.length, parallelGroups: parallelGroups(tasks), ...plan };
+  return [
+    ...settle(run, "edited"),
+    { type: "orchestrator:tasksReady", data: { id: run.id, ...data } },
+    askToConfirm(run, plan, undefined, at),
+  ];
+}
+
+/** Throws unless the run waits for the confirmation of the plan with this `hash` and the changed plan is valid. */
+function reviewedPlan(run: Run, changes: PlanChanges, hash: string | undefined, verb: string) {
+  if (run.status !== "confirming") throw refused(run, verb, `it is ${run.status}, not confirming`);
+  const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
+  if (hash !== undefined && item?.hash !== hash) {
+    throw refused(run, verb, "the plan has changed since you saw it. Review the new plan and confirm it again");
+  }
+  const changed = changedPlan(run, changes);
+  const { errors, warnings } = checkPlan(changed.tasks, run.template);
+  if (errors.length > 0) throw invalidPlan(run, errors);
+  return { ...changed, warnings };
+}
+
+export function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | undefined, at: number): RunEvent {
+  const { maxWorkers, parallelExecution } = run.template.config;
+  const sound = errors.length === 0;
+  const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
+  const question = sound
+    ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
+    : `The plan is invalid: ${errors.join("; ")}`;
+  return addItem(
+    run,
+    { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
+    at,
+  );
 }
 
 /** Throws `invalid_plan` if the changes do not fit the plan. Does not check the plan as a whole. */

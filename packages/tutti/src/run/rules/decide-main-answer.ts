@@ -4,8 +4,8 @@ import { assignableAgents } from "./assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
 import { askPerson } from "../inbox/ask-user.ts";
 import type { History, TurnOver } from "../command.ts";
-import { estimatePlan } from "../plan/estimate.ts";
 import { afterAggregation, complete, enter, fail } from "../consequences.ts";
+import { askToConfirm } from "../plan/confirm.ts";
 import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
@@ -209,20 +209,6 @@ function planReady(run: Run, plan: Plan, history: History | undefined, at: numbe
     return [ready, complete({ ...run, tasks, skipped })];
   }
   return [ready, askToConfirm(run, plan, history, at)];
-}
-
-function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | undefined, at: number): RunEvent {
-  const { maxWorkers, parallelExecution } = run.template.config;
-  const sound = errors.length === 0;
-  const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
-  const question = sound
-    ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
-    : `The plan is invalid: ${errors.join("; ")}`;
-  return addItem(
-    run,
-    { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
-    at,
-  );
 }
 
 /** The same block as of an aggregation, but only about the conflicts for which a task waits. */

@@ -5,7 +5,7 @@ import { words } from "./query.ts";
 import type { Route } from "./route.ts";
 import { Done } from "./run-values.ts";
 import { TaskId } from "../ids.ts";
-import { ChangedPlan } from "../plan-changes.ts";
+import { ChangedPlan, EditedPlan } from "../plan-changes.ts";
 
 const GivenDecision = z
   .strictObject({
@@ -61,6 +61,20 @@ export const ORDERS = {
     // An empty body confirms the plan without changes.
     body: ChangedPlan.prefault({}),
     response: Confirmed,
+    errors: [
+      "run_not_found",
+      "wrong_state",
+      "invalid_plan",
+      "agent_unknown",
+      "agent_not_startable",
+      "invalid_scenario",
+      "forbidden",
+    ],
+  },
+  edit: {
+    path: "edit-plan",
+    summary: "Changes the plan without confirming it. The user then reviews the changed plan.",
+    body: EditedPlan,
     errors: [
       "run_not_found",
       "wrong_state",

@@ -17,8 +17,8 @@ export function steerHandlers({
     async ({ params, body, context }) => {
       const { id } = findRun(engine, params["id"]!);
       const input = "body" in ORDERS[name] ? await body() : undefined;
-      if (name === "confirm") {
-        const { modifications, added } = input as ChangedPlan;
+      if (name === "confirm" || name === "edit") {
+        const { modifications, added } = input as Pick<ChangedPlan, "modifications" | "added">;
         const agents = [...Object.values(modifications), ...added].map(({ agent }) => agent);
         const restricted = restrictionOf(onlyNamedAgents, context.get("holder")!);
         if (restricted !== null) mustBeNamedAgents(agents, restricted);

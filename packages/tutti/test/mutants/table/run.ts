@@ -171,7 +171,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-033"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/plan/confirm.ts",
     find: "evidence: { tasks, errors,",
     replace: "evidence: { errors,",
   },
