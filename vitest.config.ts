@@ -28,7 +28,7 @@ light.push("packages/local-agent/test/javascript.test.ts");
 const HANG_MS = 600_000;
 
 export default defineConfig(({ mode }) => ({
-  ssr: { resolve: { conditions: ["source"] } },
+  ssr: { resolve: { conditions: ["tutti-source"] } },
   test: {
     projects:
       mode === "agents"

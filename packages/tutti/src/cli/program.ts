@@ -44,6 +44,7 @@ const SERVER_COMMANDS = new Set([
   "schedules",
   "triggers",
   "tokens",
+  "mcp",
 ]);
 
 /** Calls `work` with an `Output`, and handles its exit code and its errors. */
@@ -148,6 +149,13 @@ export function createProgram(runner: Runner): Command {
     .description("Open the dashboard in the browser, and print its address")
     .action(action(() => import("./setup/open.ts"), "open"));
   examples(open, "tutti open", "tutti open 4k2m");
+
+  const mcp = program
+    .command("mcp")
+    .description("Offer your runs as MCP tools to your own agent")
+    .option("--http <port>", "Serve http://127.0.0.1:PORT/mcp instead of stdin and stdout; 0 selects a free port")
+    .action(action(() => import("./mcp/mcp.ts"), "mcp"));
+  examples(mcp, "claude mcp add tutti -- tutti mcp", "tutti mcp --http 4518");
 
   program
     .command("demo")

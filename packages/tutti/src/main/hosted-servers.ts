@@ -13,7 +13,7 @@ import { readVersion } from "./version.ts";
 import { DASHBOARD_PATH, HostedServerRequest, SERVER_PATH, type HostedServer } from "../schema/api/hosted-server.ts";
 import { TuttiError } from "../schema/error.ts";
 import { accessRequest } from "../server/access/access.ts";
-import { SOCKET_ACCESS } from "../server/access/socket-access.ts";
+import { checkSocketOrigin } from "../server/access/socket-access.ts";
 import { encodeError } from "../server/encode-error.ts";
 
 export class HostedServers {
@@ -62,13 +62,13 @@ export class HostedServers {
   };
 
   async #sendDashboard(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    SOCKET_ACCESS.checkOrigin(accessRequest(request, false));
+    checkSocketOrigin(accessRequest(request, false));
     response.writeHead(200, JSON_TYPE).end(JSON.stringify(await this.openDashboard()));
   }
 
   /** Sends the address as the first line, and then nothing until the server ends. */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    SOCKET_ACCESS.checkOrigin(accessRequest(request, false));
+    checkSocketOrigin(accessRequest(request, false));
     const options = HostedServerRequest.parse(JSON.parse(await text(request)));
     this.#mustBeOpen();
     const starting = serveEngine(this.#local, { ...options, dataDir: this.#dataDir, version: readVersion() });

@@ -43,7 +43,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`, port, close };
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
+export async function listen(server: Server, host: string, port: number): Promise<number> {
   server.listen({ host, port });
   try {
     await once(server, "listening");

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
-import { SOCKET_ACCESS } from "./access/socket-access.ts";
+import { socketAccess } from "./access/socket-access.ts";
 import {
   createHttpServer,
   serveRequests,
@@ -20,5 +20,5 @@ export async function startSocketServer(
   // The socket alone keeps no process alive: a program that embeds the engine ends as it did without the socket.
   server.unref();
   const noLimits = { limiter: null, onlyNamedAgents: false };
-  return serveRequests(server, { ...parts, ...noLimits, webRoot: null, access: SOCKET_ACCESS });
+  return serveRequests(server, { ...parts, ...noLimits, webRoot: null, access: socketAccess(parts.tokens) });
 }

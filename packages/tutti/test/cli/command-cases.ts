@@ -100,6 +100,7 @@ export const COMMANDS: Record<string, CommandCase> = {
   },
   serve: { good: null, bad: (scene) => scene.here("serve", "--port", "nonsense") },
   open: { good: (scene) => scene.at("open", scene.runs.ended), bad: unknownId("open") },
+  mcp: { good: null, bad: (scene) => scene.here("mcp", "--http", "nonsense") },
   demo: { good: null, bad: noSuchFlag("demo") },
   init: {
     good: (scene) => scene.here("init", join(scene.folder, "project")),

@@ -22,6 +22,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // The sentences about wrong members, for templates and messages.
   "explain-issue": [],
   protocol: ["schema", "explain-issue"],
+  // Tools as tables, and the server that offers them to agents.
+  mcp: ["schema", "explain-issue"],
   run: ["schema"],
   client: ["schema"],
   template: ["schema", "explain-issue", "world", "durable-file"],
@@ -38,7 +40,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
   // Observes the engine from outside: counts, logs and traces its events.
   telemetry: ["schema", "run", "engine", "world"],
-  server: ["schema", "protocol", "template", "engine", "schedule", "telemetry", "durable-file"],
+  server: ["schema", "protocol", "mcp", "template", "engine", "schedule", "telemetry", "durable-file"],
   // Sends notifications about events, and runs the user's own command for them.
   notify: ["schema", "run", "session", "world", "durable-file"],
   // Inspects the machine with the modules that know it: programs, git, the store and the user's configuration.
@@ -50,6 +52,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "client",
     "run",
     "main",
+    "mcp",
     "protocol",
     "mailbox",
     "template",
@@ -97,6 +100,7 @@ const filesThatOpenAnEngine = [
   "cli/access/open-runs.ts",
   "cli/access/joined-engine.ts",
   "cli/access/local-runs.ts",
+  "cli/mcp/runs-link.ts",
   "module/shared-engine.ts",
 ];
 /** The files of main that open an engine. The others only read, and every command may use them. */

@@ -2,7 +2,7 @@
 // this one opens the engine itself and continues the runs that it follows.
 import type { EngineAddress } from "./engine-address.ts";
 import type { RunAccess } from "./runs.ts";
-import { serverRuns } from "./server-runs.ts";
+import { serverRuns, type RunsAddress } from "./server-runs.ts";
 import { SOCKET_URL, type SocketClient } from "./socket-client.ts";
 import { untilFree } from "./until-free.ts";
 import type { LocalEngine } from "../../main/local-engine.ts";
@@ -26,8 +26,8 @@ export class JoinedEngine {
     this.#open = open;
   }
 
-  get runs(): RunAccess {
-    return serverRuns({
+  get address(): RunsAddress {
+    return {
       baseUrl: SOCKET_URL,
       fetch: this.#fetch,
       socket: {
@@ -42,7 +42,11 @@ export class JoinedEngine {
         openDashboard: async () => (await this.#address.openDashboard()).openUrl,
         settled: async (id) => this.#own?.engine.settled(id),
       },
-    });
+    };
+  }
+
+  get runs(): RunAccess {
+    return serverRuns(this.address);
   }
 
   /** Resolves when an engine answers, of another process or of this one. */

@@ -60,7 +60,7 @@ async function findEarlier(output: Output, idPrefix: string): Promise<Run> {
 }
 
 /** A run after an `earlier` one has its folder, template and agent, unless a flag names another. */
-function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
+export function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
   const cwd = resolve(flags.cwd ?? earlier?.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.
   const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;

@@ -53,7 +53,7 @@ export const OWNER: Holder = { name: null, role: "admin", id: "" };
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
-/** The checks of a request. `SOCKET_ACCESS` implements them for a Unix socket. */
+/** The checks of a request. `socketAccess` implements them for a Unix socket. */
 export type RequestAccess = Pick<Access, "checkOrigin" | "checkToken" | "holderOf" | "setCookie">;
 
 export class Access {
