@@ -1,12 +1,10 @@
 // Detects stalled agents. `ActivityWatch` measures output, processor time and the number of processes: an agent that
 // waits for a long command writes nothing either, but has further processes.
-import { readFileSync } from "node:fs";
 import { findSessionProcesses } from "./session-processes.ts";
+import { processTable } from "../process-table.ts";
 
 /** An agent that uses less than this share of one processor is idle. */
 const BUSY_SHARE = 0.1;
-/** The unit of processor time in `/proc/PID/stat`. */
-const TICK_MS = 10;
 
 export class ActivityWatch {
   readonly #sessionId: string;
@@ -14,7 +12,7 @@ export class ActivityWatch {
   #processes = "";
   /** The fewest processes seen so far. Further ones are commands of the agent. */
   #fewest = Number.POSITIVE_INFINITY;
-  #ticks = 0;
+  #cpuMs = 0;
   #checkedAt: number;
   #activeAt: number;
 
@@ -32,31 +30,20 @@ export class ActivityWatch {
   /** Returns the milliseconds without activity. `size` is the length of the agent's output. */
   look(size: number, now: number): number {
     const pids = findSessionProcesses(this.#sessionId);
-    const usages = pids.map(readUsage);
-    const ticks = usages.reduce((sum, each) => sum + each.ticks, 0);
+    const entries = processTable().read(pids);
+    const cpuMs = entries.reduce((sum, each) => sum + each.cpuMs, 0);
     const processes = pids.join(" ");
     this.#fewest = Math.min(this.#fewest, pids.length);
     const elapsed = Math.max(1, now - this.#checkedAt);
     // On an overloaded machine a runnable process may get almost no processor time.
-    const runnable = usages.some(({ state }) => state === "R" || state === "D");
+    const runnable = entries.some(({ state }) => state === "R" || state === "D");
     // A command may be idle for long, for example while it waits for another machine. So further processes count too.
-    const busy = pids.length > this.#fewest || runnable || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
+    const busy = pids.length > this.#fewest || runnable || cpuMs - this.#cpuMs > BUSY_SHARE * elapsed;
     if (size !== this.#size || processes !== this.#processes || busy) this.#activeAt = now;
     this.#size = size;
     this.#processes = processes;
-    this.#ticks = ticks;
+    this.#cpuMs = cpuMs;
     this.#checkedAt = now;
     return now - this.#activeAt;
-  }
-}
-
-/** `ticks` is user plus system time; 0 if the process is gone. */
-function readUsage(pid: number): { state: string; ticks: number } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0]!, ticks: Number(fields[11]) + Number(fields[12]) };
-  } catch {
-    return { state: "", ticks: 0 };
   }
 }

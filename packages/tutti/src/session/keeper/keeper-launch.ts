@@ -26,7 +26,10 @@ export interface Revival extends ResumedConversation {
  * The variables that a keeper needs itself. The two marks are set only if Tutti runs in a session of another Tutti, whose
  * end must find this keeper.
  */
-const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "TUTTI_SESSION_KEY", "TUTTI_RUN_ID"];
+const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "TUTTI_PROCESS_TABLE"].concat([
+  "TUTTI_SESSION_KEY",
+  "TUTTI_RUN_ID",
+]);
 const LAUNCH_FD = 3;
 
 /**

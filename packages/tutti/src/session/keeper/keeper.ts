@@ -96,8 +96,7 @@ class Keeper {
     setInterval(() => this.#readRequests(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
     setInterval(() => this.#mask(), MASK_MS);
-    // `ActivityWatch` reads `/proc`, so stalls are detected on Linux only.
-    if (this.#spec.stallMs !== null && process.platform === "linux") this.#watchActivity(this.#spec.stallMs);
+    if (this.#spec.stallMs !== null) this.#watchActivity(this.#spec.stallMs);
     try {
       watch(this.#at.requests, () => this.#readRequests());
     } catch {

@@ -2,10 +2,11 @@
 //
 // Two marks lead to them, which every child inherits. `TUTTI_SESSION_KEY` in the environment is lost by a command such
 // as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives `exec`, `setsid` and
-// an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written there.
+// an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written there. Other systems
+// have no such limit.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { findMarked, findProcesses, sweep } from "../process.ts";
+import { findMarked, sweep } from "../process.ts";
+import { processTable } from "../process-table.ts";
 
 /** Far above any limit in use, so that no other process has the number by chance. */
 const LOWEST_LIMIT = 2 ** 40;
@@ -19,18 +20,9 @@ export const SET_LOCK_LIMIT = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1
 
 /** All live processes of the session except the caller. */
 export function findSessionProcesses(sessionId: string): number[] {
-  const limit = String(lockLimitOf(sessionId));
   const marked = findMarked("TUTTI_SESSION_KEY", sessionId);
-  const limited = findProcesses((pid) => lockLimit(pid) === limit);
+  const limited = processTable().findLimited(String(lockLimitOf(sessionId)));
   return [...new Set([...marked, ...limited])];
-}
-
-function lockLimit(pid: number): string | null {
-  try {
-    return /^Max file locks +(\d+) /m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Kills the processes of the session, except `keeper` and the caller, until none is left. */

@@ -1,0 +1,185 @@
+// Facts about other processes: from `/proc` on Linux, and from `ps` on every other system.
+//
+// `ps` knows less. Start times are in seconds, and limits of processes are unknown. macOS hides the environment of its
+// own programs, such as `/bin/sh`. So `psTable` also counts the process groups and the children of marked processes.
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { hasProc } from "../durable-file.ts";
+
+export interface ProcessEntry {
+  pid: number;
+  parent: number;
+  group: number;
+  /** The name of the program without its folder. */
+  name: string;
+  /** One letter, such as R for a runnable process. */
+  state: string;
+  /** Comparable only with start times of the same table. */
+  startTime: string;
+  /** User plus system time. */
+  cpuMs: number;
+}
+
+interface ProcessTable {
+  /** The entries of these processes, without those that have ended and zombies. */
+  read(pids: readonly number[]): ProcessEntry[];
+  /** All other live processes with `name=value` in their environment. */
+  findMarked(name: string, value: string): number[];
+  /** All other live processes with this soft limit for file locks. */
+  findLimited(lockLimit: string): number[];
+  isSameStart(a: string, b: string): boolean;
+}
+
+export const processTable = (): ProcessTable => (hasProc() ? procTable : psTable);
+
+/** The unit of processor time in `/proc/PID/stat`. */
+const TICK_MS = 10;
+
+const procTable: ProcessTable = {
+  read: (pids) => pids.flatMap((pid) => readStat(pid) ?? []),
+
+  findMarked(name, value) {
+    const mark = Buffer.from(`${name}=${value}\0`);
+    return findOthers((pid) => {
+      const environment = readFileSync(`/proc/${pid}/environ`);
+      const at = environment.indexOf(mark);
+      return at === 0 || (at > 0 && environment[at - 1] === 0);
+    });
+  },
+
+  findLimited: (lockLimit) =>
+    findOthers((pid) => {
+      const limits = readFileSync(`/proc/${pid}/limits`, "latin1");
+      return /^Max file locks +(\d+) /m.exec(limits)?.[1] === lockLimit;
+    }),
+
+  isSameStart: (a, b) => a === b,
+};
+
+function findOthers(test: (pid: number) => boolean): number[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid !== process.pid && test(pid) && readStat(pid) !== null;
+      } catch {
+        // The process has ended, or belongs to another user.
+        return false;
+      }
+    });
+}
+
+function readStat(pid: number): ProcessEntry | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name is in parentheses and may contain any character, so the fields count from its end.
+    const [from, to] = [stat.indexOf("("), stat.lastIndexOf(")")];
+    const fields = stat.slice(to + 2).split(" ");
+    const [state = "", parent, group] = fields;
+    if (isGone(state)) return null;
+    return {
+      pid,
+      parent: Number(parent),
+      group: Number(group),
+      name: stat.slice(from + 1, to),
+      state,
+      startTime: fields[19]!,
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** A zombie or a process that is just ending. */
+const isGone = (state: string): boolean => state === "Z" || state === "X";
+
+const COLUMNS = ["pid", "ppid", "pgid", "stat", "lstart", "time", "comm"].flatMap((name) => ["-o", `${name}=`]);
+const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(\S+ +\S+ +\d+ [\d:]+ \d+)\s+(\S+)\s+(.*)$/;
+const MAX_BYTES = 256e6;
+/** `ps` of Linux adds the time since the start of the machine to a rounded date, so it may differ by a second. */
+const START_TOLERANCE_S = 1;
+
+const psTable: ProcessTable = {
+  read: (pids) => (pids.length === 0 ? [] : list("-p", pids.join(","))),
+
+  findMarked(name, value) {
+    // A command line with the same text counts, too: `ps` prints it before the environment.
+    const mark = new RegExp(`\\s${escapeRegExp(`${name}=${value}`)}(\\s|$)`);
+    const environments = process.platform === "linux" ? ["axeww"] : ["-axEww"];
+    const marked = new Set<number>();
+    for (const line of runPs(...environments, "-o", "pid=", "-o", "args=").split("\n"))
+      if (mark.test(line)) marked.add(Number.parseInt(line, 10));
+    marked.delete(process.pid);
+    return withRelatives(marked, list("-A"));
+  },
+
+  findLimited: () => [],
+
+  isSameStart: (a, b) => Math.abs(Number(a) - Number(b)) <= START_TOLERANCE_S,
+};
+
+/** Adds the groups that marked processes lead or have led, and the children of all of them. */
+function withRelatives(marked: ReadonlySet<number>, all: readonly ProcessEntry[]): number[] {
+  const others = all.filter(({ pid }) => pid !== process.pid);
+  const found = new Set(others.map(({ pid }) => pid).filter((pid) => marked.has(pid)));
+  const live = new Set(all.map(({ pid }) => pid));
+  const ownGroup = all.find(({ pid }) => pid === process.pid)?.group;
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    const groups = new Set(others.filter(({ pid }) => found.has(pid)).map(({ group }) => group));
+    for (const { pid, parent, group } of others) {
+      // A group with a leader that is not marked is that of a shell or of Tutti.
+      const isInGroup = groups.has(group) && group !== ownGroup && (found.has(group) || !live.has(group));
+      if (isInGroup || found.has(parent)) found.add(pid);
+    }
+  }
+  return [...found];
+}
+
+function list(...selection: string[]): ProcessEntry[] {
+  return runPs(...selection, ...COLUMNS)
+    .split("\n")
+    .flatMap((line) => {
+      const [, pid, parent, group, state, start, time, command] = ROW.exec(line) ?? [];
+      if (pid === undefined || isGone(state!)) return [];
+      return {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        // macOS prints the whole path.
+        name: basename(command!.trim()),
+        state: state!,
+        startTime: String(Date.parse(`${start} UTC`) / 1000),
+        cpuMs: readTime(time!),
+      };
+    });
+}
+
+/** Reads `DD-HH:MM:SS` of Linux and `MM:SS.hh` of macOS. */
+function readTime(text: string): number {
+  const [clock = "", days = "0"] = text.split("-").toReversed();
+  const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
+  return (Number(days) * 86_400 + seconds) * 1000;
+}
+
+function runPs(...args: string[]): string {
+  try {
+    // One time zone and one language, because another process may compare the times later.
+    const env = { PATH: process.env["PATH"] ?? "/bin:/usr/bin", LC_ALL: "C", TZ: "UTC0" };
+    return execFileSync("ps", args, {
+      env,
+      encoding: "latin1",
+      maxBuffer: MAX_BYTES,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch (error) {
+    // The exit code is 1 if no process matches. Without `ps` itself nothing may be taken for dead.
+    if ((error as { status?: unknown }).status === 1) return "";
+    throw error;
+  }
+}
+
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
