@@ -1,93 +1,86 @@
-// Reads Go line by line. A name with a capital first letter is public. The comment directly above a declaration or above
-// the package clause documents it.
-import { commentWords, isLicence } from "./comments.ts";
+// Reads Go. A name with a capital first letter is public. The comment directly above a declaration or above the package
+// clause documents it.
+import { type ExportedName, type DeclarationKind, mergeSameNames } from "../read/facts.ts";
+import { isLicence } from "./comments.ts";
 import {
-  addMember,
-  emptyFacts,
-  type ExportedName,
-  type DeclarationKind,
-  makeExport,
-  mergeSameNames,
-  type ModuleFacts,
-} from "../read/facts.ts";
-import { commentLinesAbove, findOutside, GO, mask } from "./mask.ts";
-import { excerpt } from "./quote.ts";
+  childOfType,
+  docBefore,
+  field,
+  fieldText,
+  headOf,
+  makeName,
+  namedChildren,
+  quote,
+  type SourceFile,
+  stringValue,
+} from "./source.ts";
+import { capture, type SyntaxNode } from "./syntax.ts";
 
-export function readGo(path: string, text: string): ModuleFacts {
-  const facts = emptyFacts(path, "Go", text);
-  const masked = mask(text, GO);
-  const lines = text.split("\n");
-  const maskedLines = masked.split("\n");
-  const methods: { receiver: string; entry: ExportedName }[] = [];
-  let offset = 0;
-  let group: DeclarationKind | null = null;
-  for (const [index, line] of maskedLines.entries()) {
-    const start = offset;
-    offset += line.length + 1;
-    const entry = (name: string, kind: DeclarationKind, signature: string): ExportedName => {
-      const doc = commentWords(
-        commentLinesAbove(lines, index, /^\s*\/\//)
-          .join("\n")
-          .trim(),
-      );
-      return makeExport(name, kind, index + 1, excerpt(signature, 30), doc);
-    };
-    const whole = (): string => text.slice(start, findOutside(masked, start, "\n")).trimEnd();
-    const func = /^func\s+(?:\(\s*(?:\w+\s+)?\*?(\w+)(?:\[[^\]]*\])?\s*\)\s*)?([A-Z]\w*)/.exec(line);
-    const type = /^type\s+([A-Z]\w*)/.exec(line);
-    const value = /^(const|var)\s+([A-Z]\w*)/.exec(line);
-    const groupStart = /^(const|var|type)\s*\(/.exec(line);
-    if (line.startsWith("package ")) facts.header = packageComment(lines, index);
-    else if (func) {
-      const exported = entry(func[2]!, "function", functionHead(text, masked, start));
-      if (func[1] === undefined) facts.exports.push(exported);
-      else if (/^[A-Z]/.test(func[1])) methods.push({ receiver: func[1], entry: exported });
-    } else if (type) facts.exports.push(entry(type[1]!, kindOfType(line), whole()));
-    else if (value) facts.exports.push(entry(value[2]!, "constant", whole()));
-    else if (groupStart) group = groupStart[1] === "type" ? "type" : "constant";
-    else if (line.startsWith(")")) group = null;
-    else if (group && /^\t[A-Z]\w*/.test(line))
-      facts.exports.push(entry(line.trim().split(/\W/)[0]!, group, whole().trim()));
-    if (line.startsWith("func main()") && /^package main\b/m.test(masked)) facts.isProgram = true;
+export function readGo(source: SourceFile): void {
+  const { facts, root, text } = source;
+  const nodes = namedChildren(root);
+  for (const [index, node] of nodes.entries()) {
+    const doc = docBefore(source, nodes, index);
+    if (node.type === "package_clause") {
+      facts.namespace = node.namedChild(0)?.text ?? "";
+      facts.header = isLicence(doc) ? "" : doc;
+    } else if (node.type === "function_declaration") readFunction(source, node, doc);
+    else if (node.type === "method_declaration") readMethod(source, node, doc);
+    else if (/^(?:type|const|var)_declaration$/.test(node.type)) readGroup(source, node, doc);
   }
-  for (const { receiver, entry } of methods) {
-    const owner = facts.exports.find((candidate) => candidate.name === receiver);
-    if (owner) addMember(owner, entry);
-    else facts.exports.push(entry);
-  }
+  facts.condition = /^\/\/go:build (.+)$/m.exec(text.slice(0, text.indexOf("\npackage ") + 1))?.[1]?.trim() ?? "";
   facts.exports = mergeSameNames(facts.exports);
-  facts.imports = readImports(text);
-  return facts;
-}
-
-/** Returns the text up to the brace of the body, which is not the brace of a type in the results. */
-function functionHead(text: string, masked: string, start: number): string {
-  let end = findOutside(masked, start, "{\n");
-  while (/\b(?:interface|struct)\s*$/.test(masked.slice(start, end)) && masked[end] === "{") {
-    const close = findOutside(masked, end + 1, "}");
-    end = findOutside(masked, close + 1, "{\n");
+  for (const spec of capture(root, "(import_spec) @spec", "spec")) {
+    const from = stringValue(fieldText(spec, "path"));
+    // The last segment is usually the name of the package, except for a version.
+    const segments = from.split("/").filter((segment) => !/^v\d+$/.test(segment));
+    const local = fieldText(spec, "name") || (segments.at(-1) ?? from).replace(/\.v\d+$|^go-/g, "");
+    facts.imports.push({ from, names: [{ imported: "*", local }] });
   }
-  return text.slice(start, end).trimEnd();
 }
 
-function kindOfType(line: string): DeclarationKind {
-  return /\binterface\s*\{/.test(line) ? "interface" : /\bstruct\s*\{/.test(line) ? "class" : "type";
+function isPublic(name: string): boolean {
+  return /^\p{Lu}/u.test(name);
 }
 
-function packageComment(lines: string[], index: number): string {
-  const above = commentLinesAbove(lines, index, /^\s*(?:\/\/|\/\*|\*|\*\/)|\*\/\s*$/);
-  const words = commentWords(above.join("\n").trim());
-  return isLicence(words) ? "" : words;
+function readFunction(source: SourceFile, node: SyntaxNode, doc: string): void {
+  const name = fieldText(node, "name");
+  if (isPublic(name)) source.facts.exports.push(makeName(name, "function", node, headOf(source, node), doc));
+  if (name === "main" && source.facts.namespace === "main") source.facts.isProgram = true;
 }
 
-function readImports(text: string): ModuleFacts["imports"] {
-  const imports: ModuleFacts["imports"] = [];
-  for (const block of text.matchAll(/^import\s*(?:\(([^)]*)\)|(.+)$)/gm)) {
-    for (const entry of (block[1] ?? block[2] ?? "").matchAll(/(?:([\w.]+)\s+)?"([^"\n]+)"/g)) {
-      const from = entry[2]!;
-      const local = entry[1] ?? from.split("/").at(-1)!;
-      imports.push({ from, names: [{ imported: "*", local }] });
+function readMethod({ facts, ...source }: SourceFile, node: SyntaxNode, doc: string): void {
+  const owner = /(\w+)(?:\[[^\]]*\])?\s*\)$/.exec(fieldText(node, "receiver"))?.[1] ?? "";
+  const name = fieldText(node, "name");
+  if (!isPublic(name) || !isPublic(owner)) return;
+  const { signature, line } = makeName(name, "function", node, headOf({ facts, ...source }, node), doc);
+  facts.ownedMembers.push({ owner, name, signature, doc, line });
+}
+
+/** Reads `type`, `const` and `var`, alone or in parentheses. */
+function readGroup(source: SourceFile, node: SyntaxNode, groupDoc: string): void {
+  const list = childOfType(node, "var_spec_list") ?? node;
+  const specs = namedChildren(list);
+  const isGroup = childOfType(list, "(") !== null;
+  for (const [index, spec] of specs.entries()) {
+    const doc = isGroup ? docBefore(source, specs, index) : groupDoc;
+    const names = spec.childrenForFieldName("name").filter((name) => name !== null);
+    for (const name of names.filter(({ text }) => isPublic(text))) {
+      const signature = quote(source, isGroup ? spec : node, spec.endIndex);
+      source.facts.exports.push(declareSpec(name.text, spec, signature, doc));
     }
   }
-  return imports;
+}
+
+function declareSpec(name: string, spec: SyntaxNode, signature: string, doc: string): ExportedName {
+  const type = field(spec, "type")?.type;
+  const isType = spec.type === "type_spec" || spec.type === "type_alias";
+  const kind: DeclarationKind = !isType
+    ? "constant"
+    : type === "interface_type"
+      ? "interface"
+      : type === "struct_type"
+        ? "class"
+        : "type";
+  return makeName(name, kind, spec, signature, doc);
 }

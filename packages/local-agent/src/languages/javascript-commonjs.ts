@@ -1,115 +1,110 @@
 // Reads the exports of CommonJS: `module.exports = …` and `exports.name = …`.
-import { docAt, type ScriptContext } from "./javascript-context.ts";
-import { readDeclaration, valueSignature } from "./javascript-declarations.ts";
-import { stringValue } from "./javascript-imports.ts";
-import {
-  afterBrackets,
-  afterExpression,
-  afterFunctionHead,
-  afterParameters,
-  isName,
-  textAt,
-} from "./javascript-syntax.ts";
-import type { ScriptTokens } from "./javascript-tokens.ts";
-import { sliceCode } from "./quote.ts";
+import { isFunction, readDeclaration, valueSignature } from "./javascript-declarations.ts";
+import type { ScriptContext } from "./javascript.ts";
+import { docBefore, field, fieldText, headOf, lineOf, namedChildren, stringValue } from "./source.ts";
+import type { SyntaxNode } from "./syntax.ts";
 
 /** The name of an unnamed value that is the only export. */
 const UNNAMED = "module.exports";
 
-/** Reads one top-level statement, from its first token to `end`, which is exclusive. */
-export function readCommonJs(context: ScriptContext, start: number, end: number): void {
-  const { tokens } = context;
-  let at = /^(?:const|let|var)$/.test(textAt(tokens, start)) ? start + 1 : start;
+export function readCommonJs(context: ScriptContext, statement: SyntaxNode, doc: string): void {
+  let value = assignedValue(statement);
   let exportName: string | null = null;
   let isWhole = false;
   // A chain such as `exports = module.exports = value` is one export.
-  while (at < end) {
-    const target = exportTarget(tokens, at);
-    if (target && textAt(tokens, target.end) === "=") {
-      exportName = target.name ?? exportName;
-      isWhole ||= target.name === null;
-      at = target.end + 1;
-    } else if (isName(tokens.list[at]) && textAt(tokens, at + 1) === "=" && exportTarget(tokens, at + 2)) {
-      at += 2;
-    } else break;
+  while (value?.type === "assignment_expression") {
+    const target = exportTarget(fieldText(value, "left"));
+    exportName = target?.name ?? exportName;
+    isWhole ||= target !== null && target.name === null;
+    value = field(value, "right");
   }
-  if (exportName === null && !isWhole) return;
-  if (exportName !== null) exportValue(context, start, exportName, at, false);
-  else if (textAt(tokens, at) === "{") exportObject(context, at);
-  else exportValue(context, start, null, at, true);
+  if (value === null || (exportName === null && !isWhole)) return;
+  if (exportName !== null) exportValue(context, statement, exportName, value, doc, false);
+  else if (value.type === "object") exportObject(context, value);
+  else exportValue(context, statement, null, value, doc, true);
 }
 
-/** Matches `exports`, `module.exports`, `exports.name` and `module.exports.name` at `index`. */
-function exportTarget(tokens: ScriptTokens, index: number): { name: string | null; end: number } | null {
-  let at = index;
-  if (textAt(tokens, at) === "module" && textAt(tokens, at + 1) === ".") at += 2;
-  if (textAt(tokens, at) !== "exports") return null;
-  at += 1;
-  if (textAt(tokens, at) !== ".") return { name: null, end: at };
-  return { name: textAt(tokens, at + 1), end: at + 2 };
+/** Returns the assignment of an expression statement, or the value of the first declarator. */
+function assignedValue(statement: SyntaxNode): SyntaxNode | null {
+  const first = statement.namedChild(0);
+  if (statement.type === "expression_statement") return first;
+  return /^(?:lexical|variable)_declaration$/.test(statement.type) ? field(first, "value") : null;
 }
 
-function exportValue(context: ScriptContext, start: number, name: string | null, at: number, isDefault: boolean): void {
-  const { tokens, facts } = context;
-  const line = tokens.list[start]!.line;
-  if (textAt(tokens, at) === "require" && isDefault) {
-    const from = stringValue(textAt(tokens, at + 2));
-    facts.reExports.push({ name: "*", imported: "*", from, line });
+/** Matches `exports`, `module.exports`, `exports.name` and `module.exports.name`. */
+function exportTarget(left: string): { name: string | null } | null {
+  const found = /^(?:module\s*\.\s*)?exports(?:\s*\.\s*([\w$]+))?$/.exec(left);
+  return found ? { name: found[1] ?? null } : null;
+}
+
+function exportValue(
+  context: ScriptContext,
+  statement: SyntaxNode,
+  name: string | null,
+  value: SyntaxNode,
+  doc: string,
+  isDefault: boolean,
+): void {
+  const { source, facts } = context;
+  const line = lineOf(statement);
+  const required = requiredPath(value);
+  if (required !== null && isDefault) {
+    facts.reExports.push({ name: "*", imported: "*", from: required, line });
     return;
   }
-  const end = afterExpression(tokens, at);
-  if (end === at + 1 && isName(tokens.list[at])) {
-    const local = textAt(tokens, at);
-    context.localExports.push({ local, name: name ?? local, line, isDefault });
+  if (value.type === "identifier") {
+    context.localExports.push({ local: value.text, name: name ?? value.text, line, isDefault });
     return;
   }
-  const doc = docAt(context, start);
-  const [declaration] = readDeclaration(tokens, at, start, name ?? UNNAMED)?.declarations ?? [];
+  const isNamed = /^(?:class|function_expression|generator_function)$/.test(value.type) && name === null;
+  const [declared] = value.type === "class" ? readDeclaration(source, value, statement, name ?? UNNAMED) : [];
   facts.exports.push({
-    name: name ?? declaration?.name ?? UNNAMED,
-    kind: declaration?.kind ?? "value",
+    name: name ?? ((isNamed && fieldText(value, "name")) || UNNAMED),
+    kind: isFunction(value) ? "function" : (declared?.kind ?? "value"),
     line,
-    signature: declaration?.signature ?? valueSignature(tokens, start, at - 1, end),
+    signature: declared?.signature ?? functionHead(context, statement, value),
     doc,
-    members: declaration?.members ?? [],
+    members: declared?.members ?? [],
     isDefault,
   });
 }
 
+/** A function keeps its head only; its body is shown as `…` after an arrow and left out after a plain head. */
+function functionHead({ source }: ScriptContext, statement: SyntaxNode, value: SyntaxNode): string {
+  return isFunction(value) && value.type !== "arrow_function"
+    ? headOf(source, value, statement)
+    : valueSignature(source, statement, value);
+}
+
 /** Reads `module.exports = { a, b: c, d() {}, ...require("./e") }`. */
-function exportObject(context: ScriptContext, open: number): void {
-  const { tokens, facts } = context;
-  const close = Math.min(tokens.partner[open]!, tokens.list.length);
-  for (let at = open + 1; at < close; at += 1) {
-    const start = at;
-    const { line } = tokens.list[start]!;
-    if (textAt(tokens, at) === "...") {
-      if (textAt(tokens, at + 1) === "require") {
-        const from = stringValue(textAt(tokens, at + 3));
-        facts.reExports.push({ name: "*", imported: "*", from, line });
-      }
-      at = afterExpression(tokens, at + 1);
+function exportObject(context: ScriptContext, object: SyntaxNode): void {
+  const { source, facts } = context;
+  const nodes = namedChildren(object);
+  for (const [index, node] of nodes.entries()) {
+    const line = lineOf(node);
+    if (node.type === "spread_element") {
+      const from = requiredPath(node.namedChild(0));
+      if (from !== null) facts.reExports.push({ name: "*", imported: "*", from, line });
       continue;
     }
-    while (/^(?:async|get|set|\*)$/.test(textAt(tokens, at)) && !/^[,:(}]$/.test(textAt(tokens, at + 1))) at += 1;
-    const name = stringValue(textAt(tokens, at));
-    const next = textAt(tokens, at + 1);
-    if (!/^[\p{ID_Start}$_]/u.test(name)) {
-      at = afterExpression(tokens, afterBrackets(tokens, at));
-    } else if (next === "," || at + 1 === close) {
-      context.localExports.push({ local: name, name, line, isDefault: false });
-      at += 1;
-    } else if (next === ":" && isName(tokens.list[at + 2]) && /^[,}]$/.test(textAt(tokens, at + 3))) {
-      context.localExports.push({ local: textAt(tokens, at + 2), name, line, isDefault: false });
-      at += 3;
-    } else {
-      const head = next === ":" ? null : afterParameters(tokens, at + 1);
-      const end = next === ":" ? afterExpression(tokens, at + 2) : afterExpression(tokens, head ?? at + 1);
-      const signature = head === null ? valueSignature(tokens, start, at + 1, end) : sliceCode(tokens, start, head);
-      const isFunction = head !== null || afterFunctionHead(tokens, at + 2) !== null;
-      const kind = isFunction ? "function" : "value";
-      facts.exports.push({ name, kind, line, signature, doc: docAt(context, start), members: [], isDefault: false });
-      at = end;
+    const key = field(node, "key") ?? field(node, "name");
+    const name = node.type === "shorthand_property_identifier" ? node.text : stringValue(key?.text ?? "");
+    const value = field(node, "value");
+    if (!/^[\p{ID_Start}$_]/u.test(name)) continue;
+    if (node.type === "shorthand_property_identifier" || value?.type === "identifier") {
+      context.localExports.push({ local: value?.text ?? name, name, line, isDefault: false });
+      continue;
     }
+    const isMethod = node.type === "method_definition";
+    const signature = value === null ? headOf(source, node) : valueSignature(source, node, value);
+    const kind = isMethod || (value !== null && isFunction(value)) ? "function" : "value";
+    const doc = docBefore(source, nodes, index);
+    facts.exports.push({ name, kind, line, signature, doc, members: [], isDefault: false });
   }
+}
+
+function requiredPath(value: SyntaxNode | null): string | null {
+  if (value?.type !== "call_expression" || fieldText(value, "function") !== "require") return null;
+  const argument = field(value, "arguments")?.namedChild(0);
+  return argument?.type === "string" ? stringValue(argument.text) : null;
 }

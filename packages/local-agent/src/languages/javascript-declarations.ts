@@ -1,19 +1,19 @@
-// Reads one declaration of JavaScript or TypeScript: its names, its signature without the body, and its end.
-import type { DeclarationKind, ClassMember } from "../read/facts.ts";
-import { readClassMembers } from "./javascript-classes.ts";
+// Reads one declaration of JavaScript or TypeScript: its names, and its signature without the body.
+import type { ClassMember, DeclarationKind } from "../read/facts.ts";
+import { excerpt } from "./quote.ts";
 import {
-  afterAngles,
-  afterBrackets,
-  afterExpression,
-  afterFunctionHead,
-  afterParameters,
-  afterType,
-  isName,
-  startsStatement,
-  textAt,
-} from "./javascript-syntax.ts";
-import type { ScriptTokens } from "./javascript-tokens.ts";
-import { excerpt, sliceCode } from "./quote.ts";
+  childOfType,
+  docBefore,
+  field,
+  fieldText,
+  headOf,
+  lineOf,
+  namedChildren,
+  quote,
+  type SourceFile,
+  stringValue,
+} from "./source.ts";
+import type { SyntaxNode } from "./syntax.ts";
 
 export interface Declaration {
   name: string;
@@ -25,172 +25,144 @@ export interface Declaration {
   isOverload: boolean;
 }
 
-interface ParsedDeclaration {
-  declarations: Declaration[];
-  /** The index of the token after the declaration. */
-  end: number;
-}
-
 const LONGEST_VALUE_LINES = 14;
+const MAX_MEMBERS = 200;
+const WHOLE: Record<string, DeclarationKind> = {
+  interface_declaration: "interface",
+  enum_declaration: "enum",
+  type_alias_declaration: "type",
+};
 
-/** Reads the declaration at `index`, which may start with modifiers. Its signature starts at `from`. */
+/** Reads the declaration at `node`. Its signature starts at `from`, which may be the statement around it. */
 export function readDeclaration(
-  tokens: ScriptTokens,
-  index: number,
-  from: number,
+  source: SourceFile,
+  node: SyntaxNode,
+  from: SyntaxNode,
   fallbackName: string,
-): ParsedDeclaration | null {
-  let at = index;
-  while (/^(?:declare|abstract)$/.test(textAt(tokens, at)) && isName(tokens.list[at + 1])) at += 1;
-  const word = textAt(tokens, at);
-  if (word === "function" || (word === "async" && textAt(tokens, at + 1) === "function")) {
-    return readFunction(tokens, at, from, fallbackName);
-  }
-  if (word === "class") return readClass(tokens, at, from, fallbackName);
-  if (word === "enum" || (word === "const" && textAt(tokens, at + 1) === "enum"))
-    return readBody(tokens, at, from, "enum");
-  if (word === "const" || word === "let" || word === "var") return readVariables(tokens, at, from);
-  if (!isName(tokens.list[at + 1]) && tokens.list[at + 1]?.type !== "string") return null;
-  if (tokens.list[at + 1]?.startsLine) return null;
-  if (word === "interface") return readBody(tokens, at, from, "interface");
-  if (word === "namespace" || word === "module") return readBody(tokens, at, from, "namespace");
-  if (word === "type") return readTypeAlias(tokens, at, from);
-  return null;
-}
-
-function readFunction(
-  tokens: ScriptTokens,
-  index: number,
-  from: number,
-  fallbackName: string,
-): ParsedDeclaration | null {
-  let at = index + (textAt(tokens, index) === "async" ? 2 : 1);
-  if (textAt(tokens, at) === "*") at += 1;
-  const name = isName(tokens.list[at]) ? textAt(tokens, at) : fallbackName;
-  if (isName(tokens.list[at])) at += 1;
-  const head = afterParameters(tokens, at);
-  if (head === null) return null;
-  const hasBody = textAt(tokens, head) === "{";
-  const declaration = declare(tokens, index, name, "function", sliceCode(tokens, from, head));
-  declaration.isOverload = !hasBody;
-  return { declarations: [declaration], end: hasBody ? afterBrackets(tokens, head) : head };
-}
-
-function readClass(tokens: ScriptTokens, index: number, from: number, fallbackName: string): ParsedDeclaration | null {
-  const hasName = isName(tokens.list[index + 1]) && !/^(?:extends|implements)$/.test(textAt(tokens, index + 1));
-  const name = hasName ? textAt(tokens, index + 1) : fallbackName;
-  let at = index + 1;
-  while (at < tokens.list.length && textAt(tokens, at) !== "{") {
-    const text = textAt(tokens, at);
-    if (text === "<") at = afterAngles(tokens, at) ?? at + 1;
-    else if (text === "(" || text === "[") at = afterBrackets(tokens, at);
-    else at += 1;
-  }
-  const declaration = declare(tokens, index, name, "class", sliceCode(tokens, from, at));
-  declaration.members = readClassMembers(tokens, at);
-  return { declarations: [declaration], end: afterBrackets(tokens, at) };
-}
-
-/** Reads a declaration whose body is part of its signature. A long body is shortened. */
-function readBody(
-  tokens: ScriptTokens,
-  index: number,
-  from: number,
-  kind: "enum" | "interface" | "namespace",
-): ParsedDeclaration | null {
-  let at = index + 1;
-  if (textAt(tokens, at) === "enum") at += 1;
-  const name = textAt(tokens, at).replaceAll(/^["']|["']$/g, "");
-  while (at < tokens.list.length && textAt(tokens, at) !== "{") {
-    at = textAt(tokens, at) === "<" ? (afterAngles(tokens, at) ?? at + 1) : at + 1;
-  }
-  if (at >= tokens.list.length) return null;
-  const end = afterBrackets(tokens, at);
-  const signature = kind === "namespace" ? sliceCode(tokens, from, at) : excerpt(sliceCode(tokens, from, end), 30);
-  return { declarations: [declare(tokens, index, name, kind, signature)], end };
-}
-
-function readTypeAlias(tokens: ScriptTokens, index: number, from: number): ParsedDeclaration | null {
-  let at = index + 2;
-  if (textAt(tokens, at) === "<") at = afterAngles(tokens, at) ?? at;
-  if (textAt(tokens, at) !== "=") return null;
-  const end = afterType(tokens, at + 1);
-  const signature = excerpt(sliceCode(tokens, from, end), 30);
-  return { declarations: [declare(tokens, index, textAt(tokens, index + 1), "type", signature)], end };
-}
-
-function readVariables(tokens: ScriptTokens, index: number, from: number): ParsedDeclaration {
-  const declarations: Declaration[] = [];
-  let at = index + 1;
-  let start = from;
-  while (at < tokens.list.length) {
-    const nameIndex = at;
-    const names = patternNames(tokens, at);
-    at = isName(tokens.list[at]) ? at + 1 : afterBrackets(tokens, at);
-    if (textAt(tokens, at) === "!") at += 1;
-    const typeEnd = textAt(tokens, at) === ":" ? afterType(tokens, at + 1) : at;
-    const hasValue = textAt(tokens, typeEnd) === "=";
-    const end = hasValue ? afterExpression(tokens, typeEnd + 1) : typeEnd;
-    const lead = start === from ? "" : `${textAt(tokens, index)} `;
-    const value = hasValue ? valueSignature(tokens, start, typeEnd, end) : sliceCode(tokens, start, end);
-    const isFunction = hasValue && afterFunctionHead(tokens, typeEnd + 1) !== null;
-    for (const name of names) {
-      declarations.push(declare(tokens, nameIndex, name, isFunction ? "function" : "constant", lead + value));
+): Declaration[] {
+  const name = stringValue(fieldText(node, "name")) || fallbackName;
+  const start = withoutDecorators(from);
+  const declare = (kind: DeclarationKind, signature: string): Declaration[] =>
+    name === "" ? [] : [{ name, kind, line: lineOf(node), signature, members: [], isOverload: false }];
+  const head = (): string => headOf(source, node, start);
+  switch (node.type) {
+    case "function_declaration":
+    case "generator_function_declaration":
+      return declare("function", head());
+    case "function_expression":
+    case "generator_function":
+      return from.type === "export_statement" ? declare("function", head()) : [];
+    case "function_signature":
+      return declare("function", quote(source, start, node.endIndex)).map((entry) => ({ ...entry, isOverload: true }));
+    case "class_declaration":
+    case "abstract_class_declaration":
+    case "class":
+      return declare("class", head()).map((entry) => ({ ...entry, members: readMembers(source, node) }));
+    case "interface_declaration":
+    case "enum_declaration":
+    case "type_alias_declaration":
+      return declare(WHOLE[node.type]!, quote(source, start, node.endIndex));
+    case "internal_module":
+    case "module":
+      return declare("namespace", head());
+    case "lexical_declaration":
+    case "variable_declaration":
+      return readVariables(source, node, start);
+    case "ambient_declaration":
+    case "expression_statement": {
+      const inner = node.namedChild(0);
+      const isDeclaration = inner !== null && (node.type === "ambient_declaration" || inner.type === "internal_module");
+      return isDeclaration ? readDeclaration(source, inner, from, fallbackName) : [];
     }
-    if (textAt(tokens, end) !== ",") return { declarations, end };
-    at = end + 1;
-    start = at;
+    default:
+      return [];
   }
-  return { declarations, end: at };
+}
+
+/** A decorator before `export` or `class` is a part of the statement, but not of the signature. */
+function withoutDecorators(statement: SyntaxNode): SyntaxNode {
+  if (statement.firstChild?.type !== "decorator") return statement;
+  return statement.children.find((child) => child !== null && child.type !== "decorator") ?? statement;
+}
+
+function readVariables(source: SourceFile, node: SyntaxNode, from: SyntaxNode): Declaration[] {
+  const declarators = namedChildren(node).filter(({ type }) => type === "variable_declarator");
+  return declarators.flatMap((declarator, index) => {
+    const value = field(declarator, "value");
+    const start = index === 0 ? from : declarator;
+    const lead = index === 0 ? "" : `${node.firstChild?.text ?? ""} `;
+    const signature = value === null ? quote(source, start, declarator.endIndex) : valueSignature(source, start, value);
+    const kind = value !== null && isFunction(value) ? "function" : "constant";
+    return patternNames(field(declarator, "name")).map((name) => ({
+      name: name.text,
+      kind,
+      line: lineOf(name),
+      signature: lead + signature,
+      members: [],
+      isOverload: false,
+    }));
+  });
+}
+
+export function isFunction(value: SyntaxNode): boolean {
+  return /^(?:arrow_function|function_expression|generator_function)$/.test(value.type);
 }
 
 /** Returns only the head of a function, and any other value whole if it is short. */
-export function valueSignature(tokens: ScriptTokens, from: number, equals: number, end: number): string {
-  const head = afterFunctionHead(tokens, equals + 1);
-  if (head !== null) {
-    return textAt(tokens, head) === "=>"
-      ? `${sliceCode(tokens, from, head + 1)} …`
-      : `${sliceCode(tokens, from, head)} { … }`;
+export function valueSignature(source: SourceFile, from: SyntaxNode, value: SyntaxNode): string {
+  if (isFunction(value)) {
+    const arrow = childOfType(value, "=>");
+    return arrow
+      ? `${quote(source, from, arrow.endIndex)} …`
+      : `${quote(source, from, field(value, "body")?.startIndex ?? value.endIndex)} { … }`;
   }
-  const whole = sliceCode(tokens, from, end);
-  if (whole.split("\n").length <= LONGEST_VALUE_LINES && whole.length <= 900) return whole;
+  const whole = quote(source, from, value.endIndex);
+  const lines = source.text.slice(from.startIndex, value.endIndex).split("\n");
+  if (lines.length <= LONGEST_VALUE_LINES && whole.length <= 900) return whole;
   // A type describes a long value better than the beginning of the value.
-  const beforeValue = sliceCode(tokens, from, equals);
+  const beforeValue = quote(source, from, value.startIndex).replace(/\s*=$/, "");
   return beforeValue.includes(":") ? `${beforeValue} = …` : excerpt(whole, LONGEST_VALUE_LINES);
 }
 
 /** Returns the name of a declarator, or all names of a destructuring pattern. */
-function patternNames(tokens: ScriptTokens, index: number): string[] {
-  if (isName(tokens.list[index])) return [textAt(tokens, index)];
-  if (!/^[{[]$/.test(textAt(tokens, index))) return [];
-  const names: string[] = [];
-  const end = tokens.partner[index]!;
-  for (let at = index + 1; at < end && at < tokens.list.length; at += 1) {
-    const next = textAt(tokens, at + 1);
-    if (textAt(tokens, at) === "=") at = afterExpression(tokens, at + 1) - 1;
-    else if (isName(tokens.list[at]) && next !== ":") names.push(textAt(tokens, at));
+function patternNames(pattern: SyntaxNode | null): SyntaxNode[] {
+  if (pattern === null) return [];
+  if (/^(?:identifier|shorthand_property_identifier_pattern)$/.test(pattern.type)) return [pattern];
+  if (pattern.type === "pair_pattern") return patternNames(field(pattern, "value"));
+  if (/^(?:assignment_pattern|object_assignment_pattern)$/.test(pattern.type))
+    return patternNames(field(pattern, "left"));
+  return /^(?:object_pattern|array_pattern|rest_pattern)$/.test(pattern.type)
+    ? namedChildren(pattern).flatMap(patternNames)
+    : [];
+}
+
+/** Reads the public members of a class: constructor, methods, accessors and fields. */
+function readMembers(source: SourceFile, node: SyntaxNode): ClassMember[] {
+  const members: ClassMember[] = [];
+  const nodes = namedChildren(field(node, "body"));
+  for (const [index, member] of nodes.entries()) {
+    const nameNode = field(member, "name") ?? field(member, "property");
+    const isMember = /_definition$|^(?:abstract_)?method_signature$/.test(member.type);
+    if (!isMember || nameNode?.type !== "property_identifier" || members.length >= MAX_MEMBERS) continue;
+    const name = nameNode.text;
+    const access = childOfType(member, "accessibility_modifier")?.text;
+    if (name.startsWith("_") || access === "private" || access === "protected") continue;
+    // The implementation of overloads is not visible to callers.
+    const isImplementation = member.type === "method_definition" && nodes[index - 1]?.type === "method_signature";
+    if (isImplementation && members.at(-1)?.name === name) continue;
+    const doc = docBefore(source, nodes, index, { skip: ["decorator"] });
+    members.push({ name, signature: memberSignature(source, member), doc, line: lineOf(nameNode) });
   }
-  return names;
+  return members;
 }
 
-function declare(
-  tokens: ScriptTokens,
-  index: number,
-  name: string,
-  kind: DeclarationKind,
-  signature: string,
-): Declaration {
-  return { name, kind, line: tokens.list[index]?.line ?? 1, signature, members: [], isOverload: false };
-}
-
-/** Returns the index after a statement that is not a declaration. */
-export function afterStatement(tokens: ScriptTokens, index: number): number {
-  let at = index;
-  do {
-    at =
-      /^[([{]$/.test(textAt(tokens, at)) && tokens.list[at]?.type === "punctuation"
-        ? afterBrackets(tokens, at)
-        : at + 1;
-  } while (at < tokens.list.length && !startsStatement(tokens, at));
-  return at;
+function memberSignature(source: SourceFile, member: SyntaxNode): string {
+  const start = withoutDecorators(member);
+  const value = field(member, "value");
+  if (value === null) return headOf(source, member, start);
+  const type = field(member, "type");
+  if (type) return quote(source, start, type.endIndex);
+  const whole = valueSignature(source, start, value);
+  if (isFunction(value) || (whole.length <= 80 && !whole.includes("\n"))) return whole;
+  return `${quote(source, start, value.startIndex).replace(/\s*=$/, "")} = …`;
 }

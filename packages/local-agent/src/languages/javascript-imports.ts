@@ -1,75 +1,91 @@
-// Reads imports in every form: statements, `require` and `import()`.
+// Reads imports in every form (statements, `require` and `import()`), and the routes of HTTP servers.
 import type { ImportedName } from "../read/facts.ts";
-import type { ScriptContext } from "./javascript-context.ts";
-import { isName, textAt } from "./javascript-syntax.ts";
-import type { ScriptTokens } from "./javascript-tokens.ts";
+import type { ScriptContext } from "./javascript.ts";
+import { field, fieldText, lineOf, namedChildren, stringValue } from "./source.ts";
+import { capture, type SyntaxNode } from "./syntax.ts";
 
-export function readImportStatement(context: ScriptContext, index: number): number {
-  const { tokens, facts } = context;
-  let at = index + 1;
-  if (textAt(tokens, at) === "type" && !/^(?:from|,|=)$/.test(textAt(tokens, at + 1))) at += 1;
+const METHODS = new Set(["get", "post", "put", "patch", "delete", "head", "options", "all"]);
+const ROUTER = /(?:app|router|routes|server|api)$/i;
+const MAX_ROUTES = 300;
+
+export function readImportStatement({ facts }: ScriptContext, statement: SyntaxNode): void {
+  const required = namedChildren(statement).find(({ type }) => type === "import_require_clause");
+  const from = stringValue(fieldText(statement, "source") || fieldText(required ?? null, "source"));
+  if (from === "") return;
   const names: ImportedName[] = [];
-  for (; at < tokens.list.length && at < index + 5_000; at += 1) {
-    const token = tokens.list[at]!;
-    if (token.type === "string") {
-      facts.imports.push({ from: stringValue(token.text), names });
-      return at + 1;
-    }
-    if (token.text === ";") return at;
-    if (token.text === "{") {
-      const close = Math.min(tokens.partner[at]!, tokens.list.length);
-      names.push(...readNames(tokens, at, close, "as"));
-      at = close;
-    } else if (token.text === "*") {
-      names.push({ imported: "*", local: textAt(tokens, at + 2) });
-      at += 2;
-    } else if (isName(token) && token.text !== "from") {
-      // `readLazyImports` reads the call in `import tool = require("tool")`.
-      if (textAt(tokens, at + 1) === "=") return at + 2;
-      names.push({ imported: "default", local: token.text });
+  if (required) names.push({ imported: "*", local: required.namedChild(0)?.text ?? "" });
+  for (const part of namedChildren(namedChildren(statement).find(({ type }) => type === "import_clause") ?? null)) {
+    if (part.type === "identifier") names.push({ imported: "default", local: part.text });
+    else if (part.type === "namespace_import") names.push({ imported: "*", local: part.lastNamedChild?.text ?? "" });
+    else {
+      for (const specifier of namedChildren(part)) {
+        const imported = stringValue(fieldText(specifier, "name"));
+        names.push({ imported, local: fieldText(specifier, "alias") || imported });
+      }
     }
   }
-  return at;
+  facts.imports.push({ from, names });
 }
 
 /** Reads all calls of `require` and `import()`, with the names that are assigned from them. */
-export function readLazyImports({ tokens, facts }: ScriptContext): void {
-  for (let at = 0; at + 2 < tokens.list.length; at += 1) {
-    const text = textAt(tokens, at);
-    if (text !== "require" && text !== "import") continue;
-    const argument = tokens.list[at + 2]!;
-    const isCall = textAt(tokens, at + 1) === "(" && argument.type === "string" && textAt(tokens, at - 1) !== ".";
-    if (!isCall || !/^[),]$/.test(textAt(tokens, at + 3))) continue;
-    facts.imports.push({ from: stringValue(argument.text), names: assignedNames(tokens, at) });
+export function readLazyImports({ source, facts }: ScriptContext): void {
+  if (!/\b(?:require|import)\s*\(/.test(source.text)) return;
+  const calls = capture(
+    source.root,
+    "(call_expression function: [(identifier) (import)] arguments: (arguments . (string))) @call",
+    "call",
+  );
+  for (const call of calls) {
+    if (!/^(?:require|import)$/.test(fieldText(call, "function"))) continue;
+    const from = stringValue(field(call, "arguments")!.namedChild(0)!.text);
+    facts.imports.push({ from, names: assignedNames(call) });
   }
 }
 
-function assignedNames(tokens: ScriptTokens, callIndex: number): ImportedName[] {
-  let equals = callIndex - 1;
-  if (textAt(tokens, equals) === "await") equals -= 1;
-  if (textAt(tokens, equals) !== "=") return [];
-  const target = equals - 1;
-  const member = textAt(tokens, callIndex + 4) === "." ? textAt(tokens, callIndex + 5) : null;
-  if (isName(tokens.list[target])) return [{ imported: member ?? "*", local: textAt(tokens, target) }];
-  if (textAt(tokens, target) !== "}") return [];
-  const open = tokens.partner[target]!;
-  return open >= target ? [] : readNames(tokens, open, target, ":");
-}
-
-function readNames(tokens: ScriptTokens, open: number, close: number, rename: "as" | ":"): ImportedName[] {
-  const names: ImportedName[] = [];
-  for (let at = open + 1; at < close; at += 1) {
-    if (textAt(tokens, at) === "type" && !/^(?:,|as|\}|:)$/.test(textAt(tokens, at + 1))) at += 1;
-    const imported = stringValue(textAt(tokens, at));
-    const isRenamed = textAt(tokens, at + 1) === rename;
-    const local = isRenamed ? textAt(tokens, at + 2) : imported;
-    if (/^[\p{ID_Start}$_]/u.test(imported)) names.push({ imported, local });
-    while (at < close && textAt(tokens, at) !== ",") at += 1;
+function assignedNames(call: SyntaxNode): ImportedName[] {
+  let value = call;
+  let member: string | null = null;
+  while (value.parent && /^(?:await_expression|member_expression|parenthesized_expression)$/.test(value.parent.type)) {
+    value = value.parent;
+    if (value.type === "member_expression") {
+      if (member !== null) return [];
+      member = fieldText(value, "property");
+    }
   }
-  return names;
+  const target = value.parent;
+  const name =
+    target?.type === "variable_declarator"
+      ? field(target, "name")
+      : target?.type === "assignment_expression"
+        ? field(target, "left")
+        : null;
+  if (name?.type === "identifier") return [{ imported: member ?? "*", local: name.text }];
+  if (name?.type !== "object_pattern" || member !== null) return [];
+  return namedChildren(name).flatMap((part) => {
+    if (part.type === "shorthand_property_identifier_pattern") return [{ imported: part.text, local: part.text }];
+    const value = field(part, "value");
+    return part.type === "pair_pattern" && value?.type === "identifier"
+      ? [{ imported: stringValue(fieldText(part, "key")), local: value.text }]
+      : [];
+  });
 }
 
-/** Returns the value of a string literal, and a name unchanged. */
-export function stringValue(text: string): string {
-  return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, "$1") : text;
+/** Reads routes that are registered in the style of Express: `router.get("/orders/:id", …)`. */
+export function readRoutes({ source, facts }: ScriptContext): void {
+  if (!/\.(?:get|post|put|patch|delete|head|options|all)\s*\(\s*["']\//.test(source.text)) return;
+  const calls = capture(
+    source.root,
+    "(call_expression function: (member_expression) arguments: (arguments . (string))) @call",
+    "call",
+  );
+  for (const call of calls) {
+    const member = field(call, "function");
+    const method = fieldText(member, "property");
+    const callArguments = namedChildren(field(call, "arguments"));
+    const path = callArguments[0]!;
+    const value = stringValue(path.text);
+    const isRoute = METHODS.has(method) && ROUTER.test(fieldText(member, "object")) && callArguments.length > 1;
+    if (isRoute && value.startsWith("/") && facts.routes.length < MAX_ROUTES)
+      facts.routes.push({ method: method.toUpperCase(), path: value, line: lineOf(path) });
+  }
 }

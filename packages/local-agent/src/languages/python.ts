@@ -1,144 +1,145 @@
-// Reads Python line by line: lines without indentation belong to the module, lines indented below a class to the class.
-// Strings and comments are masked first, because a docstring may contain code.
-import { commentWords, tidyLines } from "./comments.ts";
+// Reads Python: the definitions of a module and of its classes, with their docstrings.
+import { type ExportedName, type ImportedName, mergeSameNames } from "../read/facts.ts";
+import { tidyLines } from "./comments.ts";
+import { fileHeader } from "./file-header.ts";
 import {
-  addMember,
-  emptyFacts,
-  type ExportedName,
-  type ImportedName,
-  makeExport,
-  mergeSameNames,
-  type ModuleFacts,
-} from "../read/facts.ts";
-import { findOutside, mask, PYTHON, stringEnd } from "./mask.ts";
-import { excerpt } from "./quote.ts";
+  docBefore,
+  field,
+  fieldText,
+  headOf,
+  lineOf,
+  makeName,
+  namedChildren,
+  quote,
+  type SourceFile,
+  stringValue,
+} from "./source.ts";
+import { capture, type SyntaxNode } from "./syntax.ts";
 
-interface PythonSource {
-  text: string;
-  masked: string;
-  /** The offset of each line. */
-  starts: number[];
-}
+/** Calls that make names for the type checker only. */
+const TYPE_VARIABLE = /^(?:typing\.|t\.|te\.|typing_extensions\.)?(?:TypeVar|ParamSpec|TypeVarTuple)$/;
 
-export function readPython(path: string, text: string): ModuleFacts {
-  const facts = emptyFacts(path, "Python", text);
-  const source: PythonSource = { text, masked: mask(text, PYTHON), starts: lineStarts(text) };
-  const lines = source.masked.split("\n");
-  facts.header = docstringAt(source, 0) || topComment(text);
-  facts.isProgram ||= /^if __name__ ==/m.test(source.masked);
-  let openClass: ExportedName | null = null;
-  let bodyIndent = 0;
-  for (const [index, line] of lines.entries()) {
-    const found = /^([ \t]*)(?:async\s+)?(def|class)\s+(\w+)/.exec(line);
-    if (found?.[1] === "") {
-      const entry = readDefinition(source, index, found[2] === "class" ? "class" : "function", found[3]!);
-      openClass = entry.kind === "class" ? entry : null;
-      bodyIndent = 0;
-      facts.exports.push(entry);
-    } else if (found && openClass && found[2] === "def") {
-      bodyIndent ||= found[1]!.length;
-      if (found[1]!.length === bodyIndent && (!found[3]!.startsWith("_") || found[3] === "__init__"))
-        addMember(openClass, readDefinition(source, index, "function", found[3]!));
-    } else if (/^[A-Z][A-Z0-9_]*\s*(?::[^=]*)?=(?!=)/.test(line)) {
-      facts.exports.push(readConstant(source, index, /^\w+/.exec(line)![0]));
-    } else if (/^\s*(?:import|from)\s/.test(line)) {
-      readImport(facts, source, index);
-    }
-    if (/^[^\s#)\]}]/.test(line) && !found) openClass = null;
+export function readPython(source: SourceFile): void {
+  const { facts, root, text } = source;
+  const statements = topLevel(root);
+  facts.header = docstring(root) || fileHeader(source, new Set());
+  facts.isProgram ||= /^if __name__ ==/m.test(text);
+  for (const index of statements.keys()) {
+    const entry = readDefinition(source, statements, index) ?? readConstant(source, statements, index);
+    if (entry) facts.exports.push(entry);
   }
-  facts.exports = mergeSameNames(onlyPublic(text, facts.exports));
-  return facts;
+  facts.exports = mergeSameNames(withoutImplementations(onlyPublic(statements, facts.exports)));
+  for (const statement of capture(root, "[(import_statement) (import_from_statement)] @import", "import"))
+    readImport(source, statement);
 }
 
-/** `__all__` lists the public names. Without it, names without a leading underscore are public. */
-function onlyPublic(text: string, exports: ExportedName[]): ExportedName[] {
-  const list = /^__all__\s*(?::[^=\n]*)?=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1];
-  if (list === undefined) return exports.filter((entry) => !entry.name.startsWith("_"));
-  const names = new Set([...list.matchAll(/["'](\w+)["']/g)].map((match) => match[1]));
-  return exports.filter((entry) => names.has(entry.name));
+/** Returns the statements of the module, also those in the branches of an `if` or `try`. */
+function topLevel(block: SyntaxNode): SyntaxNode[] {
+  return namedChildren(block).flatMap((statement) => {
+    if (!/^(?:if|try|else|elif|except|finally)_(?:statement|clause)$/.test(statement.type)) return [statement];
+    if (statement.text.startsWith("if __name__")) return [];
+    return namedChildren(statement).flatMap((part) => (/^(?:block|\w+_clause)$/.test(part.type) ? topLevel(part) : []));
+  });
 }
 
-function readDefinition(source: PythonSource, index: number, kind: "class" | "function", name: string): ExportedName {
-  const start = source.starts[index]!;
-  const end = findOutside(source.masked, start, ":");
-  const indent = /^\s*/.exec(source.text.slice(start))![0].length;
-  const signature = source.text
-    .slice(start, end)
-    .split("\n")
-    .map((line) => line.slice(Math.min(indent, line.search(/\S|$/))).trimEnd())
-    .join("\n");
-  const doc = docstringAt(source, end + 1) || commentAbove(source, index);
-  return makeExport(name, kind, index + 1, excerpt(signature, 30), doc);
-}
-
-function readConstant(source: PythonSource, index: number, name: string): ExportedName {
-  const start = source.starts[index]!;
-  const end = findOutside(source.masked, start, "\n");
-  const signature = excerpt(source.text.slice(start, end).trimEnd(), 14);
-  return makeExport(name, "constant", index + 1, signature, commentAbove(source, index));
-}
-
-/** Returns the string that is the first statement after `offset`. */
-function docstringAt(source: PythonSource, offset: number): string {
-  const found = /\S/g;
-  found.lastIndex = offset;
-  const first = found.exec(source.masked)?.index;
-  if (first === undefined) return "";
-  const quote = /^[rRuU]?(?=["'])/.exec(source.text.slice(first, first + 2));
-  if (!quote) return "";
-  const open = first + quote[0].length;
-  const end = stringEnd(source.text, open, PYTHON);
-  const width = source.text.startsWith(source.text[open]!.repeat(3), open) ? 3 : 1;
-  return tidyLines(source.text.slice(open + width, Math.max(open + width, end - width)).split("\n"));
-}
-
-function commentAbove(source: PythonSource, index: number): string {
-  const lines: string[] = [];
-  for (let at = index - 1; at >= 0; at -= 1) {
-    const line = source.text.slice(source.starts[at], (source.starts[at + 1] ?? source.text.length + 1) - 1);
-    if (/^\s*#/.test(line)) lines.unshift(line);
-    else if (lines.length > 0 || !/^\s*@/.test(line)) break;
+function readDefinition(
+  source: SourceFile,
+  siblings: SyntaxNode[],
+  index: number,
+): (ExportedName & { isOverload: boolean }) | null {
+  const statement = siblings[index]!;
+  const node = statement.type === "decorated_definition" ? field(statement, "definition")! : statement;
+  if (!/^(?:function|class)_definition$/.test(node.type)) return null;
+  const kind = node.type === "class_definition" ? "class" : "function";
+  const isOverload = statement !== node && /@(?:\w+\.)*overload\b/.test(statement.text.split("\n")[0]!);
+  const body = field(node, "body");
+  // A comment above an overload is about the overload, not about the function.
+  const doc = (body && docstring(body)) || (isOverload ? "" : docBefore(source, siblings, index));
+  const entry = makeName(fieldText(node, "name"), kind, node, headOf(source, node).replace(/\s*:$/, ""), doc);
+  if (kind === "class") {
+    const members = namedChildren(body);
+    for (const at of members.keys()) addMethod(source, entry, members, at);
   }
-  return commentWords(lines.join("\n"));
+  return { ...entry, isOverload };
 }
 
-function topComment(text: string): string {
-  const found = /^(?:#!.*\n)?((?:#.*\n)+)/.exec(text);
-  return found ? commentWords(found[1]!.trimEnd()) : "";
+function addMethod(source: SourceFile, owner: ExportedName, siblings: SyntaxNode[], index: number): void {
+  const method = readDefinition(source, siblings, index);
+  if (method?.kind !== "function" || (method.name.startsWith("_") && method.name !== "__init__")) return;
+  const known = owner.members.find(({ name }) => name === method.name);
+  // The setter of a property and the implementation of overloads repeat a name.
+  if (known) known.doc ||= method.doc;
+  else owner.members.push({ name: method.name, signature: method.signature, doc: method.doc, line: method.line });
 }
 
-function readImport(facts: ModuleFacts, source: PythonSource, index: number): void {
-  const start = source.starts[index]!;
-  const statement = source.masked
-    .slice(start, findOutside(source.masked, start, "\n;"))
-    .replaceAll(/\s+/g, " ")
-    .trim();
-  const from = /^from (\.*[\w.]*) import \(?([^)]*)\)?/.exec(statement);
-  if (from) {
-    facts.imports.push({ from: from[1]!, names: importedNames(from[2]!) });
-    // A package re-exports the names that its `__init__.py` imports from its modules.
-    if (!facts.path.endsWith("__init__.py") || !from[1]!.startsWith(".")) return;
-    for (const { imported, local } of importedNames(from[2]!)) {
-      facts.reExports.push({ name: imported === "*" ? "*" : local, imported, from: from[1]!, line: index + 1 });
+function readConstant(source: SourceFile, siblings: SyntaxNode[], index: number): ExportedName | null {
+  const statement = siblings[index]!;
+  const assignment = statement.type === "expression_statement" ? statement.namedChild(0) : null;
+  const left = assignment?.type === "assignment" ? field(assignment, "left") : null;
+  const right = field(assignment, "right");
+  if (left?.type !== "identifier" || left.text === "__all__" || right === null) return null;
+  if (right.type === "call" && TYPE_VARIABLE.test(fieldText(right, "function"))) return null;
+  return makeName(
+    left.text,
+    "constant",
+    statement,
+    quote(source, statement),
+    docBefore(source, siblings, index).replace(/^: ?/gm, ""),
+  );
+}
+
+/** Callers of an overloaded function cannot see the signature of its implementation, which has the documentation. */
+function withoutImplementations(exports: (ExportedName & { isOverload?: boolean })[]): ExportedName[] {
+  const overloaded = new Set(exports.filter(({ isOverload }) => isOverload).map(({ name }) => name));
+  return exports.map(({ isOverload = false, ...entry }) => {
+    const isImplementation = !isOverload && overloaded.has(entry.name);
+    const first = exports.find(({ name }) => name === entry.name);
+    return isImplementation ? { ...entry, signature: first!.signature } : entry;
+  });
+}
+
+/** `__all__` lists the public names. Without it, definitions and constants without a leading underscore are public. */
+function onlyPublic(statements: SyntaxNode[], exports: ExportedName[]): ExportedName[] {
+  const listed = new Set<string>();
+  for (const statement of statements) {
+    if (!/^__all__\s*(?::[^=\n]*)?\+?=/.test(statement.text)) continue;
+    for (const value of capture(statement, "(string) @value", "value")) listed.add(stringValue(value.text));
+  }
+  if (listed.size > 0) return exports.filter((entry) => listed.has(entry.name));
+  return exports.filter(
+    ({ name, kind }) => !name.startsWith("_") && (kind !== "constant" || /^[A-Z][A-Z0-9_]*$/.test(name)),
+  );
+}
+
+/** Returns the string that is the first statement of a block. */
+function docstring(block: SyntaxNode): string {
+  const first = namedChildren(block).find(({ type }) => type !== "comment");
+  const value = first?.type === "expression_statement" ? first.namedChild(0) : null;
+  if (value?.type !== "string" && value?.type !== "concatenated_string") return "";
+  const content = /^[rRuUbB]*("""|'''|"|')([\s\S]*)\1$/.exec(value.text)?.[2] ?? "";
+  return tidyLines(content.split("\n"));
+}
+
+function readImport({ facts }: SourceFile, statement: SyntaxNode): void {
+  const names = statement.childrenForFieldName("name").filter((node) => node !== null);
+  if (statement.type === "import_statement") {
+    for (const { imported, local } of names.map(importedName)) {
+      facts.imports.push({ from: imported, names: [{ imported: "*", local }] });
     }
     return;
   }
-  const plain = /^import (.+)$/.exec(statement);
-  for (const { imported, local } of plain ? importedNames(plain[1]!) : []) {
-    facts.imports.push({ from: imported, names: [{ imported: "*", local }] });
+  const from = fieldText(statement, "module_name").replaceAll(/\s/g, "");
+  const isWildcard = namedChildren(statement).some(({ type }) => type === "wildcard_import");
+  const imported = isWildcard ? [{ imported: "*", local: "*" }] : names.map(importedName);
+  facts.imports.push({ from, names: imported });
+  // A package re-exports the names that its `__init__.py` imports from its modules.
+  if (!facts.path.endsWith("__init__.py") || !from.startsWith(".")) return;
+  for (const name of imported) {
+    facts.reExports.push({ name: name.local, imported: name.imported, from, line: lineOf(statement) });
   }
 }
 
-function importedNames(list: string): ImportedName[] {
-  return list
-    .split(",")
-    .map((part) => /^\s*([\w.*]+)(?: as (\w+))?/.exec(part))
-    .filter((match) => match !== null)
-    .map((match) => ({ imported: match[1]!, local: match[2] ?? match[1]! }));
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
+function importedName(node: SyntaxNode): ImportedName {
+  const imported = node.type === "aliased_import" ? fieldText(node, "name") : node.text;
+  return { imported, local: fieldText(node, "alias") || imported };
 }

@@ -1,13 +1,4 @@
 // Quotes code without its indentation, and marks omitted lines with `…`.
-import type { ScriptTokens } from "./javascript-tokens.ts";
-
-/** Returns the code from the token `from` to the one before `to`. */
-export function sliceCode(tokens: ScriptTokens, from: number, to: number): string {
-  const first = tokens.list[from];
-  const last = tokens.list[Math.min(to, tokens.list.length) - 1];
-  if (!first || !last || last.end <= first.start) return "";
-  return dedent(tokens.text, first.start, last.end);
-}
 
 export function dedent(text: string, start: number, end: number): string {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;

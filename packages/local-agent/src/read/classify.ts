@@ -13,7 +13,7 @@ const LANGUAGES: Language[] = [
   { name: "TypeScript", fence: "tsx", extensions: ["tsx"] },
   { name: "JavaScript", fence: "js", extensions: ["js", "mjs", "cjs"] },
   { name: "JavaScript", fence: "jsx", extensions: ["jsx"] },
-  { name: "Python", fence: "python", extensions: ["py"] },
+  { name: "Python", fence: "python", extensions: ["py", "pyi"] },
   { name: "Go", fence: "go", extensions: ["go"] },
   { name: "Rust", fence: "rust", extensions: ["rs"] },
   { name: "Java", fence: "java", extensions: ["java"] },
@@ -37,8 +37,19 @@ const BY_EXTENSION = new Map(
   LANGUAGES.flatMap((language) => language.extensions.map((extension) => [extension, language] as const)),
 );
 
-const TEST_FOLDERS = new Set(["test", "tests", "__tests__", "spec", "specs", "e2e"]);
-const EXAMPLE_FOLDERS = new Set(["example", "examples", "demo", "demos", "samples", "bench", "benchmarks"]);
+const TEST_FOLDERS = new Set(["test", "tests", "__tests__", "spec", "specs", "e2e", "test-d"]);
+const EXAMPLE_FOLDERS = new Set([
+  "example",
+  "examples",
+  "demo",
+  "demos",
+  "samples",
+  "bench",
+  "benches",
+  "benchmark",
+  "benchmarks",
+  "playground",
+]);
 const FIXTURE_FOLDERS = new Set(["fixtures", "__fixtures__", "testdata", "__snapshots__", "__mocks__", "recordings"]);
 const DOCUMENT_FOLDERS = new Set(["doc", "docs", "documentation"]);
 
@@ -54,6 +65,13 @@ export function isJavaScript(path: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(path);
 }
 
+/** Whether a path is in a folder of tests, examples, benchmarks or fixtures. */
+export function isAside(path: string): boolean {
+  return folderOf(path)
+    .split("/")
+    .some((folder) => FIXTURE_FOLDERS.has(folder) || TEST_FOLDERS.has(folder) || EXAMPLE_FOLDERS.has(folder));
+}
+
 export function roleOf(path: string): FileRole {
   const folders = path.split("/");
   const name = folders.pop() ?? "";
@@ -66,7 +84,7 @@ export function roleOf(path: string): FileRole {
   return "source";
 }
 
-function extensionOf(path: string): string {
+export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return dot <= 0 ? "" : name.slice(dot + 1).toLowerCase();
@@ -82,9 +100,14 @@ export function baseName(path: string): string {
 }
 
 function isTest(name: string): boolean {
-  return /\.(test|spec)\.[a-z]+$/.test(name) || /_test\.(go|py)$/.test(name) || /^(test_.*|conftest)\.py$/.test(name);
+  return (
+    /\.(?:test|spec|test-d)\.[a-z]+$|[_-](?:test|spec)\.[a-z]+$/.test(name) ||
+    /^(?:test_.*|conftest)\.[a-z]+$|^[A-Z]\w*Tests?\.[a-z]+$/.test(name)
+  );
 }
 
 function isConfiguration(name: string): boolean {
-  return /\.(config|conf|setup)\.[cm]?[jt]s$/.test(name) || /^(gulpfile|gruntfile|setup)\.(js|py)$/i.test(name);
+  return (
+    /\.(config|conf|setup)\.[cm]?[jt]s$/.test(name) || /^(gulpfile|gruntfile|setup)\.(js|py)$|^build\.rs$/i.test(name)
+  );
 }

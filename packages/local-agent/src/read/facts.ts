@@ -8,6 +8,8 @@ export interface RepositoryFile {
   /** Relative to the root, with forward slashes. */
   path: string;
   sizeBytes: number;
+  /** Changes with the content of the file. */
+  stamp: string;
   role: FileRole;
 }
 
@@ -69,6 +71,14 @@ export interface ModuleFacts {
   routes: HttpRoute[];
   /** Whether the code shows that the file is a program, for example by `#!` or a `main` function. */
   isProgram: boolean;
+  /** The package or namespace that the file declares. */
+  namespace: string;
+  /** The condition under which the file is compiled, for example a build tag of Go. */
+  condition: string;
+  /** The capitalised words of a file of C#, separated by spaces: the types of imported namespaces that it may use. */
+  mentions: string;
+  /** Public methods that are declared outside their type, which may be in another file. */
+  ownedMembers: (ClassMember & { owner: string })[];
 }
 
 export function emptyFacts(path: string, language: string, text: string): ModuleFacts {
@@ -81,7 +91,12 @@ export function emptyFacts(path: string, language: string, text: string): Module
     reExports: [],
     imports: [],
     routes: [],
-    isProgram: text.startsWith("#!"),
+    // Rust writes attributes as `#![…]`.
+    isProgram: /^#!(?!\[)/.test(text),
+    namespace: "",
+    condition: "",
+    mentions: "",
+    ownedMembers: [],
   };
 }
 
@@ -90,20 +105,6 @@ export function countLines(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
   return lines;
-}
-
-export function makeExport(
-  name: string,
-  kind: DeclarationKind,
-  line: number,
-  signature: string,
-  doc: string,
-): ExportedName {
-  return { name, kind, line, signature, doc, members: [], isDefault: false };
-}
-
-export function addMember(owner: ExportedName, { name, signature, doc, line }: ClassMember): void {
-  owner.members.push({ name, signature, doc, line });
 }
 
 /** Compares code units, so that the order does not depend on the locale of the machine. */

@@ -1,7 +1,7 @@
 // Lists and reads the files of the working folder. Neither reads nor writes follow symbolic links, because a link in a
 // repository can point to any place on the machine.
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { isAbsolute, join, normalize, sep } from "node:path";
 import { roleOf } from "./classify.ts";
 import { compareText, type RepositoryFile } from "./facts.ts";
 import { type IgnoreTest, readGitignore } from "./gitignore.ts";
@@ -28,6 +28,8 @@ export interface RepositoryFiles {
   files: RepositoryFile[];
   /** Paths of the pages that this agent wrote, in any folder. */
   generated: string[];
+  /** Symbolic links at the root, with their targets inside the repository. They are not followed for code. */
+  links: Map<string, string>;
   isIgnored: IgnoreTest;
   warnings: string[];
 }
@@ -37,7 +39,7 @@ export type InterruptCheck = () => Promise<void>;
 
 export async function readRepository(root: string, checkInterrupt: InterruptCheck): Promise<RepositoryFiles> {
   const isIgnored = readGitignore(readText(root, ".gitignore") ?? "");
-  const repository: RepositoryFiles = { root, files: [], generated: [], isIgnored, warnings: [] };
+  const repository: RepositoryFiles = { root, files: [], generated: [], links: new Map(), isIgnored, warnings: [] };
   const folders = [""];
   let count = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -47,6 +49,8 @@ export async function readRepository(root: string, checkInterrupt: InterruptChec
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (isIncludedFolder(repository, path, entry.name)) subfolders.push(path);
+      } else if (entry.isSymbolicLink() && folder === "") {
+        addLink(repository, entry.name);
       } else if (entry.isFile() && !entry.name.startsWith(".") && !isIgnored(path, false)) {
         count += 1;
         if (count > MAX_FILES) {
@@ -104,6 +108,15 @@ function isIncludedFolder(repository: RepositoryFiles, path: string, name: strin
   return lstatSync(join(repository.root, path, ".git"), { throwIfNoEntry: false }) === undefined;
 }
 
+function addLink(repository: RepositoryFiles, name: string): void {
+  try {
+    const target = normalize(readlinkSync(join(repository.root, name)));
+    if (!isAbsolute(target) && !target.startsWith("..")) repository.links.set(name, target.split(sep).join("/"));
+  } catch {
+    // A link that vanished meanwhile leads nowhere.
+  }
+}
+
 function addFile(repository: RepositoryFiles, path: string): void {
   const stats = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
   if (!stats) {
@@ -111,13 +124,14 @@ function addFile(repository: RepositoryFiles, path: string): void {
     return;
   }
   const role = roleOf(path);
+  const file = { path, sizeBytes: stats.size, stamp: `${stats.size} ${stats.mtimeMs} ${stats.ino}` };
   if (path.endsWith(".md") && isGeneratedPage(readText(repository.root, path))) {
     repository.generated.push(path);
   } else if (stats.size > MAX_FILE_BYTES && role !== "other") {
     repository.warnings.push(`The file ${path} is larger than 2 MB and was not read.`);
-    repository.files.push({ path, sizeBytes: stats.size, role: "other" });
+    repository.files.push({ ...file, role: "other" });
   } else {
-    repository.files.push({ path, sizeBytes: stats.size, role });
+    repository.files.push({ ...file, role });
   }
 }
 

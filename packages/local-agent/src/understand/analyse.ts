@@ -1,13 +1,13 @@
 // Analyses a repository. The result depends only on the files, so that sessions that work in parallel find the same
 // components and choose the same paths for their pages.
-import { isJavaScript, languageOf } from "../read/classify.ts";
+import { folderOf, languageOf } from "../read/classify.ts";
 import { type Component, findComponents } from "./components.ts";
 import { chooseDocsFolder } from "./docs-folder.ts";
-import type { ModuleFacts } from "../read/facts.ts";
+import { compareText, type ModuleFacts } from "../read/facts.ts";
 import { buildGraph, type Graph } from "./graph.ts";
-import { readJavaScript } from "../languages/javascript.ts";
-import { type Manifest, readManifests } from "../read/manifests.ts";
-import { readOtherLanguage } from "../languages/other-languages.ts";
+import type { Manifest } from "../read/manifest.ts";
+import { readManifests } from "../read/manifests.ts";
+import { readModule } from "../languages/read-module.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
 import { type InterruptCheck, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
@@ -36,19 +36,22 @@ export async function analyse(root: string, checkInterrupt: InterruptCheck): Pro
   const repository = await readRepository(root, checkInterrupt);
   const read = (path: string): string | null => readText(root, path);
   const warnings = [...repository.warnings];
-  const modules = await readModules(repository, warnings, checkInterrupt);
+  const modules = completeModules(await readModules(repository, warnings, checkInterrupt));
   const manifests = readManifests(repository.files, read);
-  const resolver = makeResolver(modules.keys(), manifests);
+  const resolver = makeResolver(modules, manifests);
   await checkInterrupt();
   const graph = buildGraph({ modules, resolver });
   await checkInterrupt();
-  const facts = { files: repository.files, modules, manifests, resolver, graph, read };
+  const facts = { files: repository.files, links: repository.links, modules, manifests, resolver, graph, read };
   const components = findComponents(facts);
   const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
   const project = readProject(facts);
   const docsFolder = chooseDocsFolder(repository, components);
   return { repository, modules, manifests, resolver, graph, components, owners, project, docsFolder, warnings };
 }
+
+/** The facts of the files that this process has read, each with the stamp of the file. */
+const knownFacts = new Map<string, { stamp: string; facts: ModuleFacts }>();
 
 async function readModules(repository: RepositoryFiles, warnings: string[], checkInterrupt: InterruptCheck) {
   const modules = new Map<string, ModuleFacts>();
@@ -63,19 +66,66 @@ async function readModules(repository: RepositoryFiles, warnings: string[], chec
     }
     totalBytes += file.sizeBytes;
     await checkInterrupt();
+    const known = knownFacts.get(file.path);
+    if (known?.stamp === file.stamp) {
+      modules.set(file.path, known.facts);
+      continue;
+    }
     const text = readText(repository.root, file.path);
     if (text === null) warnings.push(`The file ${file.path} could not be read as text.`);
-    else if (!hasLongLine(text)) modules.set(file.path, readModule(file.path, language, text));
+    else if (!hasLongLine(text)) {
+      const facts = await readModule(file.path, language, text);
+      modules.set(file.path, facts);
+      knownFacts.set(file.path, { stamp: file.stamp, facts });
+    }
   }
   return modules;
 }
 
-function readModule(path: string, language: string, text: string): ModuleFacts {
-  return isJavaScript(path) ? readJavaScript(path, language, text) : readOtherLanguage(path, language, text);
+/**
+ * Returns the modules with the methods that are declared outside their type, which is in the same folder, and without
+ * the names of private modules. The facts themselves are shared between turns, so they are copied before a change.
+ */
+function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFacts> {
+  const modules = new Map([...read].map(([path, facts]) => [path, { ...facts }]));
+  attachMembers([...modules.values()]);
+  const reExported = new Set(
+    [...modules.values()].flatMap(({ reExports }) => reExports.map(({ imported }) => imported)),
+  );
+  for (const module of modules.values()) {
+    // A module of Python whose name begins with an underscore exports only what another module re-exports.
+    const isPrivate = module.language === "Python" && /(?:^|\/)_(?!_)[^/]*(?:\/|\.py$)/.test(module.path);
+    if (isPrivate) module.exports = module.exports.filter(({ name }) => reExported.has(name));
+  }
+  return modules;
+}
+
+function attachMembers(modules: ModuleFacts[]): void {
+  const types = new Map<string, ModuleFacts>();
+  const keyOf = (module: ModuleFacts, name: string): string => `${folderOf(module.path)}\0${name}`;
+  // A file that is compiled under a condition repeats the types of another file.
+  const ordered = modules
+    .filter(({ language }) => /^(?:Go|Rust)$/.test(language))
+    .toSorted((a, b) => compareText(a.condition, b.condition));
+  for (const module of ordered) {
+    for (const { name } of module.exports) if (!types.has(keyOf(module, name))) types.set(keyOf(module, name), module);
+  }
+  for (const module of ordered) {
+    for (const { owner, ...member } of module.ownedMembers) {
+      const isOwn = module.exports.some(({ name }) => name === owner);
+      const target = isOwn ? module : types.get(keyOf(module, owner));
+      if (!target) continue;
+      target.exports = target.exports.map((entry) => {
+        const isNew = entry.name === owner && !entry.members.some(({ name }) => name === member.name);
+        return isNew ? { ...entry, members: [...entry.members, member] } : entry;
+      });
+    }
+  }
 }
 
 /** A type declaration file next to its source would document every name twice. */
 function hasSource(path: string, paths: Set<string>): boolean {
+  if (path.endsWith(".pyi")) return paths.has(path.slice(0, -1));
   const stem = /^(.*)\.d\.([cm]?)ts$/.exec(path);
   if (!stem) return false;
   return [`.${stem[2]}js`, `.${stem[2]}ts`, ".js", ".ts", ".tsx", ".jsx"].some((ending) =>

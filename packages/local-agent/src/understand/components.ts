@@ -4,7 +4,7 @@
 import { baseName, folderOf, languageOf } from "../read/classify.ts";
 import { compareText, type FileRole, type ModuleFacts, type RepositoryFile } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
-import type { Manifest } from "../read/manifests.ts";
+import type { Manifest } from "../read/manifest.ts";
 import { nameComponents } from "./name-components.ts";
 import { purposeOf } from "./purpose.ts";
 import { ancestors, type Resolver } from "./resolve-imports.ts";
@@ -50,6 +50,8 @@ export interface CodeFacts {
   manifests: Manifest[];
   resolver: Resolver;
   graph: Graph;
+  /** Symbolic links at the root, with their targets inside the repository. */
+  links: Map<string, string>;
   read: (path: string) => string | null;
 }
 

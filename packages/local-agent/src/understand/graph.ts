@@ -31,7 +31,7 @@ export function buildGraph(index: ModuleIndex): Graph {
   const graph: Graph = { links: new Map(), importers: new Map(), packages: new Map(), uses: new Map() };
   for (const module of index.modules.values()) {
     const reExports = module.reExports.map(({ imported, from }) => ({ from, names: [{ imported, local: "" }] }));
-    for (const { from, names } of [...module.imports, ...reExports]) {
+    for (const { from, names } of [...importsOf(module, index.resolver), ...reExports]) {
       const importedNames = names.map((name) => name.imported);
       const resolved = resolveImport(index.resolver, module, from, importedNames);
       if (resolved.external !== null) addTo(graph.packages, module.path, resolved.external);
@@ -43,6 +43,17 @@ export function buildGraph(index: ModuleIndex): Graph {
     }
   }
   return graph;
+}
+
+/** An import of a namespace in C# uses only those of its types that the file mentions. */
+function importsOf(module: ModuleFacts, resolver: Resolver): ModuleFacts["imports"] {
+  if (module.language !== "C#") return module.imports;
+  const mentions = module.mentions.split(" ");
+  return module.imports.flatMap(({ from }) =>
+    mentions
+      .filter((name) => resolver.byType.has(`C#\0${from}.${name}`))
+      .map((name) => ({ from: `${from}.${name}`, names: [{ imported: name, local: name }] })),
+  );
 }
 
 function addName(

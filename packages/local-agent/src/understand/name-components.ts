@@ -2,7 +2,7 @@
 // with as many segments before it as a unique name needs.
 import { baseName } from "../read/classify.ts";
 import type { ComponentPart } from "./components.ts";
-import type { Manifest } from "../read/manifests.ts";
+import type { Manifest } from "../read/manifest.ts";
 import { joinPath } from "./resolve-imports.ts";
 
 /** Folder names that do not describe the content. */
@@ -23,12 +23,25 @@ const WINDOWS_DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 export function nameComponents(parts: ComponentPart[], manifests: Manifest[]): { name: string; slug: string }[] {
   const folders = new Set(parts.map((part) => part.folder));
   const choicesOfParts = parts.map((part) => nameChoices(part, folders, manifests));
-  const usedSlugs = new Set(["readme", "index"]);
-  return choicesOfParts.map((choices, index) => {
-    const isTaken = (choice: string): boolean =>
-      choicesOfParts.some((others, at) => at !== index && others[0] === choice);
-    const name = choices.find((choice) => !isTaken(choice)) ?? choices.at(-1)!;
-    return { name, slug: uniqueSlug(toSlug(name), usedSlugs) };
+  // Parts with the same name all take their next longer name, until all names differ.
+  const lengths = parts.map(() => 0);
+  const nameAt = (index: number): string => choicesOfParts[index]![lengths[index]!]!;
+  const key = (name: string): string => name.toLowerCase();
+  for (let isChanged = true; isChanged;) {
+    const counts = new Map<string, number>();
+    for (const index of parts.keys()) counts.set(key(nameAt(index)), (counts.get(key(nameAt(index))) ?? 0) + 1);
+    isChanged = false;
+    for (const index of parts.keys()) {
+      const isLonger = counts.get(key(nameAt(index)))! > 1 && lengths[index]! + 1 < choicesOfParts[index]!.length;
+      if (isLonger) lengths[index]! += 1;
+      isChanged ||= isLonger;
+    }
+  }
+  const usedNames = new Set<string>();
+  const usedSlugs = new Set(["readme", "index", "architecture"]);
+  return parts.map((_, index) => {
+    const name = unique(nameAt(index), (count) => `${nameAt(index)} (${count})`, usedNames);
+    return { name, slug: unique(toSlug(name), (count) => `${toSlug(name)}-${count}`, usedSlugs) };
   });
 }
 
@@ -69,9 +82,9 @@ export function toSlug(name: string): string {
   return slug === "" || WINDOWS_DEVICES.test(slug) ? `component${slug === "" ? "" : `-${slug}`}` : slug;
 }
 
-function uniqueSlug(base: string, usedSlugs: Set<string>): string {
-  let slug = base;
-  for (let count = 2; usedSlugs.has(slug); count += 1) slug = `${base}-${count}`;
-  usedSlugs.add(slug);
-  return slug;
+function unique(base: string, numbered: (count: number) => string, used: Set<string>): string {
+  let text = base;
+  for (let count = 2; used.has(text.toLowerCase()); count += 1) text = numbered(count);
+  used.add(text.toLowerCase());
+  return text;
 }

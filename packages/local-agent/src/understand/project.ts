@@ -1,10 +1,11 @@
 // Reads the facts about the repository as a whole, from its README, its manifests and its Makefile.
-import { baseName } from "../read/classify.ts";
+import { baseName, folderOf } from "../read/classify.ts";
 import type { CodeFacts } from "./components.ts";
 import { compareText, type RepositoryFile } from "../read/facts.ts";
-import { findPackageManager, type Manifest, type Script } from "../read/manifests.ts";
+import type { Manifest, Script } from "../read/manifest.ts";
+import { findPackageManager } from "../read/manifests.ts";
 import { isGeneratedPage } from "../read/marker.ts";
-import { markdownIntroduction } from "../write/prose.ts";
+import { readIntroduction } from "../write/introduction.ts";
 import { sourceOfEntry } from "./resolve-imports.ts";
 
 export interface ProjectFacts {
@@ -12,51 +13,107 @@ export interface ProjectFacts {
   introduction: string;
   /** Path of the README at the root. */
   readme: string | null;
-  install: Script[];
+  /** Commands that exist, each with its effect. */
+  commands: Script[];
   /** Entry points of packages and programs, each with the reason why it is one. */
   entryPoints: { path: string; reason: string }[];
-  /** Markdown files that users wrote, without the README. */
+  /** Documents that users wrote, without the README. */
   documents: string[];
-  makeTargets: string[];
 }
 
 export function readProject(facts: CodeFacts): ProjectFacts {
   const { files, manifests, read } = facts;
-  const readme = files.find(({ path }) => /^readme\.(?:md|markdown)$/i.test(path))?.path ?? null;
+  const readme = findReadme(facts);
   const text = readme === null ? null : read(readme);
-  const introduction = text === null || isGeneratedPage(text) ? { title: "", text: "" } : markdownIntroduction(text);
-  const describedManifest = manifests.find(({ name, description }) => name !== "" && description !== "");
-  const rootManifest = manifests.find(({ folder, name }) => folder === "" && name !== "");
-  // The root of a workspace without a description often only wraps the package that has one.
-  const mainManifest =
-    rootManifest && !(rootManifest.isWorkspaceRoot && rootManifest.description === "")
-      ? rootManifest
-      : (describedManifest ?? rootManifest ?? manifests.find(({ name }) => name !== ""));
+  const introduction =
+    text === null || isGeneratedPage(text) ? { title: "", text: "" } : readIntroduction(text, readme!);
+  const main = mainManifest(manifests);
+  const entryPoints = findEntryPoints(facts);
   return {
-    name: introduction.title || mainManifest?.name || "This repository",
-    introduction: introduction.text || describedManifest?.description || "",
+    name: introduction.title || shortName(main) || "This repository",
+    introduction: introduction.text || main?.description || "",
     readme: text === null ? null : readme,
-    install: installCommands(files, manifests),
-    entryPoints: findEntryPoints(facts),
+    commands: findCommands(facts, entryPoints),
+    entryPoints,
     documents: files.filter(({ path, role }) => role === "document" && path !== readme).map(({ path }) => path),
-    makeTargets: readMakeTargets(read("Makefile") ?? ""),
   };
 }
 
-function installCommands(files: RepositoryFile[], manifests: Manifest[]): Script[] {
-  const commands: Script[] = [];
+/** The README at the root may be a symbolic link to that of the main package. */
+function findReadme({ files, links }: CodeFacts): string | null {
+  const isReadme = (path: string): boolean => /^readme(?:\.(?:md|markdown|rst|txt))?$/i.test(path);
+  const target = [...links].find(([path]) => isReadme(path))?.[1];
+  return files.find(({ path }) => isReadme(path))?.path ?? files.find(({ path }) => path === target)?.path ?? null;
+}
+
+/** A package below the root stands for the whole repository only if there is no other one. */
+function mainManifest(manifests: Manifest[]): Manifest | undefined {
+  const named = manifests.filter(({ name }) => name !== "");
+  return named.find(({ folder }) => folder === "") ?? (named.length === 1 ? named[0] : undefined);
+}
+
+function shortName(manifest: Manifest | undefined): string {
+  return (
+    (manifest?.ecosystem === "Go"
+      ? manifest.name.split("/").findLast((part) => !/^v\d+$/.test(part))
+      : manifest?.name) ?? ""
+  );
+}
+
+/** Lists the commands of the manifests at the root, or of the only manifest. */
+function findCommands({ files, manifests, read, modules }: CodeFacts, entryPoints: { path: string }[]): Script[] {
+  const atRoot = manifests.filter(({ folder }) => folder === "");
   const names = new Set(files.map(({ path }) => path));
-  const has = (ecosystem: string): boolean =>
-    manifests.some((manifest) => manifest.ecosystem === ecosystem && manifest.folder === "");
-  if (has("npm"))
-    commands.push({ command: `${findPackageManager(files)} install`, meaning: "installs the dependencies" });
-  if (names.has("requirements.txt")) {
-    commands.push({ command: "pip install -r requirements.txt", meaning: "installs the Python dependencies" });
-  } else if (has("Python")) commands.push({ command: "pip install -e .", meaning: "installs the Python package" });
-  if (has("Go")) commands.push({ command: "go build ./...", meaning: "builds the Go packages" });
-  if (has("Rust")) commands.push({ command: "cargo build", meaning: "builds the Rust crates" });
+  const commands: Script[] = [];
+  const add = (command: string, meaning: string): void => {
+    if (!commands.some((known) => known.command === command)) commands.push({ command, meaning });
+  };
+  for (const { ecosystem, scripts } of atRoot) {
+    for (const { command, meaning } of ECOSYSTEM_COMMANDS[ecosystem](files, names)) add(command, meaning);
+    for (const { command, meaning } of scripts) {
+      const shown = meaning.length > 120 ? `${meaning.slice(0, 120)} …` : meaning;
+      if (meaning !== "") add(command, `runs \`${shown.replaceAll("`", "'").replaceAll(/\s+/g, " ")}\``);
+    }
+  }
+  const programs = entryPoints.filter(({ path }) => modules.get(path)?.isProgram);
+  for (const { path } of programs) {
+    if (path.endsWith(".go")) add(`go run ./${folderOf(path)}`.replace(/\/$/, ""), "runs the program");
+    else if (/^src\/main\.rs$/.test(path)) add("cargo run", "runs the program");
+  }
+  if (names.has("requirements.txt") && !atRoot.some(({ ecosystem }) => ecosystem === "Python"))
+    add("pip install -r requirements.txt", "installs the dependencies");
+  for (const { command, meaning } of readMakefile(read("Makefile") ?? "")) add(command, meaning);
   return commands;
 }
+
+type CommandList = (files: RepositoryFile[], names: Set<string>) => Script[];
+const script = (command: string, meaning: string): Script => ({ command, meaning });
+const hasTests = (files: RepositoryFile[], ending: string): boolean =>
+  files.some(({ path, role }) => role === "test" && path.endsWith(ending));
+
+const ECOSYSTEM_COMMANDS: Record<Manifest["ecosystem"], CommandList> = {
+  npm: (files) => [script(`${findPackageManager(files)} install`, "installs the dependencies")],
+  Python: () => [script("pip install -e .", "installs the package for development")],
+  Go: (files) => [
+    script("go build ./...", "builds all packages"),
+    ...(hasTests(files, "_test.go") ? [script("go test ./...", "runs the tests")] : []),
+  ],
+  Rust: () => [script("cargo build", "builds the crates"), script("cargo test", "runs the tests")],
+  Maven: (_, names) => {
+    const program = names.has("mvnw") ? "./mvnw" : "mvn";
+    return [script(`${program} package`, "builds the project"), script(`${program} test`, "runs the tests")];
+  },
+  Gradle: (_, names) => {
+    const program = names.has("gradlew") ? "./gradlew" : "gradle";
+    return [script(`${program} build`, "builds the project"), script(`${program} test`, "runs the tests")];
+  },
+  PHP: () => [script("composer install", "installs the dependencies")],
+  Ruby: (_, names) => [
+    ...(names.has("Gemfile") ? [script("bundle install", "installs the dependencies")] : []),
+    ...(names.has("Rakefile") ? [script("bundle exec rake", "runs the default task")] : []),
+  ],
+  ".NET": () => [script("dotnet build", "builds the project")],
+};
 
 function findEntryPoints({ files, manifests, resolver, modules }: CodeFacts): ProjectFacts["entryPoints"] {
   const reasons = new Map<string, string>();
@@ -73,6 +130,28 @@ function findEntryPoints({ files, manifests, resolver, modules }: CodeFacts): Pr
   return [...reasons].map(([path, reason]) => ({ path, reason })).toSorted((a, b) => compareText(a.path, b.path));
 }
 
-function readMakeTargets(makefile: string): string[] {
-  return [...makefile.matchAll(/^([a-z][\w-]*)\s*:(?!=)/gm)].map((match) => match[1]!).slice(0, 20);
+/** Reads the targets whose effect the file itself shows: by a comment or by the first command. */
+function readMakefile(makefile: string): Script[] {
+  const lines = makefile.split("\n");
+  const targets: Script[] = [];
+  for (const [index, line] of lines.entries()) {
+    const found = /^([a-zA-Z][\w-]*)\s*:(?!=)([^#]*)(?:##?\s*(.*))?$/.exec(line);
+    if (!found || targets.some(({ command }) => command === `make ${found[1]}`)) continue;
+    const above = /^#+\s*([A-Za-z].*)$/.exec(lines[index - 1] ?? "")?.[1];
+    const recipe = recipeAfter(lines, index);
+    const isShown = recipe !== undefined && !/^(?:if|for|set)\b/.test(recipe) && !recipe.includes("`");
+    const meaning = found[3]?.trim() || above || (isShown ? `runs \`${recipe.slice(0, 120)}\`` : "");
+    if (meaning !== "") targets.push(script(`make ${found[1]}`, meaning));
+  }
+  return targets.slice(0, 20);
+}
+
+/** Returns the first command of a target that does more than print a message. */
+function recipeAfter(lines: string[], index: number): string | undefined {
+  for (let at = index + 1; lines[at]?.startsWith("\t"); at += 1) {
+    const recipe = /^\t[@-]*\s*(.+?)\s*\\?$/.exec(lines[at]!)?.[1];
+    if (recipe !== undefined && !/^(?:echo|printf|:|\$\((?:info|warning))\b/.test(recipe) && !recipe.startsWith("#"))
+      return recipe;
+  }
+  return undefined;
 }

@@ -5,7 +5,8 @@ import type { ComponentPart, CodeFacts } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import { isGeneratedPage } from "../read/marker.ts";
-import { firstParagraph, markdownIntroduction } from "../write/prose.ts";
+import { readIntroduction } from "../write/introduction.ts";
+import { firstParagraph } from "../write/prose.ts";
 import { entryFile } from "./resolve-imports.ts";
 
 export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[]): string {
@@ -16,7 +17,7 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
     const folders = [part.folder, manifest?.folder ?? ""].filter((folder) => folder !== "");
     for (const folder of folders) {
       const readme = read(`${folder}/README.md`);
-      const introduction = readme === null || isGeneratedPage(readme) ? "" : markdownIntroduction(readme).text;
+      const introduction = readme === null || isGeneratedPage(readme) ? "" : readIntroduction(readme, "README.md").text;
       if (introduction !== "") return introduction;
     }
     if (manifest?.description) return manifest.description;

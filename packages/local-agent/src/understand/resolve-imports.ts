@@ -1,7 +1,7 @@
 // Resolves imports to files of the repository. An import that resolves to no file is an external package.
-import { folderOf, isJavaScript } from "../read/classify.ts";
+import { baseName, folderOf, isJavaScript } from "../read/classify.ts";
 import type { ModuleFacts } from "../read/facts.ts";
-import type { Manifest } from "../read/manifests.ts";
+import type { Manifest } from "../read/manifest.ts";
 
 interface ResolvedImport {
   /** Several files for an import of a whole folder, as in Go. */
@@ -13,6 +13,12 @@ interface ResolvedImport {
 export interface Resolver {
   paths: Set<string>;
   byFolder: Map<string, string[]>;
+  /** Files by the package or namespace that they declare. */
+  byNamespace: Map<string, string[]>;
+  /** Files by the last segment of their paths. */
+  byName: Map<string, string[]>;
+  /** Files by the full name of a type, for languages whose imports name types. */
+  byType: Map<string, string>;
   manifests: Manifest[];
 }
 
@@ -32,9 +38,32 @@ const PYTHON_STANDARD = new Set(
 );
 const ENDINGS = ["", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts"];
 
-export function makeResolver(paths: Iterable<string>, manifests: Manifest[]): Resolver {
-  const list = [...paths];
-  return { paths: new Set(list), byFolder: Map.groupBy(list, folderOf), manifests };
+export function makeResolver(modules: Map<string, ModuleFacts>, manifests: Manifest[]): Resolver {
+  const list = [...modules.keys()];
+  const withNamespace = [...modules.values()].filter(({ namespace }) => namespace !== "");
+  const byType = new Map<string, string>();
+  for (const { path, language, namespace, exports } of modules.values()) {
+    if (!/^(?:Java|C#|PHP)$/.test(language)) continue;
+    for (const { name } of exports) byType.set(typeKey(language, namespace, name), path);
+  }
+  return {
+    paths: new Set(list),
+    byFolder: Map.groupBy(list, folderOf),
+    byNamespace: new Map(
+      [...Map.groupBy(withNamespace, ({ namespace }) => namespace)].map(([name, found]) => [
+        name,
+        found.map(({ path }) => path),
+      ]),
+    ),
+    byName: Map.groupBy(list, baseName),
+    byType,
+    manifests,
+  };
+}
+
+function typeKey(language: string, namespace: string, name: string): string {
+  const separator = language === "PHP" ? "\\" : ".";
+  return `${language}\0${namespace === "" ? "" : `${namespace}${separator}`}${name}`;
 }
 
 export function resolveImport(
@@ -44,10 +73,23 @@ export function resolveImport(
   names: string[],
 ): ResolvedImport {
   if (isJavaScript(from.path)) return resolveJavaScript(resolver, from.path, specifier);
-  if (from.language === "Python") return resolvePython(resolver, from.path, specifier, names);
-  if (from.language === "Go") return resolveGo(resolver, specifier);
-  if (from.language === "Rust") return resolveRust(resolver, from.path, specifier);
-  return resolveJava(resolver, specifier, from.path);
+  switch (from.language) {
+    case "Python":
+      return resolvePython(resolver, from.path, specifier, names);
+    case "Go":
+      return resolveGo(resolver, specifier);
+    case "Rust":
+      return resolveRust(resolver, from.path, specifier, names);
+    case "C":
+    case "C++":
+      return resolveInclude(resolver, from.path, specifier);
+    case "Ruby":
+      return resolveRuby(resolver, from.path, specifier);
+    case "Shell":
+      return resolvedFile(fileIn(resolver, [joinPath(folderOf(from.path), specifier), specifier.replace(/^\.\//, "")]));
+    default:
+      return resolveType(resolver, from.language, specifier);
+  }
 }
 
 function resolveJavaScript(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
@@ -127,34 +169,91 @@ function resolveGo(resolver: Resolver, specifier: string): ResolvedImport {
   return specifier.split("/")[0]!.includes(".") ? { files: [], external: specifier } : UNRESOLVED;
 }
 
-function resolveRust(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
-  const [start, ...parts] = specifier.split("::");
+/** Resolves a path of modules, which begins at the crate, at a module near the file, or at another crate. */
+function resolveRust(resolver: Resolver, importer: string, specifier: string, names: string[]): ResolvedImport {
+  const [start, ...rest] = specifier.split("::");
   const folder = folderOf(importer);
-  const moduleFolder = /\/(?:lib|main|mod)\.rs$|^(?:lib|main|mod)\.rs$/.test(importer)
-    ? folder
-    : importer.replace(/\.rs$/, "");
-  const crate = ancestors(folder).find((candidate) =>
-    ["lib", "main"].some((name) => resolver.paths.has(joinPath(candidate, `${name}.rs`))),
+  const moduleFolder = /(?:^|\/)(?:lib|main|mod)\.rs$/.test(importer) ? folder : importer.replace(/\.rs$/, "");
+  const own = ancestors(folder).find((candidate) => rustRoot(resolver, candidate) !== null) ?? folder;
+  const parts = [...rest, ...names.filter((name) => name !== "*")];
+  if (start === "crate") return resolvedFile(rustModule(resolver, own, parts) ?? rustRoot(resolver, own));
+  if (start === "super") return resolvedFile(rustModule(resolver, folderOf(moduleFolder), parts));
+  if (start === "self" || start === "mod") return resolvedFile(rustModule(resolver, moduleFolder, parts));
+  const near = rustModule(resolver, moduleFolder, [start!, ...parts]);
+  if (near !== null) return resolvedFile(near);
+  const crate = resolver.manifests.find(
+    ({ ecosystem, name }) => ecosystem === "Rust" && name.replaceAll("-", "_") === start,
   );
-  const base = start === "crate" ? (crate ?? folder) : start === "super" ? folderOf(moduleFolder) : moduleFolder;
+  if (crate) {
+    const source = joinPath(crate.folder, "src");
+    const root =
+      rustRoot(resolver, source) ??
+      fileIn(
+        resolver,
+        crate.entries.map((entry) => joinPath(crate.folder, entry)),
+      );
+    // The other crate may be the one of this file.
+    if (root !== null) return resolvedFile(rustModule(resolver, folderOf(root), parts) ?? root);
+  }
+  const dependency = nearestManifest(resolver, "Rust", importer)?.dependencies.find(
+    ({ name }) => name.replaceAll("-", "_") === start,
+  );
+  return dependency ? { files: [], external: dependency.name } : UNRESOLVED;
+}
+
+function rustRoot(resolver: Resolver, folder: string): string | null {
+  return fileIn(resolver, [joinPath(folder, "lib.rs"), joinPath(folder, "main.rs")]);
+}
+
+/** Returns the file of the longest beginning of `parts` that is a module. */
+function rustModule(resolver: Resolver, base: string, parts: string[]): string | null {
   for (let length = parts.length; length > 0; length -= 1) {
     const path = joinPath(base, parts.slice(0, length).join("/"));
-    const file = [`${path}.rs`, `${path}/mod.rs`].find((candidate) => resolver.paths.has(candidate));
-    if (file) return resolvedFile(file);
+    const file = fileIn(resolver, [`${path}.rs`, `${path}/mod.rs`]);
+    if (file) return file;
+  }
+  return null;
+}
+
+function nearestManifest(resolver: Resolver, ecosystem: Manifest["ecosystem"], path: string): Manifest | undefined {
+  const folders = ancestors(folderOf(path));
+  return resolver.manifests
+    .filter((manifest) => manifest.ecosystem === ecosystem && folders.includes(manifest.folder))
+    .toSorted((a, b) => b.folder.length - a.folder.length)[0];
+}
+
+/** Resolves an include next to the file, or else to the only file whose path ends with it. */
+function resolveInclude(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
+  const near = joinPath(folderOf(importer), specifier);
+  if (resolver.paths.has(near)) return resolvedFile(near);
+  const ending = `/${joinPath("", specifier)}`;
+  const found = (resolver.byName.get(baseName(specifier)) ?? []).filter((path) => `/${path}`.endsWith(ending));
+  return resolvedFile(found.length === 1 ? found[0]! : null);
+}
+
+function resolveRuby(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
+  const name = specifier.replace(/\.rb$/, "");
+  if (name.startsWith("./")) return resolvedFile(fileIn(resolver, [`${joinPath(folderOf(importer), name)}.rb`]));
+  const folders = ancestors(folderOf(importer));
+  return resolvedFile(
+    fileIn(
+      resolver,
+      folders.flatMap((folder) => [joinPath(folder, `lib/${name}.rb`), joinPath(folder, `${name}.rb`)]),
+    ),
+  );
+}
+
+/** Resolves the full name of a type. The name of a nested type ends with the names of the types around it. */
+function resolveType(resolver: Resolver, language: string, specifier: string): ResolvedImport {
+  for (let name = specifier; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+    const file = resolver.byType.get(`${language}\0${name}`);
+    if (file !== undefined) return resolvedFile(file);
   }
   return UNRESOLVED;
 }
 
-function resolveJava(resolver: Resolver, specifier: string, importer: string): ResolvedImport {
-  const ending = `/${specifier.replaceAll(".", "/")}${/\.\w+$/.exec(importer)?.[0] ?? ""}`;
-  const roots = ["src/main/java", "src/main/kotlin", "src", ""];
-  for (const folder of ancestors(folderOf(importer))) {
-    for (const root of roots) {
-      const path = joinPath(joinPath(folder, root), ending.slice(1));
-      if (resolver.paths.has(path)) return resolvedFile(path);
-    }
-  }
-  return UNRESOLVED;
+function fileIn(resolver: Resolver, candidates: string[]): string | null {
+  return candidates.find((candidate) => resolver.paths.has(candidate)) ?? null;
 }
 
 function resolvedFile(file: string | null): ResolvedImport {

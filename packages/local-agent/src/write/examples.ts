@@ -1,10 +1,9 @@
 // Finds real uses of exported names to quote. Tests come first, because a test shows a call with its result.
-import { fenceLanguageOf, folderOf, isJavaScript } from "../read/classify.ts";
+import { findUse } from "../languages/find-use.ts";
+import { parseCode } from "../languages/syntax.ts";
+import { fenceLanguageOf, folderOf } from "../read/classify.ts";
 import type { CodeAnalysis } from "../understand/analyse.ts";
-import { compareText, type ExportedName, type FileRole } from "../read/facts.ts";
-import { findInJavaScript } from "../languages/javascript-calls.ts";
-import { tokenize } from "../languages/javascript-tokens.ts";
-import { C_LIKE, GO, mask, PYTHON } from "../languages/mask.ts";
+import { compareText, type ExportedName, type FileRole, type ModuleFacts } from "../read/facts.ts";
 import { type InterruptCheck, readText } from "../read/read-repository.ts";
 
 export interface Example {
@@ -25,6 +24,7 @@ interface ExampleSearch {
 
 const MAX_FILES = 150;
 const MAX_LINES = 12;
+const MAX_COMPANIONS = 40;
 
 export const exampleKey = (path: string, name: string): string => `${path}\0${name}`;
 
@@ -45,7 +45,7 @@ export async function findExamples(
     if (open.length === 0) continue;
     await checkInterrupt();
     const text = readText(analysis.repository.root, file);
-    if (text !== null) searchFile(file, text, open, examples);
+    if (text !== null) await searchFile(file, text, open, examples);
   }
   return examples;
 }
@@ -59,53 +59,45 @@ function rankOf(role: FileRole, isOwn: boolean): number {
 /** Yields each file that may use an export of `path`, with the name to search in it. */
 function* usesOf(analysis: CodeAnalysis, path: string): Generator<ExampleSearch> {
   const module = analysis.modules.get(path);
-  for (const exported of module?.exports ?? []) {
-    if (/^(?:type|interface|enum|namespace)$/.test(exported.kind) && module?.language !== "Go") continue;
+  if (!module) return;
+  const companions = companionsOf(analysis, module);
+  for (const exported of module.exports) {
+    if (/^(?:type|interface|enum|namespace)$/.test(exported.kind)) continue;
     const key = exampleKey(path, exported.name);
     for (const use of analysis.graph.uses.get(path)?.get(exported.name) ?? []) yield { ...use, key, exported };
-    if (module?.language !== "Go" || exported.kind !== "function") continue;
-    // Files of one Go package use the names of each other without an import.
-    const folder = folderOf(path);
-    const users = [...(analysis.resolver.byFolder.get(folder) ?? []), ...(analysis.graph.importers.get(path) ?? [])];
-    for (const file of new Set(users)) if (file.endsWith(".go")) yield { file, key, exported, local: exported.name };
+    const local = module.language.startsWith("C") ? exported.name.split("::").at(-1)! : exported.name;
+    for (const file of companions) yield { file, key, exported, local };
   }
 }
 
-function searchFile(file: string, text: string, searches: ExampleSearch[], examples: Map<string, Example>): void {
-  const language = fenceLanguageOf(file);
-  if (isJavaScript(file)) {
-    const tokens = tokenize(text);
-    for (const { key, exported, local } of searches) {
-      const call = examples.has(key) ? null : findInJavaScript(tokens, local, exported.kind, MAX_LINES);
-      if (call) examples.set(key, { path: file, language, ...call });
-    }
-    return;
-  }
-  const rules = language === "python" ? PYTHON : language === "go" ? GO : C_LIKE;
-  const masked = mask(text, rules).split("\n");
-  const lines = text.split("\n");
-  for (const { key, local } of searches) {
-    const call = examples.has(key) ? null : findInLines(lines, masked, local);
-    if (call) examples.set(key, { path: file, language, ...call });
-  }
+/** Returns the files that use the names of a module as they are, without an import that lists them. */
+function companionsOf(analysis: CodeAnalysis, module: ModuleFacts): string[] {
+  const { modules, graph, resolver, repository } = analysis;
+  const { language, namespace, path } = module;
+  const files = /^C(?:\+\+)?$/.test(language)
+    ? [...(graph.importers.get(path) ?? [])]
+    : language === "Go"
+      ? (resolver.byFolder.get(folderOf(path)) ?? [])
+      : language === "Ruby"
+        ? repository.files.filter(({ role }) => role === "test").map((file) => file.path)
+        : namespace === ""
+          ? []
+          : (resolver.byNamespace.get(namespace) ?? []);
+  return files.filter((file) => file !== path && modules.get(file)?.language === language).slice(0, MAX_COMPANIONS);
 }
 
-/** Finds a call by its line. The quoted statement ends where its brackets are closed. */
-function findInLines(lines: string[], masked: string[], local: string): { line: number; code: string } | null {
-  const call = new RegExp(`(?<![\\w"'])${local.replaceAll(/[^\w.]/g, "").replaceAll(".", "\\.")}\\s*\\(`);
-  for (const [index, line] of masked.entries()) {
-    if (!call.test(line) || /^\s*(?:def|async def|class|func|import|from|fn|pub|type)\b/.test(line)) continue;
-    let depth = 0;
-    for (let end = index; end < Math.min(lines.length, index + MAX_LINES); end += 1) {
-      for (const char of masked[end]!) depth += "([{".includes(char) ? 1 : ")]}".includes(char) ? -1 : 0;
-      const isOpen = depth > 0 && !/[{:]\s*$/.test(masked[end]!);
-      if (isOpen) continue;
-      const indent = line.search(/\S|$/);
-      const quoted = lines
-        .slice(index, end + 1)
-        .map((text) => text.slice(Math.min(indent, text.search(/\S|$/))).trimEnd());
-      return { line: index + 1, code: quoted.join("\n") };
-    }
+async function searchFile(
+  file: string,
+  text: string,
+  searches: ExampleSearch[],
+  examples: Map<string, Example>,
+): Promise<void> {
+  const mentioned = searches.filter(({ local }) => text.includes(local.split(/\.|::/)[0]!));
+  const parsed = mentioned.length === 0 ? null : await parseCode(file, text);
+  if (!parsed) return;
+  for (const { key, exported, local } of mentioned) {
+    const use = examples.has(key) ? null : findUse(text, parsed.root, local, exported.kind, MAX_LINES);
+    if (use) examples.set(key, { path: file, language: fenceLanguageOf(file), ...use });
   }
-  return null;
+  parsed.release();
 }

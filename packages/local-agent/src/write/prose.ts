@@ -129,24 +129,3 @@ export function firstParagraph(text: string): string {
 export function withoutTags(text: string): string {
   return text.replace(/(?:^|\n)\s*@[a-zA-Z][\s\S]*$/, "").trim();
 }
-
-/** Returns the title and the first paragraph of a Markdown file, without badges, images and HTML. */
-export function markdownIntroduction(markdown: string): { title: string; text: string } {
-  const plain = markdown
-    .slice(0, 20_000)
-    .replaceAll(/<!--[\s\S]*?-->/g, "")
-    .replace(/^---\n[\s\S]*?\n---\n/, "");
-  const title = /^#\s+(.+?)\s*#*$/m.exec(plain)?.[1] ?? /^(.+)\n=+\s*$/m.exec(plain)?.[1] ?? "";
-  const body = plain.replace(/^.+\n[=-]{3,}\s*$/m, "");
-  const blocks = body.split(/\n\s*\n/).map((block) =>
-    block
-      .replaceAll(/\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?/g, "")
-      .replaceAll(/^#{1,6}\s.*$/gm, "")
-      .trim(),
-  );
-  const text = blocks.find((block) => block !== "" && !/^(?:[-*+|>]|\d+\.|```|~~~|<|\[!|\||:::)/.test(block)) ?? "";
-  // Relative links of the README do not resolve from the page, so only their labels stay.
-  const withoutLinks = (part: string): string =>
-    part.replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, "$1").replaceAll(/<\/?[a-z][^>]*>/gi, "");
-  return { title: oneLine(withoutLinks(title)).replaceAll("`", ""), text: withoutLinks(text).trim().slice(0, 1_500) };
-}

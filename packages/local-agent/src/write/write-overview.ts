@@ -42,25 +42,9 @@ export function writeOverview(request: OverviewRequest): string {
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-function commandsSection({ project, manifests }: CodeAnalysis): string[] {
-  const rows = project.install.map(({ command, meaning }) => [code(command), meaning, ""]);
-  for (const manifest of manifests) {
-    const where = manifest.folder === "" ? "" : code(`${manifest.folder}/`);
-    for (const { command, meaning } of manifest.scripts) {
-      rows.push([
-        code(command),
-        meaning === "" ? "" : `runs ${code(meaning.length > 120 ? `${meaning.slice(0, 120)} …` : meaning)}`,
-        where,
-      ]);
-    }
-  }
-  for (const target of project.makeTargets) rows.push([code(`make ${target}`), "", ""]);
-  if (rows.length === 0) return [];
-  const isSplit = rows.some((row) => row[2] !== "");
-  const shown = rows
-    .slice(0, MAX_ROWS)
-    .map((row) => (isSplit ? [row[0]!, row[1]!, row[2] || "the root"] : row.slice(0, 2)));
-  return ["## How to start", table(isSplit ? ["Command", "Effect", "Folder"] : ["Command", "Effect"], shown)];
+function commandsSection({ project }: CodeAnalysis): string[] {
+  const rows = project.commands.slice(0, MAX_ROWS).map(({ command, meaning }) => [code(command), inlineProse(meaning)]);
+  return rows.length === 0 ? [] : ["## How to start", table(["Command", "Effect"], rows)];
 }
 
 function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): string[] {
