@@ -26,7 +26,9 @@ import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { endedResult } from "../run/ended-result.ts";
+import type { Order } from "../run/command.ts";
 import { noSuchItem } from "../run/lookup.ts";
+import { gateViews, type GateView } from "../run/team/gate.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -125,7 +127,7 @@ export class Engine {
     const { writer } = this.#runs.live(id);
     if (name === "confirm" || name === "edit")
       checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
-    if (name !== "start") return writer.submit(orderCommand(name, input as never));
+    if (name !== "start") return this.#give(id, orderCommand(name, input as never));
     const { cwd, follows } = writer.run;
     const { head, dirty } = await this.#options.workspaces.inspect(cwd);
     const from = follows ? `the result of ${follows.run}` : "the last commit";
@@ -133,6 +135,27 @@ export class Engine {
       ? [`The folder has uncommitted changes. The run starts from ${from} and does not include them.`]
       : [];
     return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });
+  }
+
+  /** The gate of each environment as of now. */
+  gate(id: string): GateView[] {
+    return gateViews(this.#runs.state(id), this.#options.world.now());
+  }
+
+  overrideGate(id: string, environment: string, by: string, reason: string): Promise<Run> {
+    return this.#runs.live(id).writer.submit({ type: "overrideGate", environment, by, reason });
+  }
+
+  /** A refused deployment changes nothing, but the log records that it was attempted. */
+  async #give(id: string, order: Order): Promise<Run> {
+    const { writer } = this.#runs.live(id);
+    try {
+      return await writer.submit(order);
+    } catch (error) {
+      const event = error instanceof TuttiError && error.code === "gate_closed" && refusalIn(error);
+      if (event) await writer.submit({ type: "record", event });
+      throw error;
+    }
   }
 
   pauseWorker(id: string, sessionId: string): Promise<Run> {
@@ -151,7 +174,7 @@ export class Engine {
     const { writer } = this.#waitingFor(itemId);
     const { kind } = writer.run.inbox[itemId]!;
     if (kind === "data" && "data" in answer) return this.supply(itemId, answer.data);
-    return writer.submit({ type: "answer", itemId, answer });
+    return this.#give(writer.id, { type: "answer", itemId, answer });
   }
 
   /**
@@ -418,5 +441,10 @@ export class Engine {
     return this.#runs.close(options);
   }
 }
+
+type GateRefusal = Extract<RunEvent, { type: "gate:refused" }>;
+
+const refusalIn = ({ details }: TuttiError): GateRefusal | null =>
+  (details as { event?: GateRefusal } | undefined)?.event ?? null;
 
 const isDoneWith = ({ status, released, inbox }: Run): boolean => isRunOver(status) && released && sizeOf(inbox) === 0;

@@ -63,7 +63,9 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   const template = templateFor(request, root, around);
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
   const listed = Object.values(template.phases.workerExecution.agents ?? {}).map((each) => each.agent);
-  const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? []), ...listed];
+  const ofRoles = Object.values(template.roles ?? {}).flatMap((role) => role.agent ?? []);
+  const ofPhases = Object.values(template.phases).flatMap((phase) => phase.agent ?? []);
+  const agents = [agent, ...ofPhases, ...ofRoles, ...listed];
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
   const assignableAgents = around.sessions.agentNames?.() ?? [];
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);

@@ -13,6 +13,7 @@ import { soundOrder } from "./plan/plan.ts";
 import { noteHold, noteRefused } from "./provider/provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
 import { withWorker } from "./fold/with-worker.ts";
+import { applyToTeam, closeGates } from "./team/apply-team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -156,11 +157,12 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return run;
     case "orchestrator:forked": {
       const { from, at, fresh = false } = event.data;
-      return { ...run, forkedFrom: fresh ? null : { run: from, at }, idempotency: null };
+      const forkedFrom = fresh ? null : { run: from, at };
+      return { ...closeGates(run, FORKED), forkedFrom, idempotency: null };
     }
     case "orchestrator:imported":
       // `forkedFrom` names a run of another engine. A run with the same id may exist here by coincidence.
-      return { ...run, forkedFrom: null, idempotency: null };
+      return { ...closeGates(run, IMPORTED), forkedFrom: null, idempotency: null };
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
       const order = soundOrder(tasks, run.executionOrder);
@@ -312,10 +314,28 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "result:merged":
     case "result:dropped":
       return run;
+    case "message:queued":
+    case "message:delivered":
+    case "message:acknowledged":
+    case "message:acted":
+    case "message:rejected":
+    case "task:rejected":
+    case "task:unblocked":
+    case "plan:extended":
+    case "blocker:raised":
+    case "blocker:resolved":
+    case "gate:opened":
+    case "gate:closed":
+    case "gate:refused":
+    case "gate:overridden":
+      return applyToTeam(run, event);
     default:
       return applyToSession(run, event);
   }
 }
+
+const FORKED = "The run is a fork, which has no approval of its own.";
+const IMPORTED = "The run was imported, so its approval proves nothing here.";
 
 export const firstAsking = (phase: Phase): Owed => ({
   phase,
@@ -438,9 +458,11 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
 /** Sets `waitsFor` of a session that ended its turn with a question, and adds the answer to its next prompt. */
 function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, id, taskId, sessionId, question } = item;
-  if (kind !== "question") return run;
+  if (kind !== "question" && kind !== "blocker") return run;
   const open = Object.hasOwn(run.inbox, id);
-  const answered = answer === null ? {} : { note: answerNote(question, answer), problems: [] };
+  // The next turn of a blocked role contains the resolution as a message.
+  const note = kind === "blocker" ? {} : { note: answerNote(question, answer ?? "") };
+  const answered = answer === null ? {} : { ...note, problems: [] };
   const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...answered };
   const later = (session: SessionState): SessionState => ({ ...session, waitedMs: session.waitedMs + waited });
   if (taskId === null) {

@@ -3,6 +3,7 @@ import { overlaps } from "./overlaps.ts";
 import { countedSubSessions, isNatural, statedEnd } from "./rules/natural.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
+import { overrideWarnings } from "./team/override-warnings.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -150,7 +151,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
-    warnings: [...workWarnings(run), ...repositoryWarnings(run)],
+    warnings: [...workWarnings(run), ...repositoryWarnings(run), ...overrideWarnings(run)],
     conflicts: [...run.conflicts, ...overlaps(run)],
     verification: run.verification,
     usage: run.usage,

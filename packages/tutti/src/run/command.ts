@@ -65,7 +65,9 @@ export type Order =
   /** Data of a phase that the main session failed to give. */
   | { type: "supply"; itemId: string; answer: Answer }
   /** An answer in place of the main session, which owes it now or failed to give it. */
-  | { type: "respond"; answer: Answer };
+  | { type: "respond"; answer: Answer }
+  /** `by` is the user who opens the gate without an approval. */
+  | { type: "overrideGate"; environment: string; by: string; reason: string };
 
 /** An observation or action of the engine. A `Report` about an outdated session has no effect. */
 export type Report =
@@ -130,6 +132,7 @@ export type RecordedEvent = Extract<
       | "orchestrator:progress"
       | "orchestrator:toolsCounted"
       | "orchestrator:cleanup"
+      | "gate:refused"
       | "protocol:ignored"
       | "repository:changed"
       | "result:merged"
@@ -175,14 +178,36 @@ export interface TurnOver {
   toolStats: ToolStats;
   usage: Usage;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
-  work: { commit: string; files: string[]; head: string | null; unproven?: UnprovenFiles } | null;
+  work: {
+    commit: string;
+    files: string[];
+    head: string | null;
+    unproven?: UnprovenFiles;
+    /** Changes of a role that may only read. They stay out of `commit`. */
+    discarded?: string[];
+  } | null;
   /** True if `answer` has no block: it is the last message of a session in natural mode. */
   inWords?: boolean;
   /** Lenient interpretations of `answer`. */
   warnings?: string[];
+  /** Messages in the text of a role that speaks messages, in order. */
+  messages?: ReadMessage[];
   /** Set if the turn was cut off when its session was suspended. */
   cutOff?: CutOff;
   history?: History;
+}
+
+/** A message that an agent wrote. Its `body` is a claim; the channel tells which session wrote it. */
+export interface ReadMessage {
+  /** `message_type`; `UNREADABLE` for a text that looks like a message and is none. */
+  type: string;
+  body: Record<string, unknown>;
+  /** Whether the text is JSON without any repair and without a repeated member. */
+  exact: boolean;
+  /** Why the message has no effect; empty if it counts. */
+  reasons: string[];
+  /** Why a completion must be sent back; empty if it may be accepted. */
+  faults: string[];
 }
 
 export type CutOff = NonNullable<Extract<RunEvent, { type: "turn:ended" }>["data"]["cutOff"]>;

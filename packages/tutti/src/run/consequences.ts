@@ -6,25 +6,30 @@ import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./r
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./plan/confirm.ts";
 import { answerByDefault } from "./inbox/default-answer.ts";
-import { withdrawQuestions } from "./inbox/inbox.ts";
+import { addItem, withdrawQuestions } from "./inbox/inbox.ts";
 import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./fold/open-work.ts";
 import { isToBeAsked, mayAsk, refusalOf } from "./provider/provider.ts";
 import { providerOf } from "./provider/provider-name.ts";
 import { awaitsSubSessions } from "./rules/natural.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
+import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
+import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
+import { deliverMessage } from "./team/team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
-import type { Owed, SessionState } from "../schema/worker.ts";
+import type { Owed, SessionState, Worker } from "../schema/worker.ts";
 
 /** Returns the next events that are due. The caller applies them and calls `consequences` again until it returns none. */
 export function consequences(run: Run, at: number): RunEvent[] {
   if (isRunOver(run.status) || run.status === "created") return [];
   const overdue = answerByDefault(run, at);
   if (overdue.length > 0) return overdue;
+  const closed = closeOutdated(run, at);
+  if (closed.length > 0) return closed;
   if (run.status === "paused") return pauseWorkers(run);
   if (run.status === "confirming") {
     return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
@@ -72,6 +77,11 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   // A repair starts on a branch to which nothing else is being merged. One that continues holds the branch itself.
   const isStarting = isRepairing(run) && !isBranchHeld(run);
   const waits = waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || awaitsSubSessions(run);
+  const refused = activeWorkers(run).filter(
+    ({ task, session, owed }) =>
+      isDeployment(run, task) && isToBeAsked(session, owed) && isHeldBack(run, task, session.start, at),
+  );
+  if (refused.length > 0) return refused.flatMap((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = assignedAgent(run, owed.phase);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
@@ -83,6 +93,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   for (const worker of activeWorkers(run)) {
     if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
+      due.push(...deliverMessage(run, worker.sessionId));
     }
   }
   return due;
@@ -100,7 +111,7 @@ function followExecution(run: Run, at: number): RunEvent[] {
     const ended = endPhase(run);
     if (ended.length > 0) return ended;
   }
-  const blocked = newlyBlocked(run, at);
+  const blocked = [...newlyBlocked(run, at), ...blockGated(run, at)];
   if (blocked.length > 0) return blocked;
   const { active, unmerged, unfinished } = openWork(run);
   const spawning = active.filter((worker) => worker.status === "spawning").length;
@@ -139,7 +150,43 @@ function newlyBlocked(run: Run, at: number): RunEvent[] {
     const error = `task ${first.taskId} cannot start because ${first.because.join(", ")} did not complete`;
     return [fail(run, "workerExecution", error, "dependency_failed", at)];
   }
-  return blocked.map((data) => ({ type: "task:blocked", data: { id: run.id, ...data } }));
+  return [...blocked].flatMap((data): RunEvent[] => [
+    { type: "task:blocked", data: { id: run.id, ...data } },
+    ...(isDeployment(run, taskOf(run, data.taskId)!) ? refuse(run, data.taskId, at) : []),
+  ]);
+}
+
+/** A task behind a closed gate is blocked until a user retries it. */
+function blockGated(run: Run, at: number): RunEvent[] {
+  if (gateOf(run) === null) return [];
+  const held = [...openWork(run).ready.values()].filter((id) => isHeldBack(run, taskOf(run, id)!, null, at));
+  return held.flatMap((taskId): RunEvent[] => [
+    { type: "task:blocked", data: { id: run.id, taskId, because: [`the gate of ${gateOf(run)!.environment}`] } },
+    ...(isDeployment(run, taskOf(run, taskId)!) ? refuse(run, taskId, at) : []),
+  ]);
+}
+
+function refuse(run: Run, taskId: string, at: number): RunEvent[] {
+  const refused = refuseDeployment(run, taskId, at);
+  const { environment, reasons } = refused.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const question = `Task ${taskId} was not started, because the gate of ${environment} is closed. ${reasons.join(" ")}`;
+  const item = {
+    kind: "gate" as const,
+    taskId,
+    question,
+    options: FAILURE_OPTIONS,
+    evidence: { environment, reasons },
+  };
+  return [refused, addItem(run, { ...item, risk: "high" }, at)];
+}
+
+/** The gate closed between two turns of the deployment, or is open for another commit now. */
+function failDeployment(run: Run, { sessionId, taskId }: Worker, at: number): RunEvent[] {
+  const refused = refuseDeployment(run, taskId, at);
+  const { environment, reasons } = refused.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const error = `the gate of ${environment} is closed: ${reasons.join(" ")}`;
+  const data = { sessionId, orchestratorId: run.id, taskId, error, code: "gate_closed" };
+  return [refused, { type: "worker:failed", data }];
 }
 
 function afterExecution(run: Run, at: number): RunEvent[] {

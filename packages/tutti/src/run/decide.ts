@@ -22,6 +22,7 @@ import { resume, retryMain } from "./rules/resume.ts";
 import { respond } from "./rules/respond.ts";
 import { automaticRetry, FAILURE_OPTIONS, retry } from "./rules/retry.ts";
 import { supply } from "./rules/supply.ts";
+import { overrideGate } from "./team/gate.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isInformational, type RunEvent } from "../schema/event.ts";
@@ -126,6 +127,7 @@ const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
   "decide",
   "supply",
   "respond",
+  "overrideGate",
 ]);
 const isOrder = (command: Command): command is Exclude<Order, { type: "create" }> => ORDERS.has(command.type);
 
@@ -177,7 +179,9 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
     case "cancelWorker":
       return cancelWorker(run, command.sessionId);
     case "retry":
-      return command.taskId === null ? retryMain(run, at) : retry(run, command.taskId);
+      return command.taskId === null ? retryMain(run, at) : retry(run, command.taskId, at);
+    case "overrideGate":
+      return overrideGate(run, command.environment, command.by, command.reason);
     case "message":
       return sendMessage(run, command);
     case "answer":

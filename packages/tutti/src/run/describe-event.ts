@@ -160,6 +160,20 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("neutral", data.taskId, "sent a report that was ignored", data.reason);
     case "task:blocked":
       return ofSession("warning", data.taskId, `cannot start, because it needs ${data.because.join(", ")}`);
+    case "message:rejected":
+      return ofSession("warning", data.taskId, "sent a message that has no effect", data.reasons.join(" "));
+    case "task:rejected":
+      return ofSession("warning", data.taskId, `was rejected by ${data.by}`, data.reasons.join(" "));
+    case "plan:extended":
+      return ofRun("neutral", "the plan was extended", data.added.join(", "));
+    case "gate:opened":
+      return ofRun("good", `the gate of ${data.environment} is open`, `${data.approvedBy} approved ${data.commit}`);
+    case "gate:closed":
+      return ofRun("warning", `the gate of ${data.environment} is closed`, data.reasons.join(" "));
+    case "gate:refused":
+      return ofSession("bad", data.taskId, `was refused by the gate of ${data.environment}`, data.reasons.join(" "));
+    case "gate:overridden":
+      return ofRun("bad", `the gate of ${data.environment} was overridden by ${data.by}`, data.reason);
     case "workspace:conflict": {
       const { files, tasks } = data.conflict;
       return ofRun("warning", `conflict in ${files.join(", ")} between ${tasks.join(" and ")}`);
@@ -229,6 +243,10 @@ export function describeItem(item: InboxItem): EventDescription {
       );
     case "failure":
       return ofSession("bad", taskId, "failed", question);
+    case "blocker":
+      return ofSession("you", taskId, "is blocked", question);
+    case "gate":
+      return ofSession("you", taskId, "waits for the gate", question);
   }
 }
 

@@ -31,6 +31,7 @@ export const ERRORS = {
   folder_not_found: { status: 422, exit: 3, retryable: false },
   // The current state does not allow the command.
   wrong_state: { status: 409, exit: 4, retryable: false },
+  gate_closed: { status: 409, exit: 4, retryable: false },
   not_a_repository: { status: 422, exit: 4, retryable: false },
   empty_repository: { status: 422, exit: 4, retryable: false },
   repository_unusable: { status: 422, exit: 4, retryable: false },

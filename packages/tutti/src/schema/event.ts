@@ -10,6 +10,7 @@ import { InboxItem } from "./inbox.ts";
 import { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
+import { QueuedMessage } from "./team/team-message.ts";
 import { Template } from "./template.ts";
 import { Origin, ToolStats } from "./worker.ts";
 
@@ -17,6 +18,9 @@ const Phase = z.enum(ORCHESTRATOR_PHASE);
 const RunStatus = z.enum(ORCHESTRATOR_STATUS);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
+
+const message = { id: z.string(), messageId: z.string(), taskId: z.string() };
+const gate = { id: z.string(), environment: z.string(), commit: z.string().nullable() };
 
 const subagent = { childSessionId: z.string(), taskToolId: z.string().nullable() };
 
@@ -306,6 +310,81 @@ export const EVENTS = {
 
   /** A session ended in the middle of a turn. The usage of that turn still counts. */
   "turn:abandoned": z.object({ ...session, usage: Usage, toolStats: ToolStats }),
+
+  /** A message between two roles of a team. A role's own messages are queued when its turn ends. */
+  "message:queued": z.object({ id: z.string(), message: QueuedMessage }),
+  /** A turn that contains the message started, or the engine read it. */
+  "message:delivered": z.object(message),
+  "message:acknowledged": z.object(message),
+  /** The message had its effect: the task was completed, approved or sent back. */
+  "message:acted": z.object(message),
+  /** The message has no effect, for example because its sender may not send it. */
+  "message:rejected": z.object({ ...message, reasons: z.array(z.string()) }),
+
+  /** A role cannot go on. The inbox item `itemId` asks for an answer. */
+  "blocker:raised": z.object({
+    id: z.string(),
+    sessionId: z.string(),
+    taskId: z.string(),
+    itemId: z.string(),
+    description: z.string(),
+    blockerType: z.string(),
+    severity: z.string(),
+  }),
+  "blocker:resolved": z.object({
+    id: z.string(),
+    taskId: z.string(),
+    itemId: z.string(),
+    decision: z.string(),
+    by: z.string(),
+  }),
+  /** A completion of the task was sent back, and its session has to submit it again. */
+  "task:rejected": z.object({
+    ...session,
+    taskId: z.string(),
+    by: z.string(),
+    reasons: z.array(z.string()),
+    /** Number of rejections of this attempt so far. */
+    count: z.number(),
+  }),
+
+  /** The gate of the environment is open for `commit`, because the review `messageId` approved it. */
+  "gate:opened": z.object({
+    ...gate,
+    commit: z.string(),
+    taskId: z.string(),
+    sessionId: z.string(),
+    messageId: z.string(),
+    approvedBy: z.string(),
+    covers: z.record(z.string(), z.string().nullable()),
+  }),
+  "gate:closed": z.object({ ...gate, reasons: z.array(z.string()) }),
+  /** The gate stayed closed for a review or for a deployment that was attempted. */
+  "gate:refused": z.object({
+    ...gate,
+    taskId: z.string(),
+    code: z.literal("gate_closed"),
+    reasons: z.array(z.string()),
+  }),
+  "gate:overridden": z.object({
+    ...gate,
+    commit: z.string(),
+    by: z.string(),
+    reason: z.string(),
+    covers: z.record(z.string(), z.string().nullable()),
+    /** The review that the override replaces, if it did not complete. */
+    review: z.string().optional(),
+  }),
+
+  /** A review was not accepted: the plan gets a task that fixes its issues, and another review. */
+  "plan:extended": z.object({
+    id: z.string(),
+    added: z.array(z.string()),
+    tasks: z.array(Task),
+    parallelGroups: z.array(z.array(z.string())),
+  }),
+  /** A task that the gate had blocked may start. */
+  "task:unblocked": z.object({ id: z.string(), taskId: z.string() }),
 
   "task:blocked": z.object({ id: z.string(), taskId: z.string(), because: z.array(z.string()) }),
 

@@ -12,6 +12,8 @@ export const INBOX_KINDS = [
   "budget",
   "limit",
   "failure",
+  "blocker",
+  "gate",
 ] as const;
 
 export const InboxItem = z.object({
@@ -20,7 +22,7 @@ export const InboxItem = z.object({
    * `plan`: confirm a plan. `question`, `permission`: an agent asks, or wants to use a tool. `data`: supply the data of a
    * phase. `decision`: merging needs a decision. `budget`: a budget is reached. `limit`: a provider refuses requests
    * because of a usage limit, a login or a payment. `failure`: a task, or without `taskId` a phase of the main session,
-   * did not complete.
+   * did not complete. `blocker`: a role of a team cannot go on without an answer. `gate`: a deployment was refused.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),

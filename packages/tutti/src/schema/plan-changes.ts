@@ -19,8 +19,9 @@ const Modification = z.strictObject({
   model: ModelName.nullable().optional(),
 });
 
+/** Only the template gives tasks to roles. */
 const AddedTask = z.strictObject({
-  ...Task.shape,
+  ...Task.omit({ role: true, requirements: true, acceptanceCriteria: true, filesToReview: true }).shape,
   scope: scope.default([]),
   priority: priority.default(DEFAULT_PRIORITY),
   dependencies: dependencies.default([]),

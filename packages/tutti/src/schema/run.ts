@@ -6,6 +6,8 @@ import type { InboxItem } from "./inbox.ts";
 import type { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus, SubagentEnd } from "./status.ts";
 import type { Task } from "./task.ts";
+import type { GateEntry } from "./team/gate.ts";
+import type { TeamMessage } from "./team/team-message.ts";
 import type { Template } from "./template.ts";
 import type { Owed, SessionState, ToolStats, Worker } from "./worker.ts";
 
@@ -107,6 +109,10 @@ export interface Run {
    * received it.
    */
   messages: { taskId: string | null; text: string; told: boolean; now?: boolean; from?: string }[];
+  /** Messages between the roles of a team, in the order in which they were queued. */
+  teamMessages?: TeamMessage[];
+  /** The security gate by environment. An environment without an entry is closed. */
+  gate?: Record<string, GateEntry>;
   budget: Budget;
   turns: number;
   sessions: number;

@@ -24,5 +24,10 @@ export const Task = z.object({
   agent: z.string().min(1).optional(),
   /** Model of that agent. */
   model: ModelName.optional(),
+  /** Role of the task's worker in a team, with what the role has to do and how its work is judged. */
+  role: z.string().optional(),
+  requirements: z.array(z.string()).optional(),
+  acceptanceCriteria: z.array(z.string()).optional(),
+  filesToReview: z.array(z.string()).optional(),
 });
 export type Task = z.infer<typeof Task>;

@@ -5,6 +5,16 @@ import { Budget } from "./budget.ts";
 import { Hooks } from "./hook.ts";
 import { Permissions } from "./permissions.ts";
 import { ModelName } from "./task.ts";
+import { GateSettings } from "./team/gate.ts";
+import {
+  findPipelineProblems,
+  isAuditor,
+  isDeployer,
+  PipelineStep,
+  RoleName,
+  TeamRole,
+  TeamSettings,
+} from "./team/roles.ts";
 
 const strings = z.array(z.string().min(1));
 const milliseconds = (min: number, max: number) => z.number().int().min(min).max(max);
@@ -196,14 +206,47 @@ const Shape = z.strictObject({
   variables: z.record(z.string().regex(VARIABLE_NAME), z.union([z.string(), z.number(), z.boolean()])).default({}),
   hooks: Hooks.prefault({}),
   ui: Ui.prefault({}),
+  /** The roles of a team, by name. */
+  roles: z.record(RoleName, TeamRole).optional(),
+  /** The fixed plan of a team. Each step becomes a task. */
+  pipeline: z.array(PipelineStep).min(1).optional(),
+  team: TeamSettings.optional(),
+  /** Policies of the security gate. Every pipeline with a deployment has a gate. */
+  gate: GateSettings.optional(),
 });
 
 export const Template = Shape.superRefine((template, context) => {
-  if (!template.phases.verification.enabled || template.prompts.verification) return;
-  context.addIssue({
-    code: "custom",
-    path: ["prompts", "verification"],
-    message: "the verification phase is enabled but has no prompt",
-  });
+  const problems = [...findTeamProblems(template)];
+  if (template.phases.verification.enabled && !template.prompts.verification) {
+    problems.push({
+      path: ["prompts", "verification"],
+      message: "the verification phase is enabled but has no prompt",
+    });
+  }
+  for (const problem of problems) context.addIssue({ code: "custom", ...problem });
 });
+
+/** The roles and the pipeline need each other, and the gate needs a deployment. */
+function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
+  const { roles = {}, pipeline, gate, phases } = template;
+  if (!pipeline) {
+    const named = (["roles", "team", "gate"] as const).filter((name) => template[name] !== undefined);
+    return named.map((name) => ({ path: [name], message: "needs a pipeline that uses it" }));
+  }
+  const problems = findPipelineProblems(roles, pipeline);
+  for (const name of ["analysis", "taskPlanning"] as const) {
+    if (phases[name].enabled)
+      problems.push({ path: ["phases", name, "enabled"], message: "must be false, because the pipeline is the plan" });
+  }
+  if (gate && !pipeline.some(({ role }) => isDeployer(roles, role)))
+    problems.push({ path: ["gate"], message: "needs a pipeline with a deployment" });
+  for (const [name, { protocol, workspace }] of Object.entries(roles)) {
+    if (!isAuditor(roles, name)) continue;
+    if (protocol !== "messages")
+      problems.push({ path: ["roles", name, "protocol"], message: 'must be "messages" for the security review' });
+    if (workspace !== "read")
+      problems.push({ path: ["roles", name, "workspace"], message: 'must be "read": a review changes no code' });
+  }
+  return problems;
+}
 export type Template = z.infer<typeof Template>;

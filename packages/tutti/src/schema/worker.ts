@@ -117,6 +117,8 @@ export interface Worker {
   partial: boolean;
   /** Sentences about claims of the worker's report that its work does not show. */
   warnings?: string[];
+  /** How often a completion of this attempt was sent back. */
+  rejections?: number;
   retryCount: number;
   notBefore: number | null;
   pausedBy: "person" | "run" | null;

@@ -9,6 +9,7 @@ import { encodeError } from "./encode-error.ts";
 import type { Feed } from "./live/feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
+import { teamHandlers } from "./routes/team-routes.ts";
 import { resultHandlers } from "./routes/result-routes.ts";
 import { logHandlers } from "./routes/log-routes.ts";
 import { machineHandlers } from "./routes/machine-routes.ts";
@@ -109,6 +110,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...machineHandlers(parts),
     ...runHandlers(parts),
     ...resultHandlers(parts),
+    ...teamHandlers(parts),
     ...logHandlers(parts),
     ...steerHandlers(parts),
     ...workerHandlers(engine),

@@ -12,6 +12,8 @@ export interface SessionSpec {
   runId: string;
   /** `main` or `worker`, or a role that the template names. */
   role: string;
+  /** The role in a team, as the template writes it. */
+  teamRole?: string;
   taskId: string | null;
   attempt: number;
   /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
+import { findWeakenings } from "./check/check-gate.ts";
 import { checkResolved } from "./check/check-resolved.ts";
 import { findChain, type ChainLink, type Shelf } from "./find-chain.ts";
 import { findWarnings } from "./check/find-warnings.ts";
 import { inherit, leavesOf, type Origins } from "./inherit.ts";
 import { isObject, type RawTemplate } from "./raw-template.ts";
-import type { Template } from "../schema/template.ts";
+import { Template } from "../schema/template.ts";
 
 /** The `provenance` of a value that no template of the chain sets. */
 export const FROM_DEFAULT = "(default)";
@@ -38,6 +39,8 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
   const checked = checkResolved(merged.raw);
   if ("errors" in checked) return checked;
   const { template } = checked;
+  const weakened = weakenings(found.links, template);
+  if (weakened.length > 0) return { errors: weakened };
   const resolution: Resolution = {
     template,
     place: shelf.name,
@@ -49,6 +52,16 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
     outerBudget: outerBudget(found.links),
   };
   return { resolution };
+}
+
+/** Compares the template with each of its ancestors that has a pipeline. */
+function weakenings(links: readonly ChainLink[], template: Template): string[] {
+  if (!links.some(({ raw }) => raw["pipeline"] !== undefined)) return [];
+  const found = links.slice(1).flatMap((_, at) => {
+    const ancestor = Template.safeParse(inherit(links.slice(at + 1).map(({ id, raw }) => ({ name: id, raw }))).raw);
+    return ancestor.success ? findWeakenings(ancestor.data, template) : [];
+  });
+  return [...new Set(found)];
 }
 
 function replacedBy({ id, shelf, raw }: ChainLink): Resolution["replaced"] {

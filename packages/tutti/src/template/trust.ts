@@ -86,7 +86,9 @@ function isOfProject(path: string, { chain, places, provenance }: Resolution): b
 }
 
 const isAgentPath = (path: string): boolean =>
-  /^(\/config|\/phases\/[^/]+|\/phases\/workerExecution\/agents\/[^/]+|\/tasks\/[^/]+)?\/agent$/.test(path);
+  /^(\/config|\/roles\/[^/]+|\/phases\/[^/]+|\/phases\/workerExecution\/agents\/[^/]+|\/tasks\/[^/]+)?\/agent$/.test(
+    path,
+  );
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
 /** Escapes characters that could change how the text appears on a screen. */

@@ -79,6 +79,13 @@ export class EngineLab extends Lab {
     };
   }
 
+  /** Stores a template of the user, for the next engine and for this one. */
+  userTemplate(id: string, members: object): void {
+    const folder = join(this.data, "templates");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${id}.json`), JSON.stringify({ id, name: id, ...members }));
+  }
+
   async begin(engine: Engine, agent: string, more: Partial<NewRun> & Settings = {}): Promise<string> {
     const { config, phases, hooks, ...request } = more;
     this.settings = { ...(config ? { config } : {}), ...(phases ? { phases } : {}), ...(hooks ? { hooks } : {}) };

@@ -123,8 +123,8 @@ class ScriptedAgent {
     const interrupt = new AbortController();
     this.#open = { turn: number, interrupt };
     this.#emit({ type: "sent", turn: number });
-    const { role, taskId: task, attempt } = this.spec;
-    const index = matchSession(this.#scenario, { role, task, attempt, phase });
+    const { role, teamRole, taskId: task, attempt } = this.spec;
+    const index = matchSession(this.#scenario, { role, teamRole, task, attempt, phase });
     if (index < 0) throw new Error(`the scenario has no session for ${role} ${task} ${phase}`);
     const { turns } = this.#scenario.sessions[index]!;
     const count = this.#played.get(index) ?? 0;

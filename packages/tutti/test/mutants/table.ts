@@ -5,6 +5,7 @@ import { MODULE_MUTANTS } from "./table/module.ts";
 import { SUB_SESSIONS_MUTANTS } from "./table/sub-sessions.ts";
 import { TEMPLATE_MUTANTS } from "./table/template.ts";
 import { RUN_MUTANTS } from "./table/run.ts";
+import { TEAM_MUTANTS } from "./table/team.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...RESPONSE_MUTANTS,
@@ -13,4 +14,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SUB_SESSIONS_MUTANTS,
   ...TEMPLATE_MUTANTS,
   ...RUN_MUTANTS,
+  ...TEAM_MUTANTS,
 ];

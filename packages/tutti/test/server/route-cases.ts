@@ -79,6 +79,15 @@ export class Scene {
     return id;
   }
 
+  /** A run of a team whose gate an admin may override. */
+  async gated(): Promise<string> {
+    const gate = { environments: { staging: { override: true } } };
+    const templateId = this.storeTemplate("gated", { extends: "hotfix", gate });
+    const id = await this.run([{ id: "a" }], [goodWorker], { templateId, autoStart: true });
+    await this.lab.until(id, ({ status }) => status === "confirming");
+    return id;
+  }
+
   /** A run that waits for a decision. */
   async undecided(): Promise<string> {
     const conflicts = [{ type: "naming", description: "Which style?", options: ["camel", "snake"] }];
@@ -209,6 +218,16 @@ export const CASES: Record<RouteKey, Cases> = {
     success: ofEnded,
     wrong: unknownRun,
     conflict: ({ created }) => ({ params: { id: created } }),
+  },
+  "GET /api/orchestrator/:id/messages": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/gate": { success: ofEnded, wrong: unknownRun },
+  "POST /api/orchestrator/:id/gate/override": {
+    success: async (scene) => ({
+      params: { id: await scene.gated() },
+      body: { environment: "staging", reason: "outage" },
+    }),
+    wrong: ({ ended }) => ({ params: { id: ended }, body: { environment: "staging", reason: "" } }),
+    conflict: ({ ended }) => ({ params: { id: ended }, body: { environment: "staging", reason: "outage" } }),
   },
   "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: unknownRun },

@@ -248,6 +248,8 @@ export class Person {
       limit: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
       data: [{ data: BY_HAND }, { option: 0 }],
+      blocker: [{ text: "go on" }],
+      gate: [{ option: 1 }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
       budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],
       // In the calm phase every session answers, so the main session gets another attempt.

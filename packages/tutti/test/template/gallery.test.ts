@@ -19,6 +19,8 @@ import { BUILT_IN_VARIABLES } from "../../src/template/variables.ts";
 const WITH_WORKERS = ["_default", "documentation", "exploration", "implementation", "refactoring", "testing"];
 const WITH_SUB_AGENTS = ["subsession-doc", "subsession-task"];
 const GALLERY = [...WITH_WORKERS, ...WITH_SUB_AGENTS];
+/** Their runs are in test/team. */
+const TEAMS = ["feature", "hotfix", "design-only"];
 
 const PROMPTS = {
   analysis: "analysis",
@@ -29,7 +31,7 @@ const PROMPTS = {
 } as const satisfies Record<Phase, keyof Template["prompts"]>;
 
 describe("the built-in templates", () => {
-  it.each(GALLERY)("%s has the metadata that a user needs to choose one", (id) => {
+  it.each([...GALLERY, ...TEAMS])("%s has the metadata that a user needs to choose one", (id) => {
     const template = loadTemplate(id);
     expect(template).toMatchObject({ id, author: "system", icon: template.ui.icon });
     expect(template.description).toMatch(/^[A-Z].+\.$/);
@@ -77,7 +79,7 @@ describe("the built-in templates", () => {
     }
   });
 
-  it.each(GALLERY)("%s has no warnings", (id) => {
+  it.each([...GALLERY, ...TEAMS])("%s has no warnings", (id) => {
     expect(findWarnings(loadTemplate(id))).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ function settingsOf(node: Node, path = ""): string[] {
 }
 
 const root = templateJsonSchema() as Node;
-const settings = ["config", "phases", "prompts", "hooks", "ui"].flatMap((part) =>
+const settings = ["config", "phases", "prompts", "hooks", "ui", "roles", "pipeline", "team", "gate"].flatMap((part) =>
   settingsOf(root.properties![part]!, part),
 );
 /** The title of a test: the first string after `it(` or after the table of `it.each`. */

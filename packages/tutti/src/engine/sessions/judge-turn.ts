@@ -2,12 +2,15 @@
 // consequences.
 import { resultMessage } from "./merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
+import { readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, TurnOver } from "../../run/command.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
+import { isReview } from "../../run/team/gate.ts";
+import { roleOf } from "../../run/team/team.ts";
 import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -75,6 +78,12 @@ function bypass({ run, worker, record }: TurnToJudge, judged: Judged): Judged {
   return { answer: null, problems: [problem, ...judged.problems] };
 }
 
+/** A role that speaks messages may also answer with a block, except for a review: only its message can open the gate. */
+function withoutBlock({ run, worker }: TurnToJudge, read: MessageReading | null, judged: Judged): Judged {
+  if (!read || !worker) return judged;
+  return judged.answer !== null && !isReview(run, worker.task) ? judged : { answer: null, problems: read.problems };
+}
+
 const SUMMARY_CHARACTERS = 400;
 
 /** The last paragraph of `output` if it ends with a question mark. */
@@ -117,9 +126,12 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   const { ignored, warnings } = judged;
-  const { answer, problems, inWords } = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
+  const read = worker && readMessages(run, worker, record, prompt);
+  const byBlock = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
+  const { answer, problems, inWords } = read?.answer ? { ...read, inWords: false } : withoutBlock(turn, read, byBlock);
   // A turn that `exited` counts only if its last block was a worker's completion.
-  const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
+  const isBlock = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
+  const endsWithCompletion = isBlock || read?.answer != null;
   const counts =
     ending.kind === "ended" ||
     // An answer that was complete before an `interrupted` turn ended counts.
@@ -144,6 +156,7 @@ export async function judgeTurn(
       work,
       ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
+      ...(read && counts ? { messages: read.messages } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },
     ignored,
@@ -177,6 +190,10 @@ async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, an
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
     const taken = await workspaces.snapshot(run.cwd, key, state.start!, message);
+    if (roleOf(run, worker.task)?.workspace === "read") {
+      const discarded = taken.files.length > 0 ? { discarded: taken.files } : {};
+      return { work: { commit: state.start!, files: [], head: null, ...discarded }, moved: null };
+    }
     const claimed = answer.phase === "completion" ? (answer.data.output_files ?? []) : [];
     const unproven =
       claimed.length === 0 ? {} : { unproven: await workspaces.findUnproven(run.cwd, key, taken, claimed) };

@@ -2,7 +2,9 @@ import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
+import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { REPAIR_PROMPT } from "./repair-prompt.ts";
+import { renderTeamPrompt } from "./team-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
 import type { TaskReport } from "../../schema/outcome.ts";
@@ -42,14 +44,16 @@ export function renderPrompt(
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = isRepair ? REPAIR_PROMPT : run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
+  const speaksToTeam = worker !== null && speaksMessages(run, worker);
   const first = [
-    ...(asking ? preamble(asking, phase, prompt) : []),
+    ...(asking ? preamble(asking, phase, speaksToTeam ? null : prompt) : []),
     ...earlierRun(run),
     ...(worker ? dependenciesOf(run, worker) : []),
     ...messagesTo(run, worker?.taskId ?? null),
   ];
   const last = isRepair ? "" : instructions(run, phase);
-  const text = [...first, ...parts, last].filter((part) => part !== "").join("\n\n");
+  const body = speaksToTeam ? [renderTeamPrompt(run, worker)] : [...parts, last];
+  const text = [...first, ...body].filter((part) => part !== "").join("\n\n");
   return {
     text,
     get variables() {
@@ -66,7 +70,8 @@ const PAUSED = "You were paused in the middle of this turn. Your changes are sti
 const WAITED =
   "You ended your last turn while sub-sessions of yours were still at work. All of them have ended now. Use their results, complete the request and answer.";
 
-function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[] {
+/** `prompt` is null for a role that answers with messages. */
+function preamble(asking: PromptContext, phase: Phase, prompt: Prompt | null): string[] {
   return [
     ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
     ...(asking.interrupted ? [PAUSED] : []),
@@ -154,8 +159,10 @@ const STRATEGIES = {
 } as const;
 
 /** Lists the `problems` and the exact fields of the block, which is stricter than the first prompt. */
-function complaint(problems: readonly string[], phase: Phase, { format }: Prompt): string {
+function complaint(problems: readonly string[], phase: Phase, prompt: Prompt | null): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
+  if (prompt === null) return `Your last answer could not be used:\n${list}\n\nAnswer again with your messages.`;
+  const { format } = prompt;
   const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
   const required = [...new Set([...known.required, ...(format?.requiredFields ?? [])])];
   const optional = [...new Set([...known.optional, ...(format?.optionalFields ?? [])])];

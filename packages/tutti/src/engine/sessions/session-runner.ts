@@ -11,6 +11,7 @@ import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
+import { leadOfRun } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { CutOff, History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
@@ -92,7 +93,7 @@ export class SessionRunner {
     this.sessionId = options.sessionId;
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
-    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#record = this.#newRecord();
     this.#progressReporter = new ProgressReporter({
       world: options.world,
       look: () => this.#watched(),
@@ -120,6 +121,11 @@ export class SessionRunner {
   #watched(): Watched | null {
     if (!this.#caughtUp || this.#ending || this.#state?.state !== "running") return null;
     return { run: this.#run, worker: this.#worker, record: this.#record, progress: this.#progress };
+  }
+
+  #newRecord(): TurnRecord {
+    const { prompts, roles } = this.#run.template;
+    return new TurnRecord(prompts.responseFormat, roles !== undefined);
   }
 
   /** While `caughtUp` is false the session cannot time out: its result may be unread. */
@@ -242,7 +248,7 @@ export class SessionRunner {
     await this.#options.sessions.end(this.#run.id, this.sessionId);
     await this.#served;
     const record = this.#record;
-    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#record = this.#newRecord();
     await this.#abandon(record);
     await this.#saver.settled();
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
@@ -293,10 +299,13 @@ export class SessionRunner {
       const { taskId, sessionId } = this;
       const { agent, model, role } = this.#state!;
       const { openSecrets } = this.#options;
+      const named = taskId === null ? leadOfRun(this.#run) : this.#worker?.task.role;
+      const teamRole = named == null ? {} : { teamRole: named };
       this.#session = sessions.open({
         sessionId,
         runId: this.#run.id,
         role,
+        ...teamRole,
         taskId,
         attempt: this.#key.attempt,
         agent: openSecrets(agent),
@@ -486,7 +495,7 @@ export class SessionRunner {
 
   async #turnOver({ turn, ending, cutOff }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
     const record = this.#record;
-    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#record = this.#newRecord();
     const state = this.#state;
     // The turn was judged before a restart, or a timeout or cancellation came first.
     if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;

@@ -12,6 +12,7 @@ const BLOCK_LIMITS = { maxBlockBytes: 1024 * 1024, maxRepair: 128 * 1024 };
 /** The newest blocks are kept: up to this number, and up to this sum of their lengths in characters. */
 const MAX_BLOCKS = 100;
 const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
 const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
@@ -31,14 +32,22 @@ export class TurnRecord {
   readonly #calls = new Set<string>();
   readonly #scanner: ResponseScanner;
   readonly #delimiters: Delimiters;
+  readonly #keepsText: boolean;
+  readonly #texts: string[] = [];
+  #textLength = 0;
+  /** Whether the beginning of a very long text was dropped. */
+  isCut = false;
 
-  constructor(delimiters: Delimiters) {
+  /** With `keepsText`, for roles that answer with messages, the text is kept as a whole. */
+  constructor(delimiters: Delimiters, keepsText = false) {
     this.#delimiters = delimiters;
+    this.#keepsText = keepsText;
     this.#scanner = new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS });
   }
 
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
   text(text: string, complete: boolean): ScannedBlock[] {
+    this.#keepText(text);
     const found = this.#scanner.push(text);
     // Reuse `#scanner`: a session may send a million messages.
     if (complete) found.push(...this.#scanner.end());
@@ -51,6 +60,18 @@ export class TurnRecord {
     // Truncate `#said` rarely: after every message it would copy the text a million times.
     if (this.#said.length > 16 * SAID_CHARACTERS) this.#said = this.said;
     return found;
+  }
+
+  #keepText(text: string): void {
+    if (!this.#keepsText) return;
+    this.#texts.push(text);
+    this.#textLength += text.length;
+    for (; this.#textLength > MAX_TEXT_LENGTH; this.isCut = true) this.#textLength -= this.#texts.shift()!.length;
+  }
+
+  /** The whole text of the turn, from its end if it is longer than `MAX_TEXT_LENGTH`; empty unless it is kept. */
+  get wholeText(): string {
+    return this.#texts.join("");
   }
 
   #keep(block: ScannedBlock): void {

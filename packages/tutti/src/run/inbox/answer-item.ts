@@ -8,6 +8,7 @@ import { noAmong, yesAmong } from "../rules/permission.ts";
 import { LIMIT_OPTIONS } from "../provider/provider.ts";
 import { retryMain } from "../rules/resume.ts";
 import { FAILURE_OPTIONS, retry } from "../rules/retry.ts";
+import { resolveBlocker } from "../team/blocker.ts";
 import { Budget, type BudgetKind } from "../../schema/budget.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Decision, RunEvent } from "../../schema/event.ts";
@@ -30,6 +31,10 @@ export function answerItem(
   switch (item.kind) {
     case "question":
       return [answered(run, item, wordsOf(item, answer))];
+    case "blocker":
+      return resolveBlocker(run, item, wordsOf(item, answer), at);
+    case "gate":
+      return answerGate(run, item, answer, at);
     case "permission":
       return [answered(run, item, permissionOf(item, answer))];
     case "limit":
@@ -143,10 +148,15 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   ];
 }
 
+function answerGate(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
+  if (isApproved(item, answer, FAILURE_OPTIONS[0]!)) return retry(run, item.taskId!, at);
+  return [answered(run, item, FAILURE_OPTIONS[1]!)];
+}
+
 function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
   // A retry withdraws the item itself.
   if (isApproved(item, answer, FAILURE_OPTIONS[0]!))
-    return item.taskId === null ? retryMain(run, at) : retry(run, item.taskId);
+    return item.taskId === null ? retryMain(run, at) : retry(run, item.taskId, at);
   // A run that waits for a phase of its main session has nothing else to do.
   return item.taskId === null && run.status === "paused" ? cancel(run) : [answered(run, item, FAILURE_OPTIONS[1]!)];
 }

@@ -3,6 +3,7 @@ import { estimatePlan } from "./estimate.ts";
 import { parallelGroups } from "./graph.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { checkPlan, soundOrder, type Plan } from "./plan.ts";
+import { forbiddenChanges } from "../team/pipeline.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -72,6 +73,8 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
       run,
       unknown.map((id) => `the plan has no task ${id}`),
     );
+  const forbidden = forbiddenChanges(run, changes);
+  if (forbidden.length > 0) throw invalidPlan(run, forbidden);
   const removedIds = new Set(removed);
   const skipped: Run["skipped"] = {};
   const tasks = [...run.tasks, ...added]
@@ -101,6 +104,7 @@ function invalidPlan(run: Run, errors: string[]): TuttiError {
 
 export function requestChanges(run: Run, text: string): RunEvent[] {
   if (run.status !== "confirming") throw refused(run, "replanned", `it is ${run.status}, not confirming`);
+  if (run.template.pipeline) throw invalidPlan(run, ["the template fixes it"]);
   if (text.trim() === "") {
     throw new TuttiError(
       "invalid_input",

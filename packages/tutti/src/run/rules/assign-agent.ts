@@ -1,4 +1,5 @@
 // `assignedAgent` returns agent, model and role of a session: those of its task, of the template, or of the run.
+import { roleOf } from "../team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
@@ -19,8 +20,10 @@ export function workerAgent(run: Run, task: Task): AssignedAgent {
   const { agents = {} } = run.template.phases.workerExecution;
   const listed = task.agent !== undefined && Object.hasOwn(agents, task.agent) ? agents[task.agent]! : null;
   const usual = assignedAgent(run, "workerExecution");
-  const model = task.model ?? listed?.model;
-  return { ...usual, agent: listed?.agent ?? task.agent ?? usual.agent, ...(model === undefined ? {} : { model }) };
+  const role = roleOf(run, task);
+  const model = task.model ?? listed?.model ?? role?.model;
+  const agent = listed?.agent ?? task.agent ?? role?.agent ?? usual.agent;
+  return { ...usual, agent, ...(model === undefined ? {} : { model }) };
 }
 
 const agentsOfPlans = new WeakMap<readonly Task[], readonly string[]>();

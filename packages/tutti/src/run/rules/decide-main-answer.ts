@@ -14,6 +14,7 @@ import { addTools } from "../fold/apply-session.ts";
 import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
+import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
 import type {
@@ -156,7 +157,7 @@ export function afterAnalysis(run: Run, at: number): RunEvent[] {
 
 export function planWithoutAsking(run: Run, at: number): RunEvent[] {
   return run.template.phases.workerExecution.enabled
-    ? planReady(run, planOfRequest(run), undefined, at)
+    ? planReady(run, planOfPipeline(run) ?? planOfRequest(run), undefined, at)
     : [complete(run)];
 }
 

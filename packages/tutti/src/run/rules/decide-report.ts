@@ -21,6 +21,8 @@ import { takeOver } from "./reuse.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import { PAUSABLE } from "../transitions.ts";
+import { deployableCommit, isDeployment, isHeldBack } from "../team/gate.ts";
+import { assign } from "../team/team.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Usage } from "../../schema/outcome.ts";
@@ -129,13 +131,17 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   // Another worker may have started since the engine read the schedule.
   if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
-  const assigned = workerAgent(run, taskOf(run, taskId)!);
+  const task = taskOf(run, taskId)!;
+  if (isHeldBack(run, task, null, at)) return [];
+  const assigned = workerAgent(run, task);
   if (!mayAsk(run, assigned.agent, at)) return [];
   const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   // Without `start` the engine combines the dependencies, which do not conflict then.
-  const start = collisionsOf(run, taskId).length > 0 ? { start: run.head! } : {};
+  const usualStart = collisionsOf(run, taskId).length > 0 ? { start: run.head! } : {};
+  // Exactly the approved commit is deployed.
+  const start = isDeployment(run, task) ? { start: deployableCommit(run, at)! } : usualStart;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return [
     {
@@ -200,6 +206,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
           data: { ...about, task: worker.task, start: report.start, ...(report.key ? { key: report.key } : {}) },
         },
         { type: "worker:started", data: about },
+        ...assign(run, worker, report.start, at),
       ];
     case "known":
       return takeOver(run, worker, report);

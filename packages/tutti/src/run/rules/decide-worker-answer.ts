@@ -6,6 +6,8 @@ import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { describeUnproven } from "../work-warnings.ts";
 import { addTools } from "../fold/apply-session.ts";
+import { blockerOf, raiseBlocker } from "../team/blocker.ts";
+import { afterCompletion, faultsOf, recordMessages, sendBack } from "../team/decide-team-answer.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
@@ -14,8 +16,12 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { succeededTools, type Worker } from "../../schema/worker.ts";
 
-/** A worker's `report` is only a claim: success needs an explicit completion block and evidence of work. */
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
+  return [...recordMessages(run, worker, over), ...decideReportedWork(run, worker, over, at)];
+}
+
+/** A worker's `report` is only a claim: success needs an explicit completion and evidence of work. */
+function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
   const ended = (problems: string[], again = false): RunEvent => ({
     type: "turn:ended",
@@ -44,6 +50,8 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
     // A paused session gets the same prompt again after it is resumed.
     if (over.ending.kind === "interrupted" || worker.status === "paused") return [ended([])];
     if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
+    const blocker = blockerOf(over);
+    if (blocker) return [ended([]), ...raiseBlocker(run, worker, blocker, over.itemId, at)];
     if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (worker.owed!.try >= MAX_TRIES)
@@ -62,15 +70,19 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
   if (report.status === "failed")
     return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
   const tools = addTools(worker.endedTools, over.toolStats);
-  const worked = succeededTools(tools) > 0 || (over.work?.files.length ?? 0) > 0;
+  const changes = (over.work?.files.length ?? 0) + (over.work?.discarded?.length ?? 0);
+  const worked = succeededTools(tools) > 0 || changes > 0;
   if (!worked && !run.template.config.acceptWithoutWork) {
     const calls = tools.total === 0 ? "called no tool" : `had no tool call that succeeded (${tools.total} failed)`;
     return failed(`reported success, but ${calls} and changed nothing`, "no_work");
   }
   if (over.work === null) return failed("the workspace could not be read", "no_workspace");
+  const faults = faultsOf(run, worker, over);
+  if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   return [
     ended([]),
     { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
+    ...afterCompletion(run, worker, over),
   ];
 }
 
@@ -104,9 +116,13 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   return failed(ending.detail, ending.cause ?? "turn_failed");
 }
 
+const describeDiscarded = (files: readonly string[]): string =>
+  `The role may only read, so its changes stay out of the result: ${files.slice(0, 10).join(", ")}`;
+
 function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {
   const output = report.output ?? report.summary ?? null;
-  const warnings = work.unproven ? describeUnproven(work.unproven) : [];
+  const discarded = work.discarded?.length ? [describeDiscarded(work.discarded)] : [];
+  const warnings = [...(work.unproven ? describeUnproven(work.unproven) : []), ...discarded];
   const warned = warnings.length > 0 ? { warnings } : {};
   return { output, outputFiles: work.files, report, commit: work.commit, partial, ...warned };
 }

@@ -41,5 +41,10 @@ export function toldTo(run: Run, taskId: string | null): Run["messages"] {
 export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
   const isLate = run.messages.some((message) => message.taskId === taskId && !message.told);
   if (!isLate || over.ending.kind !== "ended") return over;
-  return { ...over, answer: null, ending: { kind: "interrupted", detail: "the user sent a message during the turn" } };
+  return {
+    ...over,
+    answer: null,
+    messages: [],
+    ending: { kind: "interrupted", detail: "the user sent a message during the turn" },
+  };
 }

@@ -4,6 +4,7 @@ import { isOfMain, withdraw } from "../inbox/inbox.ts";
 import { resumed, stillAsks } from "../lifecycle.ts";
 import { needsUser } from "../provider/provider.ts";
 import { valuesOf } from "../fold/shared-record.ts";
+import { isGated, mustPassGate } from "../team/gate.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -23,7 +24,7 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   "denied",
 ]);
 /** Further error codes without an automatic retry of the task. */
-const NOT_BY_ITSELF: ReadonlySet<string> = new Set(["session_lost", "phase_over"]);
+const NOT_BY_ITSELF: ReadonlySet<string> = new Set(["session_lost", "phase_over", "gate_closed", "rejected"]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Upper bound for the doubled `retryDelay`. */
 const LONGEST_WAIT_MS = 3_600_000;
@@ -34,7 +35,7 @@ export const FAILURE_OPTIONS = ["try it again", "leave it"];
 export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;
 
-export function retry(run: Run, taskId: string): RunEvent[] {
+export function retry(run: Run, taskId: string, at: number): RunEvent[] {
   const worker = workerOf(run, taskId);
   const over = isRunOver(run.status);
   const reopened: RunEvent[] = over
@@ -48,9 +49,17 @@ export function retry(run: Run, taskId: string): RunEvent[] {
   const waiting = taskStanding(run, taskId) === "neverStarted";
   const planned = taskOf(run, taskId);
   if (!planned) throw noSuchTask(run, taskId);
+  mustPassGate(run, planned, at);
   // The session of the task is kept. It gets the same prompt again when the run is resumed.
   if (worker?.pausedBy === "run" && waitsForAccess(run))
     return [...withdraw(run, ({ kind }) => kind === "limit"), ...resumed(run)];
+  if (!worker && isGated(run, planned) && taskStanding(run, taskId) === "blocked") {
+    return [
+      ...reopened,
+      ...withdraw(run, (item) => item.kind === "gate" && item.taskId === taskId),
+      { type: "task:unblocked", data: { id: run.id, taskId } },
+    ];
+  }
   if (!worker && !(over && waiting)) {
     const needs = run.blocked[taskId] ?? [];
     const advice =

@@ -89,7 +89,7 @@ export const ORDERS = {
     path: "request-changes",
     summary: "Rejects the plan and requests the changes in `text`.",
     body: z.strictObject({ text: words }),
-    errors: ["run_not_found", "wrong_state"],
+    errors: ["run_not_found", "wrong_state", "invalid_plan"],
   },
   decide: {
     path: "decisions",
@@ -116,7 +116,7 @@ export const ORDERS = {
     summary:
       "Retries a task that did not complete, or with `taskId: null` the phase that the main session did not complete. An ended run is reopened.",
     body: z.strictObject({ taskId: TaskId.nullable() }),
-    errors: ["run_not_found", "task_not_found", "wrong_state"],
+    errors: ["run_not_found", "task_not_found", "wrong_state", "gate_closed"],
   },
 } as const satisfies Record<string, OrderRow>;
 

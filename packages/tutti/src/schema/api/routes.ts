@@ -3,6 +3,7 @@ import { LOG_ROUTES } from "./log-routes.ts";
 import { MACHINE_ROUTES } from "./machine-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
 import { RESULT_ROUTES } from "./result-routes.ts";
+import { TEAM_ROUTES } from "./team-routes.ts";
 import type { RouteTable } from "./route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
@@ -19,6 +20,7 @@ export const ROUTES = {
   ...MACHINE_ROUTES,
   ...RUN_ROUTES,
   ...RESULT_ROUTES,
+  ...TEAM_ROUTES,
   ...LOG_ROUTES,
   ...STEER_ROUTES,
   ...WORKER_ROUTES,

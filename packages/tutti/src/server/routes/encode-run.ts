@@ -7,7 +7,7 @@ import type { ToolStats, Worker } from "../../schema/worker.ts";
 type Times = Pick<Run, "createdAt" | "updatedAt" | "startedAt" | "completedAt">;
 
 export const iso = (at: number): string => new Date(at).toISOString();
-const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
 const times = ({ createdAt, updatedAt, startedAt, completedAt }: Times) => ({
   createdAt: iso(createdAt),

@@ -39,7 +39,15 @@ export interface KeeperHostOptions {
 /** Variables of the engine's environment that every agent receives. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 /** Variables that describe the session to its agent. The user cannot set them. */
-const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT", "TUTTI_MODEL"];
+const OWN_ENV = [
+  "TUTTI_RUN_ID",
+  "TUTTI_TASK_ID",
+  "TUTTI_ROLE",
+  "TUTTI_TEAM_ROLE",
+  "TUTTI_SESSION_KEY",
+  "TUTTI_ATTEMPT",
+  "TUTTI_MODEL",
+];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
 /** More than ten times what a long session writes. */
@@ -70,7 +78,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   }
 
   function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
-    const { sessionId, runId, role, taskId, attempt, model } = spec;
+    const { sessionId, runId, role, teamRole, taskId, attempt, model } = spec;
     const passed = [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)];
     return {
       key: sessionKey(sessionId),
@@ -82,6 +90,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         TUTTI_RUN_ID: runId,
         ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
         TUTTI_ROLE: role,
+        ...(teamRole === undefined ? {} : { TUTTI_TEAM_ROLE: teamRole }),
         TUTTI_SESSION_KEY: sessionId,
         TUTTI_ATTEMPT: String(attempt),
         ...(model === undefined ? {} : { TUTTI_MODEL: model }),

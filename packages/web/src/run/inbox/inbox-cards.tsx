@@ -32,12 +32,14 @@ export function InboxCards({ run }: { run: Run }) {
 function ItemCard({ item, run }: { item: InboxItem; run: Run }) {
   switch (item.kind) {
     case "question":
+    case "blocker":
     case "permission":
     case "decision":
       return <QuestionCard item={item} run={run} />;
     case "budget":
     case "limit":
     case "failure":
+    case "gate":
       return <ChoiceCard item={item} run={run} />;
     case "data":
       return <DataCard item={item} run={run} />;

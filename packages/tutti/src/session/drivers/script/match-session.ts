@@ -16,6 +16,7 @@ const resolvePhase = (phase: string): string => PHASE_NAMES[phase] ?? phase;
 
 export interface Where {
   role: string;
+  teamRole?: string | undefined;
   task: string | null;
   attempt: number;
   phase: string;
@@ -24,7 +25,7 @@ export interface Where {
 /** The index of the first matching entry, or -1. A missing field matches anything. */
 export function matchSession(scenario: Pick<z.input<typeof Scenario>, "sessions">, where: Where): number {
   return scenario.sessions.findIndex(({ match = {} }) => {
-    if (match.role !== undefined && match.role !== where.role) return false;
+    if (match.role !== undefined && match.role !== where.role && match.role !== where.teamRole) return false;
     if (match.task !== undefined && !(where.task !== null && globMatches(match.task, where.task))) return false;
     if (match.attempt !== undefined && match.attempt !== where.attempt) return false;
     return match.phase === undefined || resolvePhase(match.phase) === resolvePhase(where.phase);

@@ -44,6 +44,7 @@ interface NextTurn {
 function nextTurn(phase: string): NextTurn | { fault: string } {
   const where = {
     role: process.env["TUTTI_ROLE"] ?? "",
+    teamRole: process.env["TUTTI_TEAM_ROLE"],
     task: process.env["TUTTI_TASK_ID"] ?? null,
     attempt: Number(process.env["TUTTI_ATTEMPT"] ?? 1),
     phase,

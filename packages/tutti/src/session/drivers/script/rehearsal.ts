@@ -1,6 +1,7 @@
 // Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as
 // work. Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
+import { isAuditor, type TeamRole } from "../../../schema/team/roles.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
 
 type Data = Record<string, unknown>;
@@ -13,6 +14,7 @@ export function rehearsedTemplate(template: Template): object {
   delete copy.extends;
   delete copy.config.agent;
   for (const phase of Object.values(copy.phases)) delete phase.agent;
+  for (const role of Object.values(copy.roles ?? {})) delete role.agent;
   return { ...copy, hooks: {} };
 }
 
@@ -20,6 +22,7 @@ export function rehearsalScenario(template: Template, taskCount = defaultTaskCou
   const { analysis, taskPlanning, worker, aggregation, verification } = template.prompts;
   return {
     sessions: [
+      ...Object.entries(template.roles ?? {}).flatMap(([name, role]) => playRole(template, name, role)),
       play("analysis", analysis, analysisTurn(template, taskCount)),
       play("taskPlanning", taskPlanning, planningTurn(taskPlanning, taskCount)),
       play("workerExecution", worker, WORKER_TURN),
@@ -48,6 +51,32 @@ function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): S
 /** Adds a text for each missing field. `data` has the fields of the protocol; the types of others are unknown. */
 function withRequired(data: Data, names: readonly string[] = []): Data {
   return { ...Object.fromEntries(names.map((name) => [name, `${name}, as rehearsed`])), ...data };
+}
+
+/** A role that speaks messages acknowledges its task and completes it. A review approves. */
+function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
+  if (protocol !== "messages") return [];
+  const about = { task_id: "{TASK_ID}", from_agent: name, timestamp: "2026-01-01T00:00:00.000Z" };
+  const path = "rehearsal/{TASK_ID}.md";
+  const approval = {
+    approval_status: "APPROVED",
+    output: { summary: "as rehearsed", critical_issues: [], high_issues: [], blocking_deployment: false },
+    validation: {
+      security_passed: true,
+      production_readiness_passed: true,
+      scalability_passed: true,
+      all_passed: true,
+    },
+  };
+  const work = { output: { files: [path], summary: `wrote ${path}` }, validation: { all_passed: true, issues: [] } };
+  const completion = isAuditor(roles, name) ? approval : work;
+  const messages = [
+    { message_type: "TASK_ACKNOWLEDGMENT", ...about, status: "acknowledged", understood: true },
+    { message_type: "TASK_COMPLETION", ...about, status: "completed", ...completion },
+  ];
+  const say = messages.map((message) => JSON.stringify(message)).join("\n");
+  const turn = { tools: ["Read"], say, ...(workspace === "read" ? {} : { write: { [path]: PAGE } }) };
+  return [{ match: { role: name }, turns: [turn] }];
 }
 
 function analysisTurn(template: Template, taskCount: number): RehearsedTurn {

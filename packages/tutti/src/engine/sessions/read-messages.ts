@@ -1,0 +1,86 @@
+// Reads the messages of a role from the text of its turn.
+import type { TurnRecord } from "./turn-record.ts";
+import { checkSender, type MessageSender } from "../../protocol/messages/check-sender.ts";
+import { findMessages } from "../../protocol/messages/find-messages.ts";
+import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
+import { readAgentMessage } from "../../protocol/messages/agent-message.ts";
+import type { AgentMessage, TaskCompletion } from "../../protocol/messages/message-reading.ts";
+import type { ReadMessage } from "../../run/command.ts";
+import { isReview } from "../../run/team/gate.ts";
+import { roleOf } from "../../run/team/team.ts";
+import type { Answer } from "../../schema/answer.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+const MAX_MESSAGES = 50;
+const MAX_BODY_CHARACTERS = 100_000;
+/** The time of arrival is in the log; the schema only wants a timestamp to be there. */
+const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
+
+export interface MessageReading {
+  messages: ReadMessage[];
+  /** The completion that counts, as the answer of the turn. */
+  answer: Answer | null;
+  /** Why the turn has no answer. */
+  problems: string[];
+}
+
+/** Null if the role of the task does not speak messages. */
+export function readMessages(run: Run, worker: Worker, record: TurnRecord, prompt: string): MessageReading | null {
+  const role = roleOf(run, worker.task);
+  if (role?.protocol !== "messages") return null;
+  const sender = {
+    names: [worker.task.role!, ...role.aliases],
+    isLead: false,
+    isAuditor: isReview(run, worker.task),
+    taskId: worker.taskId,
+  };
+  const isWhole = !record.isCut;
+  const found = findMessages(record.wholeText, prompt).slice(0, MAX_MESSAGES);
+  const messages = found.map(({ body, exact }) => read(body, exact && isWhole, sender, worker));
+  const completion = messages.findLast(({ type, reasons }) => type === "TASK_COMPLETION" && reasons.length === 0);
+  if (completion) return { messages, answer: answerOf(completion.body, worker.taskId), problems: [] };
+  const reasons = messages.flatMap((message) => message.reasons);
+  const missing = `The answer contains no TASK_COMPLETION message for ${worker.taskId}.`;
+  return { messages, answer: null, problems: reasons.length > 0 ? reasons : [missing] };
+}
+
+function read(body: FoundBody, exact: boolean, sender: MessageSender, worker: Worker): ReadMessage {
+  const unreadable = { type: "UNREADABLE", body: {}, exact: false, faults: [] };
+  if (body === null) return { ...unreadable, reasons: ["A message is not valid JSON."] };
+  if (JSON.stringify(body).length > MAX_BODY_CHARACTERS)
+    return { ...unreadable, reasons: [`A message is longer than ${MAX_BODY_CHARACTERS} characters.`] };
+  const { message, problems } = readAgentMessage(body, READ_LENIENTLY);
+  const invalid = message === null ? problems.filter(({ severity }) => severity === "error") : [];
+  const type = message?.message_type ?? String(body["message_type"]).slice(0, 100);
+  const reasons = [...invalid.map(({ sentence }) => sentence), ...checkSender({ ...body, message_type: type }, sender)];
+  const faults = message && isCompletion(message) ? faultsIn(message, worker) : [];
+  return { type, body, exact, reasons, faults };
+}
+
+type FoundBody = Record<string, unknown> | null;
+
+const isCompletion = (message: AgentMessage): message is TaskCompletion => message.message_type === "TASK_COMPLETION";
+
+/** A completion that does not claim to meet every criterion is sent back. Whether the claim is true is for the lead. */
+function faultsIn(completion: TaskCompletion, { taskId, task }: Worker): string[] {
+  const { validation } = completion;
+  if (validation?.all_passed === true && !validation.acceptance_criteria_met?.includes(false)) return [];
+  const assignment = { task_id: taskId, acceptance_criteria: task.acceptanceCriteria ?? [] };
+  return judgeCompletion({ ...completion, task_id: taskId }, assignment).reasons;
+}
+
+function answerOf(body: Record<string, unknown>, taskId: string): Answer {
+  const output = (typeof body["output"] === "object" && body["output"] !== null ? body["output"] : {}) as Members;
+  const { files, summary } = output;
+  const data = {
+    task_id: taskId,
+    status: "success" as const,
+    ...(typeof summary === "string" ? { summary } : {}),
+    ...(Array.isArray(files) ? { output_files: files.filter((file) => typeof file === "string") } : {}),
+    output,
+  };
+  return { phase: "completion", data };
+}
+
+type Members = Record<string, unknown>;

@@ -1,0 +1,124 @@
+// The messages at the end of a role's turn: which of them count, and what follows from a completion.
+import { judgeReview, isReview, settleReview } from "./gate.ts";
+import { rejectionLimit, rework } from "./rework.ts";
+import { leadOfRun, messageTo, queueMessage, roleOf } from "./team.ts";
+import type { ReadMessage, TurnOver } from "../command.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** Whether the worker's role answers with messages. */
+export const speaksMessages = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "messages";
+
+/** The text of an unreadable message is in the transcript. */
+const isCompletion = ({ type }: ReadMessage): boolean => type === "TASK_COMPLETION" || type === "UNREADABLE";
+
+interface Listed {
+  message: ReadMessage;
+  id: string;
+}
+
+function listMessages(run: Run, worker: Worker, over: TurnOver): { listed: Listed[]; events: RunEvent[] } {
+  const { taskId, sessionId, task } = worker;
+  const to = leadOfRun(run)!;
+  const listed: Listed[] = [];
+  const events = (over.messages ?? []).flatMap((message, index): RunEvent[] => {
+    const { type, body } = message;
+    // The channel tells who sent the message; the body may claim another sender.
+    const queued = queueMessage(run, { type, from: task.role!, to, taskId, sessionId, body }, index);
+    const { id } = (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
+    listed.push({ message, id });
+    const about = { id: run.id, messageId: id, taskId };
+    return message.reasons.length === 0
+      ? [queued, { type: "message:delivered", data: about }]
+      : [queued, { type: "message:rejected", data: { ...about, reasons: message.reasons } }];
+  });
+  return { listed, events };
+}
+
+/** Records the messages of the turn. An acknowledgement has its effect at once. */
+export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
+  const { listed, events } = listMessages(run, worker, over);
+  const assignment = messageTo(run, worker.sessionId);
+  const acknowledged = listed.filter(({ message }) => message.type === "TASK_ACKNOWLEDGMENT" && counts(message));
+  const about = (messageId: string) => ({ id: run.id, messageId, taskId: worker.taskId });
+  const isNew = assignment !== null && acknowledged.length > 0 && assignment.acknowledgedAt === null;
+  return [
+    ...events,
+    ...(isNew ? [{ type: "message:acknowledged" as const, data: about(assignment.id) }] : []),
+    ...acknowledged.map(({ id }): RunEvent => ({ type: "message:acted", data: about(id) })),
+  ];
+}
+
+const counts = ({ reasons }: ReadMessage): boolean => reasons.length === 0;
+
+/** The completion of the turn: the last one that counts. */
+const completionOf = (listed: readonly Listed[]): Listed | undefined =>
+  listed.findLast(({ message }) => message.type === "TASK_COMPLETION" && counts(message));
+
+/** Why the completion is sent back; empty if it is accepted. A review is judged by `judgeReview` instead. */
+export function faultsOf(run: Run, worker: Worker, over: TurnOver): string[] {
+  if (isReview(run, worker.task)) return [];
+  return completionOf(listMessages(run, worker, over).listed)?.message.faults ?? [];
+}
+
+/** Sends the completion back with its `reasons`. After the last allowed rejection the task fails. */
+export function sendBack(
+  run: Run,
+  worker: Worker,
+  over: TurnOver,
+  reasons: string[],
+  { ended, failed }: { ended: RunEvent; failed: (error: string, code: string) => RunEvent[] },
+  at: number,
+): RunEvent[] {
+  const { taskId, sessionId, task, rejections = 0 } = worker;
+  const from = leadOfRun(run)!;
+  const acted = actOn(run, worker, over);
+  if (rejections >= rejectionLimit(run))
+    return [...failed(`rejected ${rejections + 1} times: ${reasons.join(" ")}`, "rejected"), ...acted];
+  const body = {
+    message_type: "TASK_REJECTION",
+    task_id: taskId,
+    from_agent: from,
+    to_agent: task.role!,
+    timestamp: new Date(at).toISOString(),
+    reason: reasons[0] ?? "The task is not complete.",
+    issues: reasons,
+    action_required: "Fix every issue, then send another TASK_COMPLETION that says what you fixed.",
+    next_review: "The completion is judged again when you send it.",
+  };
+  const rejection = queueMessage(
+    run,
+    { type: "TASK_REJECTION", from, to: task.role!, taskId, sessionId, body },
+    over.messages?.length ?? 0,
+  );
+  const data = { id: run.id, sessionId, taskId, by: from, reasons, count: rejections + 1 };
+  return [ended, ...acted, { type: "task:rejected", data }, rejection];
+}
+
+/** The completion and the message that it answers have had their effect. */
+function actOn(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
+  const completion = completionOf(listMessages(run, worker, over).listed);
+  const answered = messageTo(run, worker.sessionId);
+  const ids = [completion?.id, answered?.id].filter((id) => id !== undefined);
+  return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId: worker.taskId } }));
+}
+
+/** What follows after the task of a role is complete. */
+export function afterCompletion(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
+  if (!speaksMessages(run, worker)) return [];
+  const acted = actOn(run, worker, over);
+  if (!isReview(run, worker.task)) return acted;
+  const { listed } = listMessages(run, worker, over);
+  const messageId = completionOf(listed)?.id ?? "";
+  const completions = listed.map(({ message }) => message).filter(isCompletion);
+  const verdict = judgeReview(run, worker, completions);
+  const settled = settleReview(run, worker, verdict, messageId);
+  const isAccepted =
+    settled.length === 0 || settled.some(({ type, data }) => type === "gate:opened" && isTarget(run, data));
+  if (isAccepted) return [...acted, ...settled];
+  return [...acted, ...settled, ...rework(run, worker.task, completions[0]?.body ?? {}, verdict.reasons)];
+}
+
+const isTarget = (run: Run, data: object): boolean =>
+  (data as { environment?: string }).environment === (run.template.gate?.environment ?? "staging");

@@ -1,0 +1,254 @@
+// The rules of the security gate. It fails closed: only a complete and exact approval by the session that holds the review
+// opens it, for the commit that the session reviewed and for no other.
+//
+// Invariants
+// 1. A deployment gets a session and every one of its turns only while the gate of its environment is open for the commit
+//    that the session started from.
+// 2. An approval ends when the work that it covers changes, when a ref of the run moves, and after `approvalTtl`.
+// 3. Nothing but `gate:opened` and `gate:overridden` opens a gate, and only `decide` makes them.
+import { workerOf } from "../lookup.ts";
+import { dependenciesOf } from "../plan/dependencies-of.ts";
+import type { ReadMessage } from "../command.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
+import { environmentsOf, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
+import { isAuditor, isDeployer } from "../../schema/team/roles.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
+
+/** Null if the run has no deployment, and therefore no gate. */
+export function gateOf({ template }: Pick<Run, "template">): GateSettings | null {
+  const { roles, pipeline = [], gate = DEFAULT_GATE } = template;
+  return pipeline.some(({ role }) => isDeployer(roles, role)) ? gate : null;
+}
+
+export const isDeployment = ({ template }: Run, { role }: Pick<Task, "role">): boolean =>
+  isDeployer(template.roles, role);
+export const isReview = ({ template }: Run, { role }: Pick<Task, "role">): boolean => isAuditor(template.roles, role);
+
+/** Whether the task waits for the gate: a deployment, and every other step of the pipeline directly after a review. */
+export function isGated(run: Run, task: Task): boolean {
+  if (gateOf(run) === null) return false;
+  const { pipeline = [], roles } = run.template;
+  const isOfAuditor = (id: string): boolean => pipeline.some((step) => step.id === id && isAuditor(roles, step.role));
+  return isDeployment(run, task) || pipeline.some(({ id, after }) => id === task.id && after.some(isOfAuditor));
+}
+
+const NEVER_OPENED = "No security review has approved a commit.";
+
+export interface GateView extends Omit<GateEntry, "covers" | "movedRefs"> {
+  environment: string;
+}
+
+/** The gate of every environment that the template names, the target of the deployment first. */
+export function gateViews(run: Run, at: number): GateView[] {
+  const settings = gateOf(run);
+  if (settings === null) return [];
+  return environmentsOf(settings).map((environment) => {
+    const entry = run.gate?.[environment];
+    const { commit, approvedBy, approvedAt, overrides } = entry ?? { ...NOTHING, overrides: [] };
+    const reasons = entry ? whyClosed(run, environment, at) : [NEVER_OPENED];
+    if (reasons.length > 0) return { environment, state: "closed", ...NOTHING, reasons, overrides };
+    return { environment, state: entry!.state, commit, approvedBy, approvedAt, reasons: entry!.reasons, overrides };
+  });
+}
+
+const NOTHING = { commit: null, approvedBy: null, approvedAt: null };
+
+/** Returns why the gate does not let a deployment through now; empty if it is open. */
+function whyClosed(run: Run, environment: string, at: number): string[] {
+  const settings = gateOf(run);
+  const entry = run.gate?.[environment];
+  if (settings === null || !entry) return [NEVER_OPENED];
+  if (entry.state === "closed") return entry.reasons;
+  const reasons: string[] = [];
+  const { approvalTtl } = policyOf(settings, environment);
+  if (entry.state === "open" && approvalTtl !== undefined && at >= entry.approvedAt! + approvalTtl)
+    reasons.push(`The approval expired after ${approvalTtl} ms.`);
+  const changed = Object.entries(entry.covers).filter(([id, commit]) => coveredCommit(run, id) !== commit);
+  if (changed.length > 0) reasons.push(`The code changed after the approval: ${changed.map(([id]) => id).join(", ")}.`);
+  if ((run.movedRefs?.length ?? 0) !== entry.movedRefs) reasons.push("A ref of the run moved after the approval.");
+  return reasons;
+}
+
+/** The accepted commit of the task; null if it has none. */
+function coveredCommit(run: Run, taskId: string): string | null {
+  const worker = workerOf(run, taskId);
+  return worker?.status === "completed" ? worker.commit : null;
+}
+
+const coversOf = (run: Run, taskId: string): Record<string, string | null> =>
+  Object.fromEntries([...dependenciesOf(run, taskId)].map((id) => [id, coveredCommit(run, id)]));
+
+/** When the gate has to be looked at again, because an approval expires. */
+export function gateExpiries(run: Run): number[] {
+  const settings = gateOf(run);
+  return Object.entries(run.gate ?? {}).flatMap(([environment, { state, approvedAt }]) => {
+    const { approvalTtl } = settings ? policyOf(settings, environment) : {};
+    return state === "open" && approvalTtl !== undefined ? [approvedAt! + approvalTtl] : [];
+  });
+}
+
+/** Closes the gates whose approval has ended. */
+export function closeOutdated(run: Run, at: number): RunEvent[] {
+  return Object.entries(run.gate ?? {}).flatMap(([environment, { state, commit }]): RunEvent[] => {
+    const reasons = state === "closed" ? [] : whyClosed(run, environment, at);
+    return reasons.length === 0 ? [] : [{ type: "gate:closed", data: { id: run.id, environment, commit, reasons } }];
+  });
+}
+
+/** The commit that the target environment may get now; null while its gate is closed. */
+export function deployableCommit(run: Run, at: number): string | null {
+  const settings = gateOf(run);
+  if (settings === null || whyClosed(run, settings.environment, at).length > 0) return null;
+  return run.gate![settings.environment]!.commit;
+}
+
+/** Whether `task` is held back by the gate, or was started for another commit than the gate is open for. */
+export function isHeldBack(run: Run, task: Task, start: string | null, at: number): boolean {
+  if (!isGated(run, task)) return false;
+  const commit = deployableCommit(run, at);
+  return commit === null || (isDeployment(run, task) && start !== null && start !== commit);
+}
+
+export function refuseDeployment(run: Run, taskId: string, at: number): RunEvent {
+  const { environment } = gateOf(run)!;
+  const commit = run.gate?.[environment]?.commit ?? null;
+  const closed = whyClosed(run, environment, at);
+  const reasons = closed.length > 0 ? closed : ["The gate is open for another commit."];
+  return { type: "gate:refused", data: { id: run.id, environment, commit, taskId, code: "gate_closed", reasons } };
+}
+
+/** Throws `gate_closed` if the gate holds the task back. The error carries the event about it. */
+export function mustPassGate(run: Run, task: Task, at: number): void {
+  if (!isHeldBack(run, task, null, at)) return;
+  const event = refuseDeployment(run, task.id, at);
+  const { environment, reasons } = event.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const advice = "Let a security review approve the commit, then retry.";
+  const message = `Task "${task.id}" cannot start: the gate of ${environment} is closed. ${reasons.join(" ")} ${advice}`;
+  throw new TuttiError("gate_closed", message, { details: { environment, reasons, taskId: task.id, event } });
+}
+
+/** What a review says about each environment. Without an approved environment, `reasons` says why. */
+export interface ReviewVerdict {
+  environments: string[];
+  reasons: string[];
+}
+
+/** Judges the only completion of a review's turn, by the message as it was sent. */
+export function judgeReview(run: Run, worker: Worker, completions: readonly ReadMessage[]): ReviewVerdict {
+  const settings = gateOf(run);
+  if (settings === null) return { environments: [], reasons: [] };
+  const [first, ...others] = completions;
+  if (!first) return { environments: [], reasons: ["The review has no TASK_COMPLETION message."] };
+  const reasons = approvalProblems(first, worker);
+  if (others.some(({ body }) => JSON.stringify(body) !== JSON.stringify(first.body)))
+    reasons.push("The review has several messages that differ.");
+  const status = first.body["approval_status"];
+  if (status !== "APPROVED" && status !== "CONDITIONAL") reasons.unshift(`The review says ${JSON.stringify(status)}.`);
+  if (reasons.length > 0) return { environments: [], reasons };
+  const environments = environmentsOf(settings).filter(
+    (environment) => status === "APPROVED" || policyOf(settings, environment).conditional === true,
+  );
+  return environments.length > 0
+    ? { environments, reasons: [] }
+    : { environments, reasons: ["The review is CONDITIONAL, which no environment accepts."] };
+}
+
+const VERDICTS_OF_REVIEW = ["security_passed", "production_readiness_passed", "scalability_passed", "all_passed"];
+const OPEN_ISSUES = ["critical_issues", "high_issues"];
+
+/** Everything that keeps the message from being an approval, apart from its `approval_status`. */
+function approvalProblems({ body, exact, reasons: rejected }: ReadMessage, worker: Worker): string[] {
+  const problems = [...rejected];
+  if (!exact) problems.push("The message is not exact JSON, or repeats a member.");
+  if (body["task_id"] !== worker.taskId) problems.push('"task_id" is not the id of the review.');
+  if (typeof body["from_agent"] !== "string") problems.push('"from_agent" is missing.');
+  if (body["status"] !== "completed") problems.push('"status" is not "completed".');
+  const output = membersOf(body["output"]);
+  if (output["blocking_deployment"] !== false) problems.push('"output.blocking_deployment" is not false.');
+  for (const name of OPEN_ISSUES) {
+    const issues = output[name];
+    if (issues !== undefined && !(Array.isArray(issues) && issues.length === 0))
+      problems.push(`"output.${name}" is not empty.`);
+  }
+  const validation = membersOf(body["validation"]);
+  const names = new Set([...VERDICTS_OF_REVIEW, ...Object.keys(validation)]);
+  for (const name of names) if (!isPassed(validation[name])) problems.push(`"validation.${name}" is not true.`);
+  const named = commitsIn(body).find((commit) => !isSameCommit(commit, worker.session.start));
+  if (named !== undefined) problems.push(`The message names another commit: ${JSON.stringify(named).slice(0, 80)}.`);
+  return problems;
+}
+
+/** A list of verdicts must be all true, and a list of remaining issues empty. */
+const isPassed = (value: unknown): boolean =>
+  value === true || (Array.isArray(value) && value.every((each) => each === true));
+
+const membersOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** The values of all members that name a commit, at any depth. */
+function commitsIn(value: unknown, name = ""): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((each) => commitsIn(each, name));
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([member, inner]) => commitsIn(inner, member));
+  return /^(commit|commit_?(id|sha|hash)|sha|revision|head|reviewed_commit|code_version)$/i.test(name) ? [value] : [];
+}
+
+/** A short name of a commit counts if it is long enough to be unique. */
+const isSameCommit = (named: unknown, commit: string | null): boolean =>
+  typeof named === "string" && commit !== null && named.length >= 7 && commit.startsWith(named.toLowerCase());
+
+/** The events of a review that was judged. The review itself is complete either way. */
+export function settleReview(
+  run: Run,
+  worker: Worker,
+  { environments, reasons }: ReviewVerdict,
+  messageId: string,
+): RunEvent[] {
+  const settings = gateOf(run);
+  if (settings === null) return [];
+  const { taskId, sessionId, task } = worker;
+  const commit = worker.session.start!;
+  const covers = coversOf(run, taskId);
+  return environmentsOf(settings).flatMap((environment): RunEvent[] => {
+    const about = { id: run.id, environment };
+    if (environments.includes(environment)) {
+      const approvedBy = task.role!;
+      return [{ type: "gate:opened", data: { ...about, commit, taskId, sessionId, messageId, approvedBy, covers } }];
+    }
+    const why = reasons.length > 0 ? reasons : ["The review is CONDITIONAL, which this environment does not accept."];
+    return [
+      { type: "gate:refused", data: { ...about, commit, taskId, code: "gate_closed", reasons: why } },
+      { type: "gate:closed", data: { ...about, commit, reasons: why } },
+    ];
+  });
+}
+
+/** Opens the gate without an approval, for the commit that the newest review looked at, or else for the run's branch. */
+export function overrideGate(run: Run, environment: string, by: string, reason: string): RunEvent[] {
+  const settings = gateOf(run);
+  if (settings === null)
+    throw new TuttiError("wrong_state", `Run "${run.id}" has no gate, because its template deploys nothing.`);
+  if (!environmentsOf(settings).includes(environment)) {
+    const known = environmentsOf(settings).join(", ");
+    throw new TuttiError("invalid_input", `The environment "${environment}" does not exist. Choose from ${known}.`);
+  }
+  if (reason.trim() === "")
+    throw new TuttiError("invalid_input", "An override needs a reason. Say why the deployment cannot wait.");
+  if (policyOf(settings, environment).override !== true) {
+    const message = `The gate of ${environment} cannot be overridden: the template does not allow it. Let a security review approve the commit.`;
+    throw new TuttiError("gate_closed", message, { details: { environment } });
+  }
+  const review = run.tasks.findLast((task) => isReview(run, task))!;
+  const reviewer = workerOf(run, review.id);
+  const commit = reviewer?.session.start ?? run.head;
+  if (commit === null) throw new TuttiError("wrong_state", `Run "${run.id}" has not started. Start it first.`);
+  const isLost = reviewer !== undefined && ["failed", "timeout", "cancelled"].includes(reviewer.status);
+  const covers = coversOf(run, review.id);
+  const data = { id: run.id, environment, commit, by, reason, covers, ...(isLost ? { review: review.id } : {}) };
+  return [{ type: "gate:overridden", data }];
+}

@@ -1,0 +1,59 @@
+// The loop between a review and the developer: a review that is not accepted gets a task that fixes its issues and another
+// review of the result, up to `team.rejectionLimit` times. The tasks behind the review then wait for the new one.
+import { parallelGroups } from "../plan/graph.ts";
+import { dependenciesOf } from "../plan/dependencies-of.ts";
+import { taskOf, workerOf } from "../lookup.ts";
+import { isReview } from "./gate.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
+import { DEFAULT_REJECTION_LIMIT, isDeveloper } from "../../schema/team/roles.ts";
+
+export const rejectionLimit = ({ template }: Run): number => template.team?.rejectionLimit ?? DEFAULT_REJECTION_LIMIT;
+
+/** Returns nothing if the limit is reached, or if no developer worked on the reviewed code. */
+export function rework(run: Run, review: Task, body: Record<string, unknown>, reasons: readonly string[]): RunEvent[] {
+  const reviewed = [...dependenciesOf(run, review.id)].map((id) => taskOf(run, id)!);
+  const round =
+    run.tasks.filter((task) => isReview(run, task) && workerOf(run, task.id)?.status === "completed").length + 1;
+  const developer = reviewed.find(({ role }) => isDeveloper(run.template.roles, role));
+  if (!developer || round > rejectionLimit(run)) return [];
+  const first = run.tasks.find((task) => isReview(run, task))!;
+  const fix: Task = {
+    id: `${baseOf(developer.id)}_fix_${round}`,
+    title: `Fix what the review found (${round})`,
+    description: `Fix the issues of ${review.id}: ${reasons.join(" ")}`,
+    scope: [],
+    priority: developer.priority,
+    dependencies: [review.id],
+    role: developer.role,
+    requirements: issuesOf(body, reasons),
+    acceptanceCriteria: ["Every issue of the review is fixed."],
+  };
+  const again: Task = { ...first, id: `${first.id}_${round + 1}`, dependencies: [fix.id] };
+  const tasks = run.tasks.map((task) => {
+    const waits = task.dependencies.includes(review.id) && workerOf(run, task.id) === undefined;
+    if (!waits) return task;
+    return { ...task, dependencies: task.dependencies.map((id) => (id === review.id ? again.id : id)) };
+  });
+  const extended = [...tasks, fix, again];
+  const data = { added: [fix.id, again.id], tasks: extended, parallelGroups: parallelGroups(extended) };
+  return [{ type: "plan:extended", data: { id: run.id, ...data } }];
+}
+
+const baseOf = (id: string): string => id.replace(/_fix_\d+$/, "");
+
+const ISSUES = ["must_fix", "critical_issues", "high_issues", "medium_issues", "recommendations"];
+const MOST_ISSUES = 50;
+
+/** The issues that the review lists, else the reasons why it was not accepted. */
+function issuesOf({ output }: Record<string, unknown>, reasons: readonly string[]): string[] {
+  const members = (typeof output === "object" && output !== null ? output : {}) as Record<string, unknown>;
+  const issues = ISSUES.flatMap((name) => {
+    const listed = members[name];
+    return Array.isArray(listed) ? listed : [];
+  });
+  const texts = issues.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)));
+  const found = texts.filter((text) => text.trim() !== "").slice(0, MOST_ISSUES);
+  return found.length > 0 ? found : [...reasons];
+}

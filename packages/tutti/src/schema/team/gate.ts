@@ -1,0 +1,53 @@
+// The security gate of a team: a deployment starts only while the gate of its environment is open for the very commit that
+// is deployed. `GateEntry` is folded from the `gate:` events.
+import { z } from "zod";
+
+const EnvironmentName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
+
+export const GatePolicy = z.strictObject({
+  /** Whether an admin may open the gate without an approval. Default: false. */
+  override: z.boolean().optional(),
+  /** Whether a `CONDITIONAL` review opens the gate. Default: false. */
+  conditional: z.boolean().optional(),
+  /** Milliseconds after which an approval expires. Without it, an approval lasts until the code changes. */
+  approvalTtl: z.number().int().min(1).optional(),
+});
+export type GatePolicy = z.infer<typeof GatePolicy>;
+
+export const GateSettings = z.strictObject({
+  /** The target of the deployment task. */
+  environment: EnvironmentName.default("staging"),
+  environments: z.record(EnvironmentName, GatePolicy).default({}),
+});
+export type GateSettings = z.infer<typeof GateSettings>;
+
+export interface GateEntry {
+  state: "closed" | "open" | "overridden";
+  /** The commit that may be deployed. Null while the gate is closed. */
+  commit: string | null;
+  approvedBy: string | null;
+  approvedAt: number | null;
+  /** Why the gate is closed, or the user's reason for an override. */
+  reasons: string[];
+  /** The commit of every task that the review covers. Another commit there closes the gate. */
+  covers: Record<string, string | null>;
+  /** Number of moved refs of the run when the gate opened. Another moved ref closes it. */
+  movedRefs: number;
+  /** Every override of this environment, also after the gate has closed again. */
+  overrides: GateOverride[];
+}
+
+export interface GateOverride {
+  by: string;
+  reason: string;
+  at: number;
+  commit: string;
+}
+
+/** Environments that `settings` names, the target first. */
+export const environmentsOf = ({ environment, environments }: GateSettings): string[] => [
+  ...new Set([environment, ...Object.keys(environments)]),
+];
+
+export const policyOf = ({ environments }: GateSettings, environment: string): GatePolicy =>
+  Object.hasOwn(environments, environment) ? environments[environment]! : {};

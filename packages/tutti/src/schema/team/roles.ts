@@ -1,0 +1,90 @@
+// The roles of a template and its fixed pipeline. A run whose template has `roles` is a team: each task of the pipeline is
+// done by a role, which speaks the role's protocol.
+import { z } from "zod";
+import { RESERVED_TASK_IDS, TaskId } from "../ids.ts";
+import { ModelName } from "../task.ts";
+
+export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
+
+export const DEFAULT_REJECTION_LIMIT = 2;
+
+/** How a role speaks: messages of document 003, or the delimited response of document 000. */
+export const ROLE_PROTOCOLS = ["messages", "response"] as const;
+
+export const TeamRole = z.strictObject({
+  /** Other names under which the role may send messages. */
+  aliases: z.array(RoleName).default([]),
+  /** The run's agent if missing. */
+  agent: z.string().min(1).optional(),
+  model: ModelName.optional(),
+  protocol: z.enum(ROLE_PROTOCOLS).default("response"),
+  /** With `read`, changes that the role makes in its workspace stay out of the result. */
+  workspace: z.enum(["write", "read"]).default("write"),
+});
+export type TeamRole = z.infer<typeof TeamRole>;
+export type TeamRoles = Record<string, TeamRole>;
+
+export const TeamSettings = z.strictObject({
+  /** How often a role may submit a rejected task again, and how often a refused review is repeated. */
+  rejectionLimit: z.number().int().min(0).max(20).default(DEFAULT_REJECTION_LIMIT),
+});
+
+const sentences = z.array(z.string().min(1));
+
+export const PipelineStep = z.strictObject({
+  /** Also the id of the step's task. */
+  id: TaskId,
+  role: RoleName,
+  title: z.string().min(1),
+  requirements: sentences.min(1),
+  acceptanceCriteria: sentences.min(1),
+  /** Ids of earlier steps that must be complete before this one starts. */
+  after: z.array(TaskId).default([]),
+  filesToReview: sentences.optional(),
+});
+export type PipelineStep = z.infer<typeof PipelineStep>;
+
+/** The spellings of one role in the documents, as `slug` writes them. */
+const AUDITOR = new Set(["security-auditor", "security-review", "security-and-production-readiness"]);
+const DEPLOYER = new Set(["deployment"]);
+const DEVELOPER = new Set(["developer", "code", "coder"]);
+const LEAD = new Set(["orchestrator", "team-lead"]);
+
+const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+
+const isNamed = (names: ReadonlySet<string>, roles: TeamRoles | undefined, name: string | undefined): boolean => {
+  if (name === undefined) return false;
+  const aliases = roles && Object.hasOwn(roles, name) ? roles[name]!.aliases : [];
+  return [name, ...aliases].some((each) => names.has(slug(each)));
+};
+
+/** Whether the role holds the security review. An alias counts, so that another name does not avoid the gate. */
+export const isAuditor = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
+  isNamed(AUDITOR, roles, name);
+export const isDeployer = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
+  isNamed(DEPLOYER, roles, name);
+export const isDeveloper = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
+  isNamed(DEVELOPER, roles, name);
+
+/** The role of the main session: it assigns, approves and rejects. */
+export const leadOf = (roles: TeamRoles): string =>
+  Object.keys(roles).find((name) => isNamed(LEAD, roles, name)) ?? "ORCHESTRATOR";
+
+/** Returns a sentence for each step that cannot run, with the path of the step. */
+export function findPipelineProblems(
+  roles: TeamRoles,
+  pipeline: readonly PipelineStep[],
+): { path: (string | number)[]; message: string }[] {
+  const known = new Map<string, PipelineStep>();
+  return pipeline.flatMap((step, index) => {
+    const problems: string[] = [];
+    if (!Object.hasOwn(roles, step.role)) problems.push(`the role "${step.role}" is not in roles`);
+    if (known.has(step.id) || RESERVED_TASK_IDS.has(step.id)) problems.push(`the id "${step.id}" is in use already`);
+    for (const id of step.after) if (!known.has(id)) problems.push(`"${id}" is no earlier step`);
+    if (isDeployer(roles, step.role) && !step.after.some((id) => isAuditor(roles, known.get(id)?.role))) {
+      problems.push("a deployment must come directly after a security review");
+    }
+    known.set(step.id, step);
+    return problems.map((message) => ({ path: ["pipeline", index], message }));
+  });
+}

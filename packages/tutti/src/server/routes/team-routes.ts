@@ -1,0 +1,38 @@
+// Handlers of the routes about the messages and the gate of a team.
+import { itemsAfter } from "../decode.ts";
+import type { Handlers } from "../handler.ts";
+import { iso, isoOrNull } from "./encode-run.ts";
+import { findRun } from "./run-routes.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { TEAM_ROUTES } from "../../schema/api/team-routes.ts";
+import type { TeamMessage } from "../../schema/team/team-message.ts";
+
+export function teamHandlers({ engine }: { engine: Engine }): Handlers<keyof typeof TEAM_ROUTES> {
+  const gate = (id: string) =>
+    engine.gate(id).map(({ approvedAt, overrides, ...view }) => ({
+      ...view,
+      approvedAt: isoOrNull(approvedAt),
+      overrides: overrides.map(({ at, ...override }) => ({ ...override, at: iso(at) })),
+    }));
+  return {
+    "GET /api/orchestrator/:id/messages": ({ params, query }) => {
+      const { teamMessages = [] } = findRun(engine, params.id);
+      const { after, limit } = query();
+      return itemsAfter(teamMessages, after, ({ id }) => id)
+        .slice(0, limit)
+        .map(encodeMessage);
+    },
+    "GET /api/orchestrator/:id/gate": ({ params }) => gate(findRun(engine, params.id).id),
+    "POST /api/orchestrator/:id/gate/override": async ({ params, body, context }) => {
+      const { id } = findRun(engine, params.id);
+      const { environment, reason } = await body();
+      await engine.overrideGate(id, environment, context.get("holder")!.name ?? "the user", reason);
+      return gate(id);
+    },
+  };
+}
+
+function encodeMessage({ queuedAt, deliveredAt, acknowledgedAt, actedAt, ...message }: TeamMessage) {
+  const times = { deliveredAt: isoOrNull(deliveredAt), acknowledgedAt: isoOrNull(acknowledgedAt) };
+  return { ...message, queuedAt: iso(queuedAt), ...times, actedAt: isoOrNull(actedAt) };
+}
