@@ -52,6 +52,7 @@ export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS, WORKER_STAT
 export type { Task } from "./schema/task.ts";
 export type { Template } from "./schema/template.ts";
 export type { Worker } from "./schema/worker.ts";
+export { ClaudeSessions } from "./session/claude-sessions/claude-sessions.ts";
 export type { SessionController } from "./session/polled/session-controller.ts";
 export type { Session, SessionHost, SessionSpec } from "./session/session.ts";
 export {

@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
+import { SubSessionOptions } from "../schema/options.ts";
 import { NotificationSettings } from "../notify/notification-settings.ts";
 import { AgentName, TemplateConfig } from "../schema/template.ts";
 
@@ -46,6 +47,8 @@ const UserConfig = z.strictObject({
       maxOutputMb: z.number().int().min(1).max(100_000).optional(),
     })
     .optional(),
+  /** Sub-sessions outside of natural runs, whose template has settings of its own. */
+  subSessions: SubSessionOptions.strict().optional(),
   /** Ended runs to keep; without `retention`, all of them. */
   retention: z
     .strictObject({

@@ -16,7 +16,9 @@ import { TemplateLog } from "../engine/runs/template-log.ts";
 import { controllerSessions } from "../engine/sessions/controller-sessions.ts";
 import type { OwnSessions } from "../engine/sessions/own-sessions.ts";
 import type { SubSessionCare } from "../engine/sub-sessions/sub-session-part.ts";
+import { SubSessionOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
+import { ClaudeSessions } from "../session/claude-sessions/claude-sessions.ts";
 import { withNamedHosts, type NamedAgent } from "../session/named-hosts.ts";
 import { createPolledHost, type PolledHost, type PolledHostOptions } from "../session/polled/polled-host.ts";
 import { withTimeout } from "../session/polled/session-controller.ts";
@@ -78,7 +80,9 @@ export function openEngine(setup: EngineSetup): OpenEngine {
     if (!isStored) rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    const { world = realWorld, maxWorkers = MAX_WORKERS, hooks = {}, perAgent, subSessions } = setup;
+    const { world = realWorld, maxWorkers = MAX_WORKERS, hooks = {}, perAgent } = setup;
+    const settings = readUserConfig(dataDir).subSessions ?? SubSessionOptions.parse({});
+    const subSessions = setup.subSessions ?? { settings, automatic: true };
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
     const templateLog: TemplateLog = new TemplateLog(() => engine);
     const templates = openTemplates(dataDir, (event) => templateLog.record(event));
@@ -101,7 +105,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       vault: new SecretVault({ folder: join(dataDir, "vault"), secrets: secretsOf(dataDir, setup) }),
       hooks,
       runCommand: runHook,
-      ...(subSessions && { subSessions: { ...subSessions, ...(reach && { reach }) } }),
+      subSessions: { ...subSessions, reach },
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
@@ -116,16 +120,25 @@ export function openEngine(setup: EngineSetup): OpenEngine {
   }
 }
 
-/** `reach` lets the engine's sub-session monitor use the sessions of a controller. */
+/**
+ * `reach` lets the engine's sub-session monitor use sessions that Tutti did not start: those of a controller, or the user's
+ * own sessions of Claude Code.
+ */
 function openSessions(dataDir: string, setup: EngineSetup, world: World, runs: () => Run[]) {
   const { polling, agents } = setup;
   const named = (host: SessionHost) => (agents ? withNamedHosts(host, agents) : host);
-  if (!polling) return { sessions: named(setup.sessionHost ?? openHost(dataDir, setup)), polled: null };
+  if (!polling) {
+    const controller = new ClaudeSessions({ world });
+    const outside = { controller, ownNames: () => new Set<string>(), knowsAll: false, mask: maskOf(dataDir) };
+    const reach = (own: OwnSessions) => controllerSessions({ ...outside, own });
+    return { sessions: named(setup.sessionHost ?? openHost(dataDir, setup)), polled: null, reach };
+  }
   const env = { ...process.env, TUTTI_TOKEN: readToken(dataDir) ?? undefined };
   const polled = createPolledHost({ ...polling, folder: join(dataDir, "sessions"), world, env });
   const controller = withTimeout(polling.controller, world);
   const ownNames = () => new Set(runs().flatMap((run) => backendIds(run, polled)));
-  const reach = (own: OwnSessions) => controllerSessions({ controller, own, ownNames, mask: maskOf(dataDir) });
+  const reach = (own: OwnSessions) =>
+    controllerSessions({ controller, own, ownNames, knowsAll: true, mask: maskOf(dataDir) });
   return { sessions: named(polled), polled, reach };
 }
 

@@ -54,6 +54,8 @@ describe("a configuration", () => {
     [{ server: { rateLimit: 0 } }, "server.rateLimit: "],
     [{ server: { folders: ["projects"] } }, "server.folders.0: must be an absolute path"],
     [{ server: { port: 1 } }, "unknown setting server.port"],
+    [{ subSessions: { inactivity: 1 } }, "unknown setting subSessions.inactivity"],
+    [{ subSessions: { pollInterval: 0 } }, "subSessions.pollInterval: "],
     ["text", "the file: "],
   ])("%j is rejected with the path of the problem", (config, problem) => {
     writeUserConfig(config);

@@ -62,12 +62,14 @@ function outside(transcripts: Map<string, SeenMessage[]>) {
   return (own: OwnSessions): SessionAccess => ({
     isThere: (id) => own.isThere(id),
     messages: async (id) => transcripts.get(id) ?? own.messages(id),
-    isBusy: (id) => own.isBusy(id),
+    activity: (id) => own.activity(id),
+    isFree: (id) => own.isFree(id),
     failure: (id) => own.failure(id),
     send: (id, text, from) => own.send(id, text, from),
     hasHeard: (id, text) => own.hasHeard(id, text),
     archive: (id) => own.archive(id),
     others: () => own.others(),
+    children: () => own.children(),
   });
 }
 

@@ -8,6 +8,12 @@ import { SharedEngine, SUBSESSION_STATUS, SubSessionManager, TuttiError, type Mo
 /** A controller that fails or delays calls as the test demands. */
 class MoodyController extends FakeController {
   refuses: string[] = [];
+  subSessions: { id: string; parentSessionId: string; taskToolId: string }[] = [];
+
+  async getSubSessions(): Promise<unknown> {
+    return this.subSessions;
+  }
+
   takes: () => Promise<void> = () => Promise.resolve();
   most = 0;
   #reading = 0;
@@ -312,6 +318,53 @@ describe("monitoring", () => {
     expect(status("busy")).toBe("active");
     await world.pass(10_000);
     expect(status("busy")).toBe("completing");
+  });
+
+  it("does not count silence while one of several tools has no result (E53)", async () => {
+    const use = (id: string) => ({ type: "tool_use", name: "Bash", input: {}, id });
+    const result = (id: string) => [{ type: "tool_result", tool_use_id: id, content: "ok" }];
+    session("parent");
+    const child = session("child", ["assistant", [use("t1"), use("t2")]], ["user", result("t1")], ["assistant", "hm"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(300_000);
+    expect(status()).toBe("active");
+    controller.say(child, "user", result("t2"));
+    controller.say(child, "assistant", "done");
+    await world.pass(150_000);
+    expect(status()).toBe("returned");
+  });
+
+  it("returns a session that cannot continue its turn as failed, once the parent is free, and not twice after a crash", async () => {
+    manager = open({}, lab.data);
+    const parent = session("parent");
+    parent.says = { busy: true };
+    session("child", ["assistant", [{ type: "tool_use", name: "Bash", input: {}, id: "t1" }]]).says = { isGone: true };
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(150_000);
+    expect(texts("parent")).toEqual([]);
+    expect(status()).toBe("completed");
+    const error = "its process ended in the middle of a turn";
+    await controller.sendMessage("parent", `**[Resultat de sous-tache]**\n\nThe sub-session child failed: ${error}`);
+    await manager.sharedEngine.close();
+    parent.says = {};
+    manager = open({}, lab.data);
+    manager.startMonitoring();
+    await world.pass(5000);
+    await expect.poll(() => status()).toBe("error");
+    expect(manager.getRelation("child")).toMatchObject({ error });
+    expect(texts("parent")).toHaveLength(1);
+  });
+
+  it("does not send a result that the program of the parent has returned itself", async () => {
+    session("parent");
+    session("child", ["assistant", "ready"]).says = { isReturned: true };
+    manager.registerSubSession("child", "parent", { taskToolId: "t1" });
+    manager.startMonitoring();
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({ status: "returned", lastAssistantMessage: "ready" });
+    expect(texts("parent")).toEqual([]);
   });
 
   it("orphans children whose parent is gone, at the next poll and not only at the end (D4-229, D4-515, D4-575, E48)", async () => {
@@ -651,6 +704,34 @@ describe("a session that another session starts", () => {
     await world.pass(5000);
     expect(manager.getRelation("child")).toMatchObject({ parentSessionId: "parent", taskToolId: "toolu_new" });
     await expect(manager.watchParentSession("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("is linked by the tool id if the controller names the parents, at any depth and after any time", async () => {
+    const parent = session("parent", ["assistant", [task("toolu_1")]]);
+    await manager.watchParentSession("parent");
+    await world.pass(60_000);
+    for (const id of ["child", "inner", "history", "unrelated"]) session(id, ["assistant", "at work"]);
+    controller.sessions.get("history")!.says = { isReturned: true };
+    controller.subSessions = [
+      { id: "child", parentSessionId: "parent", taskToolId: "toolu_1" },
+      { id: "inner", parentSessionId: "child", taskToolId: "toolu_2" },
+      { id: "history", parentSessionId: "parent", taskToolId: "toolu_0" },
+    ];
+    controller.say(parent, "assistant", "hm");
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({ parentSessionId: "parent", taskToolId: "toolu_1" });
+    expect(manager.getRelation("inner")).toMatchObject({ parentSessionId: "child", taskToolId: "toolu_2" });
+    expect(["history", "unrelated"].map((id) => manager.isSubSession(id))).toEqual([false, false]);
+  });
+
+  it("is linked by its name if the result of new_task has it, as in Roo Code", async () => {
+    const result = { type: "tool_result", tool_use_id: "call_1", content: "Delegated to child task child-7" };
+    const parent = session("parent", ["assistant", [task("call_1", "new_task")]], ["user", [result]]);
+    session("child-7", ["assistant", "at work"]);
+    await manager.watchParentSession("parent");
+    expect(manager.getRelation("child-7")).toMatchObject({ parentSessionId: "parent", taskToolId: "call_1" });
+    controller.say(parent, "assistant", "hm");
+    expect(manager.getStats().pendingTaskSpawns).toBe(0);
   });
 
   it("is not detected if the settings say so (D4-231)", async () => {

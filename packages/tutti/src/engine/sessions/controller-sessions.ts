@@ -3,9 +3,10 @@ import type { OwnSessions } from "./own-sessions.ts";
 import type { SeenMessage, SessionAccess } from "./session-access.ts";
 import { TuttiError } from "../../schema/error.ts";
 import {
-  readBusy,
+  readActivity,
   readMessages,
   readSessionList,
+  readSubSessions,
   type SessionController,
 } from "../../session/polled/session-controller.ts";
 
@@ -14,43 +15,58 @@ export interface ControllerSessionsOptions {
   own: OwnSessions;
   /** The controller's ids for the sessions of Tutti's runs. */
   ownNames: () => ReadonlySet<string>;
+  /** Whether a session that the controller does not know exists nowhere. */
+  knowsAll: boolean;
   /** Masks secrets: messages go into the log and to other sessions. */
   mask: (text: string) => string;
 }
 
-export function controllerSessions({ controller, own, ownNames, mask }: ControllerSessionsOptions): SessionAccess {
+const CUT_OFF = "its process ended in the middle of a turn";
+
+export function controllerSessions(options: ControllerSessionsOptions): SessionAccess {
+  const { controller, own, ownNames, knowsAll, mask } = options;
   const isOwn = (id: string): boolean => own.find(id) !== null;
   const listed = async () => readSessionList(await controller.getAllSessions());
-  const messages = async (id: string): Promise<SeenMessage[]> => {
-    const transcript = await controller.getTranscript(id);
-    const ids = toolIds(transcript);
-    return readMessages(transcript).map(({ role, text, tools }, at) => {
-      return { role, text: mask(text), tools: tools.map((tool, i) => ({ ...tool, id: ids[at]?.[i] ?? null })) };
-    });
+  const messages = async (id: string): Promise<SeenMessage[]> =>
+    readMessages(await controller.getTranscript(id)).map(({ role, text, tools, results }) => ({
+      role,
+      text: mask(text),
+      tools: tools.map((tool) => ({ ...tool, id: tool.id ?? null })),
+      results,
+    }));
+  const isThere = async (id: string): Promise<boolean> => {
+    const found = await controller.getSession(id).catch(() => null);
+    // `getSession` may fail because the controller is unreachable; then the list decides or fails too.
+    return isSomething(found) || (await listed()).some((session) => session.id === id);
   };
+  const activity = async (id: string) => readActivity(await controller.getSession(id));
   return {
-    async isThere(id) {
-      if (isOwn(id)) return own.isThere(id);
-      const found = await controller.getSession(id).catch(() => null);
-      // `getSession` may fail because the controller is unreachable; then the list decides or fails too.
-      return isSomething(found) || (await listed()).some((session) => session.id === id);
-    },
+    isThere: async (id) => (await own.isThere(id)) || isThere(id),
     async messages(id) {
       if (isOwn(id)) return own.messages(id);
       try {
         return await messages(id);
       } catch (error) {
         if ((await listed()).some((session) => session.id === id)) throw error;
+        if (!knowsAll) return null;
         throw new TuttiError("session_not_found", `The controller has no session "${id}".`, { cause: error });
       }
     },
-    isBusy: async (id) => (isOwn(id) ? own.isBusy(id) : readBusy(await controller.getSession(id))),
-    failure: (id) => own.failure(id),
+    activity: (id) => (isOwn(id) ? own.activity(id) : activity(id)),
+    async isFree(id) {
+      if (await own.isThere(id)) return own.isFree(id);
+      const { isBusy, isOpen, isGone } = await activity(id);
+      return !isOpen && (!isBusy || isGone);
+    },
+    async failure(id) {
+      if (isOwn(id)) return own.failure(id);
+      return (await activity(id)).isGone ? CUT_OFF : null;
+    },
     async send(id, text, from) {
-      await (isOwn(id) ? own.send(id, text, from) : controller.sendMessage(id, text));
+      await ((await own.isThere(id)) ? own.send(id, text, from) : controller.sendMessage(id, text));
     },
     async hasHeard(id, text) {
-      if (isOwn(id)) return own.hasHeard(id, text);
+      if (await own.isThere(id)) return own.hasHeard(id, text);
       return (await messages(id)).some((message) => message.role !== "assistant" && message.text === text);
     },
     async archive(id) {
@@ -60,21 +76,8 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
       const ours = ownNames();
       return (await listed()).filter(({ id }) => !ours.has(id));
     },
+    children: async (id) => (isOwn(id) ? [] : readSubSessions(await controller.getSubSessions?.(id))),
   };
 }
 
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
-
-/** `readMessages` drops the ids of tool calls; this returns them by message. */
-function toolIds(transcript: unknown): (string | null)[][] {
-  const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
-  return (Array.isArray(list) ? list : []).filter(isObject).map((message) => {
-    const inner = isObject(message["message"]) ? message["message"] : message;
-    const parts = Array.isArray(inner["content"]) ? inner["content"].filter(isObject) : [];
-    return parts
-      .filter(({ type, name }) => type === "tool_use" && typeof name === "string")
-      .map(({ id }) => (typeof id === "string" ? id : null));
-  });
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -1,5 +1,5 @@
 // Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
-import type { SeenMessage, SessionAccess } from "./session-access.ts";
+import type { SeenMessage, SessionAccess, SessionActivity } from "./session-access.ts";
 import { workerOfSession } from "../../run/lookup.ts";
 import type { Command } from "../../run/command.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -72,11 +72,19 @@ export class OwnSessions implements SessionAccess {
     return found && (await this.#options.sessions.transcript(found.run.id, sessionId)).flatMap(asMessage);
   }
 
-  async isBusy(sessionId: string): Promise<boolean> {
+  async activity(sessionId: string): Promise<SessionActivity> {
+    return { isBusy: this.#isBusy(sessionId) };
+  }
+
+  async isFree(sessionId: string): Promise<boolean> {
+    return !this.#isBusy(sessionId);
+  }
+
+  #isBusy(sessionId: string): boolean {
     return (this.find(sessionId) ?? this.#successor(sessionId))?.session.turn != null;
   }
 
-  failure(sessionId: string): string | null {
+  async failure(sessionId: string): Promise<string | null> {
     const worker = this.find(sessionId)?.worker;
     const hasFailed = worker && ["failed", "timeout", "cancelled"].includes(worker.status);
     return hasFailed ? (worker.error ?? `its task ended with the status "${worker.status}"`) : null;
@@ -99,6 +107,11 @@ export class OwnSessions implements SessionAccess {
   }
 
   async others(): Promise<[]> {
+    return [];
+  }
+
+  /** A session of a run reports its sub-agents itself. */
+  async children(): Promise<[]> {
     return [];
   }
 

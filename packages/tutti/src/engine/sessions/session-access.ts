@@ -4,6 +4,23 @@ export interface SeenMessage {
   role: string;
   text: string;
   tools: { id: string | null; name: string; input: unknown }[];
+  /** Results of tool calls; missing if the source does not show them. */
+  results?: { id: string; text: string }[];
+}
+
+export interface SessionActivity {
+  /** Whether the session has an open turn. */
+  isBusy: boolean;
+  /** True if the session can take no further step by itself, although its turn is open. */
+  isGone?: boolean;
+  /** True if the program of the session has returned its result to its parent by itself. */
+  isReturned?: boolean;
+}
+
+export interface KnownChild {
+  id: string;
+  parentSessionId: string;
+  taskToolId: string | null;
 }
 
 export interface SessionAccess {
@@ -11,10 +28,11 @@ export interface SessionAccess {
   isThere(sessionId: string): Promise<boolean>;
   /** The messages of the session; null if they cannot be read here. */
   messages(sessionId: string): Promise<SeenMessage[] | null>;
-  /** Whether the session has an open turn. */
-  isBusy(sessionId: string): Promise<boolean>;
+  activity(sessionId: string): Promise<SessionActivity>;
+  /** Whether the session can receive a message now. */
+  isFree(sessionId: string): Promise<boolean>;
   /** Why the session has failed; null if it has not. */
-  failure(sessionId: string): string | null;
+  failure(sessionId: string): Promise<string | null>;
   /** Sends the result of the sub-session `from`. */
   send(sessionId: string, text: string, from: string): Promise<void>;
   /** Whether `text` was sent to the session before. */
@@ -23,4 +41,6 @@ export interface SessionAccess {
   archive(sessionId: string): Promise<void>;
   /** Sessions that belong to no run and so may be children. */
   others(): Promise<{ id: string; cwd: string | null }[]>;
+  /** The children of a session, and theirs, if their source names the parents. */
+  children(sessionId: string): Promise<KnownChild[]>;
 }

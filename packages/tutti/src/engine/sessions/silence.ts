@@ -1,6 +1,6 @@
 // Decides when a sub-session has finished: it is idle for `inactivityThreshold`, then for `confirmationDelay`.
 // Observations stay in memory; after a restart, `lastActivityAt` from the log replaces them.
-import type { SeenMessage } from "./session-access.ts";
+import type { SeenMessage, SessionActivity } from "./session-access.ts";
 import type { SubSessionSettings } from "../sub-sessions/sub-session-monitor.ts";
 import type { SubSession } from "../../run/fold/sub-sessions.ts";
 
@@ -23,11 +23,11 @@ export class Silence {
   judge(
     relation: SubSession,
     messages: readonly SeenMessage[],
-    isBusy: boolean,
+    { isBusy, isGone = false }: SessionActivity,
     now: number,
   ): "active" | "completing" | "completed" | null {
     const { childSessionId, status, lastActivityAt, messageCount, since } = relation;
-    const isQuiet = !isBusy && endsWithWords(messages);
+    const isQuiet = isGone || (!isBusy && endsWithWords(messages) && !hasPendingTool(messages));
     const shape = shapeOf(messages);
     const previous = this.#seen.get(childSessionId) ?? { busyAt: lastActivityAt, shape };
     this.#seen.set(childSessionId, { busyAt: isQuiet ? previous.busyAt : now, shape });
@@ -45,6 +45,12 @@ export class Silence {
 function endsWithWords(messages: readonly SeenMessage[]): boolean {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.tools.length === 0;
+}
+
+/** A call without a result is at work, or waits for a permission or an answer. Some sources show no results at all. */
+function hasPendingTool(messages: readonly SeenMessage[]): boolean {
+  const results = new Set(messages.flatMap(({ results: shown = [] }) => shown.map(({ id }) => id)));
+  return results.size > 0 && messages.some(({ tools }) => tools.some(({ id }) => id !== null && !results.has(id)));
 }
 
 function shapeOf(messages: readonly SeenMessage[]): string {

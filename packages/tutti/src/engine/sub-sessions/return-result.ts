@@ -55,7 +55,7 @@ async function lastWords({ reach }: ReturnOptions, childSessionId: string): Prom
     const messages = await reach.messages(childSessionId);
     if (messages === null) return { message: null, failure: null, isUnreachable: true };
     const message = messages.findLast(({ role, text }) => role === "assistant" && text !== "")?.text ?? null;
-    const failure = reach.failure(childSessionId) ?? (message === null ? "it has sent no message" : null);
+    const failure = (await reach.failure(childSessionId)) ?? (message === null ? "it has sent no message" : null);
     return { message, failure, isUnreachable: false };
   } catch (error) {
     return { message: null, failure: asTuttiError(error).message, isUnreachable: false };
@@ -63,7 +63,7 @@ async function lastWords({ reach }: ReturnOptions, childSessionId: string): Prom
 }
 
 async function fail(
-  { log, reach, settings }: ReturnOptions,
+  { log, reach, settings, patient }: ReturnOptions,
   { childSessionId, parentSessionId }: SubSession,
   error: string,
   message: string | null,
@@ -71,13 +71,18 @@ async function fail(
   const lastMessage = message === null ? {} : { lastAssistantMessage: message };
   const text = `The sub-session ${childSessionId} failed: ${error}${message === null ? "" : `\n\nIts last message:\n\n${message}`}`;
   const formatted = format(settings, text);
-  // Stored before it is sent: a parent that misses the failure is better than one that receives it at every poll.
-  await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...lastMessage } });
-  const isSent = await reach.send(parentSessionId, formatted, childSessionId).then(
+  if (patient && !(await reach.isFree(parentSessionId))) return { success: false, message: error };
+  const isSent = await sendOnce(reach, parentSessionId, formatted, childSessionId).then(
     () => true,
     () => false,
   );
+  await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...lastMessage } });
   return { success: false, message: error, ...(isSent ? { formatted } : {}) };
+}
+
+/** An earlier engine may have stopped between `send` and the change of the status. */
+async function sendOnce(reach: SessionAccess, parent: string, text: string, child: string): Promise<void> {
+  if (!(await reach.hasHeard(parent, text))) await reach.send(parent, text, child);
 }
 
 async function handOver(
@@ -88,11 +93,13 @@ async function handOver(
   const formatted = format(settings, message);
   const updates = { lastAssistantMessage: message };
   try {
-    if (patient && (await reach.isBusy(parentSessionId))) return { success: false, message };
-    // An earlier engine may have stopped between `send` and the status `returned`.
-    const isSent = status === "completed" && (await reach.hasHeard(parentSessionId, formatted));
-    if (status !== "completed") await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
-    if (!isSent) await reach.send(parentSessionId, formatted, childSessionId);
+    if (patient && !(await reach.isFree(parentSessionId))) return { success: false, message };
+    // Nothing was sent before the status `completed`. An equal text of an earlier sub-session is another result.
+    if (status === "completed") await sendOnce(reach, parentSessionId, formatted, childSessionId);
+    else {
+      await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
+      await reach.send(parentSessionId, formatted, childSessionId);
+    }
   } catch (error) {
     const why = asTuttiError(error).message;
     await log.order({ type: "setStatus", childSessionId, status: "error", updates: { ...updates, error: why } });

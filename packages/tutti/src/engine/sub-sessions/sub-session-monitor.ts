@@ -232,15 +232,25 @@ export class SubSessionMonitor {
     const { log, reach } = this.#options;
     const messages = await this.#messages(childSessionId);
     if (messages === null) return;
-    const isBusy = await reach.isBusy(childSessionId);
+    const activity = await reach.activity(childSessionId);
     // The relation may have been removed or returned while this poll waited.
     const current = log.get(childSessionId);
     if (current === null || (current.status !== "active" && current.status !== "completing")) return;
-    const status = this.#silence.judge(current, messages, isBusy, this.#now);
+    if (activity.isReturned) return this.#noteReturned(childSessionId, messages);
+    const status = this.#silence.judge(current, messages, activity, this.#now);
     if (status === null) return;
     if (status === "active") return log.order({ type: "active", childSessionId, messageCount: messages.length });
     await log.order({ type: "setStatus", childSessionId, status });
     if (status === "completed") await this.#return(log.get(childSessionId)!, { patient: true });
+  }
+
+  /** The program of the parent has returned the result itself, so that Tutti must not send it. */
+  async #noteReturned(childSessionId: string, messages: readonly SeenMessage[]): Promise<void> {
+    const { log } = this.#options;
+    const text = messages.findLast((message) => message.role === "assistant" && message.text !== "")?.text ?? null;
+    const updates = { lastAssistantMessage: text };
+    await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
+    await log.order({ type: "setStatus", childSessionId, status: "returned", updates });
   }
 
   /** Reads the messages of a child. Returns null on failure, and returns a vanished child to its parent as failed. */
@@ -251,7 +261,7 @@ export class SubSessionMonitor {
     } catch (error) {
       const relation = log.get(childSessionId);
       if (relation && error instanceof TuttiError && error.code === "session_not_found")
-        await this.#return(relation, { patient: false });
+        await this.#return(relation, { patient: true });
       return null;
     }
   }

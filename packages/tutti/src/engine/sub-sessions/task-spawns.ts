@@ -1,7 +1,7 @@
 // Links new sessions to the parents that announced them. Without an explicit link, closeness in time decides.
 // Announcements expire after seconds, so only the resulting sub-session is stored in the log.
 import { findTaskInvocations, type TaskInvocation } from "./task-invocations.ts";
-import type { SessionAccess } from "../sessions/session-access.ts";
+import type { SeenMessage, SessionAccess } from "../sessions/session-access.ts";
 import type { World } from "../../world.ts";
 
 export interface TaskSpawnsOptions {
@@ -72,6 +72,13 @@ export class TaskSpawns {
     const names = new Set(found.map((invocation, at) => nameOf(invocation, at)));
     this.#known.set(parentSessionId, names);
     found.forEach((invocation, at) => {
+      // Roo Code names the child in the result of the call.
+      const child = childNamedIn(messages, invocation);
+      if (child !== null && !this.#options.isTaken(child)) {
+        this.#drop(parentSessionId, invocation.taskToolId);
+        this.#options.link(child, parentSessionId, invocation.taskToolId);
+        return;
+      }
       // On the first `scan` only the last message counts; earlier invocations have their sessions already.
       const isNew = known ? !known.has(nameOf(invocation, at)) : invocation.message === messages.length - 1;
       const counts = invocation.source === "tool" || (invocation.source === "block" && !onlyTools);
@@ -94,10 +101,33 @@ export class TaskSpawns {
   async poll(): Promise<void> {
     const { reach } = this.#options;
     for (const parent of this.#watched) {
-      if (await reach.isThere(parent)) await this.scan(parent, { onlyTools: true });
-      else this.unwatch(parent);
+      if (!(await reach.isThere(parent))) this.unwatch(parent);
+      else {
+        await this.scan(parent, { onlyTools: true });
+        await this.#linkKnown(parent);
+      }
     }
     if (this.watches || this.pending > 0) await this.detect();
+  }
+
+  /** Links the children whose parent is known exactly. Those that have returned already are history. */
+  async #linkKnown(watched: string): Promise<void> {
+    const { reach } = this.#options;
+    for (const { id, parentSessionId, taskToolId } of await reach.children(watched)) {
+      this.#drop(parentSessionId, taskToolId);
+      if (this.#options.isTaken(id) || (await reach.activity(id)).isReturned) continue;
+      this.#options.link(id, parentSessionId, taskToolId);
+    }
+  }
+
+  /** Removes the announcement of a child that is linked by its tool id. */
+  #drop(parent: string, taskToolId: string | null): void {
+    const spawns = this.#pending.get(parent);
+    if (spawns && taskToolId !== null)
+      this.#pending.set(
+        parent,
+        spawns.filter((spawn) => spawn.taskToolId !== taskToolId),
+      );
   }
 
   unwatch(parentSessionId: string): void {
@@ -145,6 +175,14 @@ export class TaskSpawns {
       else this.#pending.set(parent, current);
     }
   }
+}
+
+const DELEGATED = /Delegated to child task (\S+)/;
+
+function childNamedIn(messages: readonly SeenMessage[], { taskToolId, source }: TaskInvocation): string | null {
+  if (source !== "tool" || taskToolId === null) return null;
+  const results = messages.flatMap(({ results: shown = [] }) => shown.filter(({ id }) => id === taskToolId));
+  return results.map(({ text }) => DELEGATED.exec(text)?.[1]).find((id) => id !== undefined) ?? null;
 }
 
 const nameOf = ({ taskToolId, source, message }: TaskInvocation, at: number): string =>

@@ -16,6 +16,8 @@ export interface SessionController {
   getAllSessions(): Promise<unknown>;
   /** Stops the open turn. Without this method no turn can be interrupted. */
   interruptSession?(sessionId: string): Promise<unknown>;
+  /** Lists the sessions that a session has started, as `{ id, parentSessionId, taskToolId }`, and theirs. */
+  getSubSessions?(sessionId: string): Promise<unknown>;
 }
 
 const METHODS = [
@@ -55,6 +57,9 @@ export function withTimeout(controller: SessionController, world: World): Sessio
     ...(controller.interruptSession
       ? { interruptSession: (id) => limited(controller.interruptSession!(id), "interruptSession") }
       : {}),
+    ...(controller.getSubSessions
+      ? { getSubSessions: (id) => limited(controller.getSubSessions!(id), "getSubSessions") }
+      : {}),
   };
 }
 
@@ -69,6 +74,8 @@ export interface ControllerMessage {
   tools: { name: string; input: unknown; id?: string }[];
   /** Results of calls that failed. */
   failures: { id: string; error: string }[];
+  /** The beginnings of all results of calls. */
+  results: { id: string; text: string }[];
 }
 
 export function readMessages(transcript: unknown): ControllerMessage[] {
@@ -97,7 +104,15 @@ function readMessage(message: Record<string, unknown>): ControllerMessage {
         ? [{ id, error: textOf(said).slice(0, MAX_ERROR) }]
         : [],
     ),
+    results: parts.flatMap(({ type, tool_use_id: id, content: said }) =>
+      type === "tool_result" && typeof id === "string" ? [{ id, text: resultText(said) }] : [],
+    ),
   };
+}
+
+function resultText(content: unknown): string {
+  const texts = Array.isArray(content) ? content.map((part) => textOf(asPart(part)["text"])) : [textOf(content)];
+  return texts.join("\n").slice(0, MAX_ERROR);
 }
 
 const asPart = (part: unknown): Record<string, unknown> =>
@@ -144,6 +159,21 @@ export function readBusy(session: unknown): boolean {
   if (!isRecord(session)) return false;
   const { isRunning, busy, status } = session;
   return isRunning === true || busy === true || (typeof status === "string" && BUSY.has(status));
+}
+
+/** Members that the controller does not report are false. */
+export function readActivity(session: unknown): Record<"isBusy" | "isOpen" | "isGone" | "isReturned", boolean> {
+  const is = (name: string): boolean => isRecord(session) && session[name] === true;
+  return { isBusy: readBusy(session), isOpen: is("isOpen"), isGone: is("isGone"), isReturned: is("isReturned") };
+}
+
+/** Entries without an id or a parent are skipped. */
+export function readSubSessions(answer: unknown): { id: string; parentSessionId: string; taskToolId: string | null }[] {
+  return (Array.isArray(answer) ? answer.filter(isRecord) : []).flatMap(({ id, parentSessionId, taskToolId }) =>
+    typeof id === "string" && typeof parentSessionId === "string"
+      ? [{ id, parentSessionId, taskToolId: textOrNull(taskToolId) }]
+      : [],
+  );
 }
 
 const unusable = (missing: string, expected: string): TuttiError =>

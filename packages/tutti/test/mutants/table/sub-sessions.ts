@@ -348,7 +348,12 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
     find: "return `${resultPrefix}${cut(",
     replace: "return `${cut(",
   },
-  { rows: ["D4-220"], file: RETURN, find: "if (!isSent) await", replace: "if (isSent) await" },
+  {
+    rows: ["D4-220"],
+    file: RETURN,
+    find: "      await reach.send(parentSessionId, formatted, childSessionId);\n",
+    replace: "",
+  },
   {
     rows: ["D4-221", "D4-573"],
     file: RETURN,
