@@ -7,6 +7,7 @@
 // continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
+import type { CheckRunner } from "./sessions/run-checks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type CloseOptions, type Live } from "./runs/run-registry.ts";
 import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
@@ -51,6 +52,8 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   world: World;
   /** Runs the commands that templates name as hooks; without it, such hooks fail. */
   runCommand?: CommandRunner;
+  /** Runs the verification commands of templates; without it, they fail. */
+  checks?: CheckRunner;
   /** Keeps secrets out of the log; without it, they are stored. */
   vault?: Vault;
   /** How sub-sessions are monitored; the documented defaults apply without it. */

@@ -42,6 +42,7 @@ export interface ReconcilerOptions {
   history: SessionRunnerOptions["history"];
   known: SessionRunnerOptions["known"];
   openSecrets: SessionRunnerOptions["openSecrets"];
+  checks: SessionRunnerOptions["checks"];
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: SubagentReport): void;
 }

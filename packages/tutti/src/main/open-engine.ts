@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder, readToken } from "./data-folder.ts";
-import { maskOf, openHost, runHook, secretsOf, type HostOptions } from "./sessions.ts";
+import { maskOf, openHost, checkRunner, runHook, secretsOf, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withConfig } from "../config/configured-templates.ts";
@@ -105,6 +105,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       vault: new SecretVault({ folder: join(dataDir, "vault"), secrets: secretsOf(dataDir, setup) }),
       hooks,
       runCommand: runHook,
+      checks: checkRunner,
       subSessions: { ...subSessions, reach },
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),

@@ -4,10 +4,12 @@ import { readToken } from "./data-folder.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withAgents } from "../config/configured-agents.ts";
 import type { CommandRunner } from "../engine/hooks.ts";
+import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { createSecrets, type Secrets } from "../session/secrets/find-secrets.ts";
 import { createKeeperHost } from "../session/keeper/keeper-host.ts";
 import { maskValue } from "../session/secrets/mask.ts";
-import { runCommand } from "../session/run-command.ts";
+import { detectChecks } from "../session/detect-checks.ts";
+import { runCommand, runShell } from "../session/run-command.ts";
 import { secretValues } from "../session/secrets/secrets.ts";
 import type { SessionHost } from "../session/session.ts";
 import { realWorld } from "../world.ts";
@@ -88,7 +90,15 @@ export function maskOf(...args: Parameters<typeof secretsOf>): <T>(value: T) => 
   return (value) => maskValue(secrets(), value);
 }
 
-export const runHook: CommandRunner = (command, { runId, ...options }) => {
-  const env = fromEnvironment(["PATH", "HOME", "LANG", "TZ", "TMPDIR"]);
-  return runCommand(command, { ...options, env: { ...env, TUTTI_RUN_ID: runId } });
+const environmentOf = (runId: string): Record<string, string> => ({
+  ...fromEnvironment(["PATH", "HOME", "LANG", "TZ", "TMPDIR"]),
+  TUTTI_RUN_ID: runId,
+});
+
+export const runHook: CommandRunner = (command, { runId, ...options }) =>
+  runCommand(command, { ...options, env: environmentOf(runId) });
+
+export const checkRunner: CheckRunner = {
+  detect: detectChecks,
+  run: (command, { runId, ...options }) => runShell(command, { ...options, env: environmentOf(runId) }),
 };

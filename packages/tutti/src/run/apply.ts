@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 11;
+export const FOLD_VERSION = 12;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -216,15 +216,29 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const conflicts = aggregation.status === "success" ? settleConflicts(run, aggregation) : run.conflicts;
       return { ...run, aggregation, head, owed: null, conflicts };
     }
+    case "verification:checking":
+      return { ...run, checks: { commit: event.data.commit, commands: [], isRunning: true } };
+    case "verification:checked": {
+      const { commit, commands } = event.data;
+      // The commands had their own time limits, so they do not count against the limit of the phase.
+      const checkedMs = commands.reduce((sum, { durationMs }) => sum + durationMs, 0);
+      const main = run.main && { ...run.main, waitedMs: run.main.waitedMs + checkedMs };
+      return { ...run, main, checks: { commit, commands, isRunning: false } };
+    }
+    case "verification:fixing": {
+      const { head, reasons } = event.data;
+      return { ...run, head, isFixing: true, owed: { ...firstAsking("verification"), note: fixNote(reasons) } };
+    }
     case "orchestrator:verified":
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
+      const { checks: _, isFixing: __, ...open } = run;
       // A phase before the merge runs again, so the decisions about the merge are dropped.
       const decisions = phase === "aggregation" || phase === "verification" ? run.decisions : [];
       const note = phase === "aggregation" ? noteOf(decisions) : null;
       return {
-        ...run,
+        ...open,
         status,
         currentPhase: phase,
         phaseSince: event.timestamp,
@@ -345,6 +359,9 @@ export const firstAsking = (phase: Phase): Owed => ({
   interrupted: false,
   waitsFor: null,
 });
+
+const fixNote = (reasons: readonly string[]): string =>
+  `The result is not good enough:\n${reasons.map((reason) => `- ${reason}`).join("\n")}\n\nFix the causes in this folder without weakening any check, then verify the result again.`;
 
 const noteOf = (decisions: Run["decisions"]): string | null =>
   decisions.length === 0

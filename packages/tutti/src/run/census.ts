@@ -4,6 +4,7 @@ import { countedSubSessions, isNatural, statedEnd } from "./rules/natural.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { overrideWarnings } from "./team/override-warnings.ts";
+import { contradictions } from "./rules/checks.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -103,7 +104,7 @@ function naturalCauses(run: Run): Outcome["causes"] {
   ];
 }
 
-/** Lists the planned tasks, or the sub-sessions, that did not complete fully. */
+/** Lists the planned tasks, or the sub-sessions, that did not complete fully, and contradicted claims. */
 export function causes(run: Run): Outcome["causes"] {
   const ofTasks = run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
@@ -111,9 +112,10 @@ export function causes(run: Run): Outcome["causes"] {
     // A task in `run.skipped` is as the user wants it.
     if (standing === "skipped") return [];
     if (standing === "completed") {
-      return worker?.partial
-        ? [{ taskId: task.id, status: "partial", reason: worker.error ?? partialReason(worker.output) }]
-        : [];
+      if (worker?.partial)
+        return [{ taskId: task.id, status: "partial", reason: worker.error ?? partialReason(worker.output) }];
+      const { warnings = [] } = worker ?? {};
+      return warnings.length > 0 ? [{ taskId: task.id, status: "contradicted", reason: warnings.join("; ") }] : [];
     }
     if (standing === "blocked") {
       return [{ taskId: task.id, status: standing, reason: blockedReason(run.blocked[task.id]!) }];
@@ -123,7 +125,7 @@ export function causes(run: Run): Outcome["causes"] {
     }
     return [{ taskId: task.id, status: standing, reason: worker?.error ?? standing }];
   });
-  return [...ofTasks, ...naturalCauses(run)];
+  return [...ofTasks, ...naturalCauses(run), ...contradictions(run)];
 }
 
 export const blockedReason = (because: readonly string[]): string =>
@@ -153,7 +155,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     outputFiles,
     warnings: [...workWarnings(run), ...repositoryWarnings(run), ...overrideWarnings(run)],
     conflicts: [...run.conflicts, ...overlaps(run)],
-    verification: run.verification,
+    verification: run.checks ? { ...run.verification, commands: run.checks.commands } : run.verification,
     usage: run.usage,
     durationMs: run.startedAt === null ? 0 : (run.completedAt ?? now) - run.startedAt,
     error: run.status === "error" ? (run.errors.at(-1)?.error ?? "the run failed") : null,

@@ -6,7 +6,7 @@ import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
+import type { CheckedCommand, Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
 import type { SubagentEnd } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
@@ -101,6 +101,9 @@ export type Report =
   /** `head` holds the work of the task, except for its side of the conflict. */
   | { type: "conflicted"; taskId: string; commit: string; head: string; conflict: Conflict }
   | { type: "refMoved"; moved: MovedRef }
+  /** The verification commands start, or have run, in the merged tree of `commit`. */
+  | { type: "checking"; sessionId: string; commit: string }
+  | { type: "checked"; sessionId: string; commit: string; commands: CheckedCommand[] }
   /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
   /** The session's agent started or ended an agent of its own. A repeated report has no effect. */

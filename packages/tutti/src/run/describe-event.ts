@@ -1,5 +1,6 @@
 // Turns events into sentences for people. The command line, the dashboard and notifications take all their sentences from
 // here; each decides only which events it shows and how it formats, masks and truncates the text.
+import { describeFailed } from "./rules/checks.ts";
 import { census } from "./census.ts";
 import { describeProblems } from "./describe-problems.ts";
 import { describeChange, describeMovedRef } from "./repository-warnings.ts";
@@ -107,6 +108,15 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       if (warnings.length > 0) return ofRun("warning", "merged", warnings.join("; "));
       return aggregation.summary ? ofRun("neutral", "merged", aggregation.summary) : null;
     }
+    case "verification:checking":
+      return null;
+    case "verification:checked": {
+      const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);
+      if (failed.length > 0) return ofRun("bad", "checks failed", failed.map(describeFailed).join("; "));
+      return ofRun("good", "checks passed", data.commands.map(({ name }) => name).join(", "));
+    }
+    case "verification:fixing":
+      return ofRun("warning", "the main session fixes the result", data.reasons.join("; "));
     case "orchestrator:verified": {
       const { status, summary } = data.verification;
       return ofRun("neutral", `verification ${status.replaceAll("_", " ")}`, summary ?? "");

@@ -180,7 +180,7 @@ export function phaseOverAt(run: Run): number | null {
 
 const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification"] as const;
 
-/** Paused sessions, and those that wait for the user or a provider, have no deadline. `waitedMs` extends it afterwards. */
+/** Paused sessions, and those that wait for the user, a provider or checks, have no deadline. `waitedMs` extends it afterwards. */
 export function deadlines(run: Run): Deadline[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map((item) => item.sessionId));
@@ -189,7 +189,8 @@ export function deadlines(run: Run): Deadline[] {
   const waitsSince = awaitsSubSessions(run) ? run.owed?.waitedSince : undefined;
   const since = run.main?.turn?.startedAt ?? waitsSince;
   const phase = PHASE_TIMEOUTS.find((each: Phase) => each === (run.main?.turn?.phase ?? run.owed?.phase));
-  if (run.main && since !== undefined && phase && run.main.pausedAt === null && !waiting.has(run.main.sessionId)) {
+  const isFree = run.main?.pausedAt === null && !waiting.has(run.main.sessionId) && !run.checks?.isRunning;
+  if (run.main && since !== undefined && phase && isFree) {
     found.push({
       sessionId: run.main.sessionId,
       at: since + run.template.phases[phase].timeout + run.main.waitedMs,

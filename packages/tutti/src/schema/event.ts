@@ -7,7 +7,7 @@ import { Budget, BUDGET_KINDS } from "./budget.ts";
 import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
-import { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { QueuedMessage } from "./team/team-message.ts";
@@ -193,6 +193,11 @@ export const EVENTS = {
     /** Lenient interpretations of the answer. */
     warnings: z.array(z.string()).optional(),
   }),
+  /** The verification commands of the template run in the merged tree of `commit`. */
+  "verification:checking": z.object({ id: z.string(), commit: z.string() }),
+  "verification:checked": z.object({ id: z.string(), commit: z.string(), commands: z.array(CheckedCommand) }),
+  /** The main session gets one turn to remove the `reasons` why the result is not good enough. */
+  "verification:fixing": z.object({ id: z.string(), head: z.string(), reasons: z.array(z.string()) }),
   "orchestrator:verified": z.object({ id: z.string(), verification: VerificationAnswer, head: z.string() }),
   "orchestrator:completed": z.object({
     id: z.string(),

@@ -29,6 +29,18 @@ export interface UnprovenFiles {
   unchanged: string[];
 }
 
+/** A verification command that has run in the merged tree. */
+export const CheckedCommand = z.object({
+  name: z.string(),
+  run: z.string(),
+  /** 124 after a timeout, and 128 plus its number after a signal. */
+  exitCode: z.number(),
+  durationMs: z.number(),
+  /** The end of what the command printed. */
+  output: z.string(),
+});
+export type CheckedCommand = z.infer<typeof CheckedCommand>;
+
 export const Usage = z.object({
   inputTokens: z.number().nonnegative(),
   outputTokens: z.number().nonnegative(),

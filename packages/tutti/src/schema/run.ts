@@ -3,7 +3,7 @@ import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
-import type { Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import type { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus, SubagentEnd } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { GateEntry } from "./team/gate.ts";
@@ -100,6 +100,10 @@ export interface Run {
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;
   verification: VerificationAnswer | null;
+  /** The verification commands and the commit in whose tree they ran. `isRunning` until they have all ended. */
+  checks?: { commit: string; commands: CheckedCommand[]; isRunning: boolean };
+  /** True once the main session has got its turn for `autoFix`. */
+  isFixing?: boolean;
   inbox: Record<string, InboxItem>;
   /** The user's answers by task and question, so that a replacement session gets the same answer. */
   answers: Record<string, GivenAnswer>;

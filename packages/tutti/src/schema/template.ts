@@ -66,6 +66,14 @@ const timed = (timeout: number, enabled = true) => ({
   timeout: z.number().int().min(10_000).default(timeout),
 });
 
+const CheckCommand = z.strictObject({
+  name: z.string().min(1).max(100),
+  /** For `sh -c`. */
+  run: z.string().min(1),
+  timeout: milliseconds(1, 3_600_000).optional(),
+});
+export type CheckCommand = z.infer<typeof CheckCommand>;
+
 const Phases = z.strictObject({
   analysis: z.strictObject(timed(120_000)).prefault({}),
   taskPlanning: z
@@ -105,7 +113,15 @@ const Phases = z.strictObject({
       skipWhenIndependent: z.boolean().default(false),
     })
     .prefault({}),
-  verification: z.strictObject(timed(180_000, false)).prefault({}),
+  verification: z
+    .strictObject({
+      ...timed(180_000, false),
+      /** Commands to run in the merged tree, or `auto` for those that the files of the project suggest. */
+      commands: z.union([z.literal("auto"), z.array(CheckCommand).max(20)]).optional(),
+      /** Gives the main session one more turn if a command or the verification fails. */
+      autoFix: z.boolean().optional(),
+    })
+    .prefault({}),
 });
 
 export const TemplateConfig = z.strictObject({

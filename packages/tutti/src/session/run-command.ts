@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { constants } from "node:os";
 import { splitCommand } from "./split-command.ts";
 import { findMarked, signalGroup, sweep } from "./process.ts";
 
@@ -16,8 +17,21 @@ export interface CommandResult {
   detail: string;
 }
 
+export interface ShellOptions extends Omit<CommandOptions, "stdin"> {
+  /** Ends the command early. */
+  signal: AbortSignal;
+}
+
+export interface ShellResult {
+  /** 124 after a timeout, 127 if the command could not start, and 128 plus its number after a signal. */
+  exitCode: number;
+  /** The end of the output. */
+  output: string;
+}
+
 /** Characters kept of the output. */
 const KEPT = 2000;
+const KEPT_OF_SHELL = 20_000;
 /** The variable by which `sweep` finds processes that the command started, in any process group. */
 const MARK = "TUTTI_HOOK";
 /** The wait for the last output after the exit. */
@@ -25,13 +39,32 @@ const LAST_OUTPUT_MS = 200;
 const SWEEP_MS = 2000;
 
 type End =
-  | { type: "unstartable" | "late"; why: string }
+  | { type: "unstartable" | "late" | "aborted"; why: string }
   | { type: "exited"; code: number | null; signal: string | null };
 
 /** Runs the command without a shell. On exit or timeout, kills every process that the command started. */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
-  const [program, ...args] = splitCommand(command);
-  if (program === undefined) return { ok: false, detail: "the command is empty" };
+  const words = splitCommand(command);
+  if (words.length === 0) return { ok: false, detail: "the command is empty" };
+  const { end, output } = await execute(words, options, KEPT);
+  return resultOf(end, output);
+}
+
+/** Runs the command with `sh`. On exit, timeout or abort, kills every process that the command started. */
+export async function runShell(command: string, options: ShellOptions): Promise<ShellResult> {
+  const { end, output } = await execute(["sh", "-c", command], { ...options, stdin: "" }, KEPT_OF_SHELL);
+  if (end.type === "exited") {
+    const number = end.signal === null ? 0 : (constants.signals[end.signal as NodeJS.Signals] ?? 0);
+    return { exitCode: end.code ?? 128 + number, output };
+  }
+  return { exitCode: end.type === "unstartable" ? 127 : 124, output: [output, end.why].filter(Boolean).join("\n") };
+}
+
+async function execute(
+  [program = "", ...args]: readonly string[],
+  options: CommandOptions & { signal?: AbortSignal },
+  kept: number,
+): Promise<{ end: End; output: string }> {
   const mark = randomUUID();
   const child = spawn(program, args, {
     cwd: options.cwd,
@@ -41,29 +74,35 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-KEPT)));
+    stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-kept)));
   }
   // A command need not read its stdin.
   child.stdin.on("error", () => {});
   child.stdin.end(options.stdin);
   const closed = new Promise<void>((resolve) => void child.on("close", () => resolve()));
-  const end = await endOf(child, options.timeoutMs);
-  if (end.type === "late" && child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+  const end = await endOf(child, options.timeoutMs, options.signal);
+  if (end.type !== "exited" && child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
   // A child that left the process group may hold the pipe open.
   await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   await Promise.race([sweep(() => findMarked(MARK, mark), pause), pause(SWEEP_MS)]);
-  return resultOf(end, output.trim());
+  return { end, output: output.trim() };
 }
 
-function endOf(child: ChildProcess, timeoutMs: number): Promise<End> {
+function endOf(child: ChildProcess, timeoutMs: number, signal?: AbortSignal): Promise<End> {
   const { promise, resolve } = Promise.withResolvers<End>();
   const late = () => resolve({ type: "late", why: `it took longer than ${timeoutMs} ms` });
   const alarm = setTimeout(late, timeoutMs);
+  const abort = () => resolve({ type: "aborted", why: "it was ended early" });
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort);
   child.on("error", (error) => resolve({ type: "unstartable", why: error.message }));
   // Not `close`: it waits for all processes that inherited the output.
   child.on("exit", (code, signal) => resolve({ type: "exited", code, signal }));
-  return promise.finally(() => clearTimeout(alarm));
+  return promise.finally(() => {
+    clearTimeout(alarm);
+    signal?.removeEventListener("abort", abort);
+  });
 }
 
 function resultOf(end: End, output: string): CommandResult {

@@ -103,8 +103,10 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, key.runId, async (repository, run) => {
         return { path: await prepareWorktree(repository, run, workspacePaths(run, key), start) };
       }),
-    move: (cwd, key, to) =>
-      changing(cwd, key.runId, (repository, run) => moveWorktree(repository, run, workspacePaths(run, key), to)),
+    move: (cwd, key, to, options) =>
+      changing(cwd, key.runId, (repository, run) =>
+        moveWorktree(repository, run, workspacePaths(run, key), to, options),
+      ),
     snapshot: (cwd, key, start, message) =>
       changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);

@@ -98,8 +98,11 @@ export interface Workspaces {
    * that corresponds to `cwd`.
    */
   prepare(cwd: string, key: WorkspaceKey, start: string): Promise<{ path: string }>;
-  /** Moves a workspace to another commit. Its previous content stays reachable below refs/tutti. */
-  move(cwd: string, key: WorkspaceKey, to: string): Promise<void>;
+  /**
+   * Moves a workspace to another commit. Its previous content stays reachable below refs/tutti, unless `discard` says that
+   * no agent made the changes since the last commit.
+   */
+  move(cwd: string, key: WorkspaceKey, to: string, options?: { discard: boolean }): Promise<void>;
   /**
    * Commits all files of the workspace on top of `start`, after the agent's own commits if there are any. Returns
    * `start` if nothing changed, and the last snapshot if the workspace has been removed.

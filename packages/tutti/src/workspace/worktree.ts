@@ -121,6 +121,7 @@ export async function moveWorktree(
   run: RunPaths,
   paths: WorkspacePaths,
   to: string,
+  { discard = false } = {},
 ): Promise<void> {
   const commit = await commitOf(repository, to);
   const registration = await findRegistration(repository, paths);
@@ -129,7 +130,7 @@ export async function moveWorktree(
   // `commitLoose` also leaves a scratch index that lists every file of the workspace.
   const loose = await commitLoose(repository, paths, worktrees, head);
   const backupRef = `${paths.ref}-before-${shortHash(commit)}`;
-  for (const held of new Set([loose, head])) {
+  for (const held of new Set([discard ? null : loose, head])) {
     if (held === null || (await isAncestor(repository, held, commit))) continue;
     await keepReachable(repository, held, backupRef, run.oldBranchPrefix);
   }

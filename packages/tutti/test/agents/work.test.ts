@@ -52,6 +52,7 @@ test.each(agents)("a failed call of %s is no work, and reported files are checke
     census: { completed: 1, failed: 1 },
     causes: [
       { taskId: "idle", status: "failed", reason: expect.stringMatching(/no tool call that succeeded|called no tool/) },
+      { taskId: "boastful", status: "contradicted" },
     ],
     warnings: [
       'boastful: it reported files that do not exist: "docs/never.md".',

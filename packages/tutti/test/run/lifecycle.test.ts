@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, turnOver } from "./make-run.ts";
-import { census, outcome } from "../../src/run/census.ts";
+import { census, completedVerdict, outcome } from "../../src/run/census.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 
@@ -224,7 +224,7 @@ describe("Data that no session gave", () => {
 });
 
 describe("A worker's report", () => {
-  it("of files that its work does not show is a warning in the outcome, which stays a success", () => {
+  it("of files that its work does not show is a warning in the outcome, which is degraded", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const missing = Array.from({ length: 7 }, (_, i) => `lost-${i}.md`);
@@ -236,6 +236,8 @@ describe("A worker's report", () => {
       `a: it reported files that do not exist: ${named.join(", ")}, 2 more.`,
       'a: it reported files that it did not change: "b.md".',
     ]);
+    expect(completedVerdict(story.run)).toBe("degraded");
+    expect(outcome(story.run, [], 0).causes).toMatchObject([{ taskId: "a", status: "contradicted" }]);
   });
 
   it("of success without a tool call that succeeded or a change is a failure, unless the template accepts it", () => {

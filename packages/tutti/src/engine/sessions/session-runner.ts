@@ -7,6 +7,7 @@ import type { KnownResults } from "../copies/known-results.ts";
 import { FAVOURED } from "./merge-work.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
+import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
 import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
@@ -45,6 +46,7 @@ export interface SessionRunnerOptions {
   known: KnownResults;
   /** Puts the secrets of the user into a text for the agent. */
   openSecrets: <T>(value: T) => T;
+  checks: CheckRunner;
   /** Called when the agent starts or ends a sub-agent of its own. */
   onSubagent(subagent: SubagentReport): void;
 }
@@ -85,6 +87,8 @@ export class SessionRunner {
   #ending: "close" | "stop" | "leave" | null = null;
   /** True from the preparation or the start of a turn to its end. */
   #isWatching = false;
+  /** Ends the verification commands when the session ends. */
+  readonly #checksEnd = new AbortController();
   readonly #served: Promise<void>;
 
   constructor(options: SessionRunnerOptions) {
@@ -199,6 +203,7 @@ export class SessionRunner {
     const isNewTurn = turn.try === 1 && !owed?.interrupted;
     if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
+    if (turn.phase === "verification" && isNewTurn && !(await this.#check(this.#run.head!))) return;
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
     this.#lastPrompt = { turn: turn.number, text: prompt.text, messages: this.#run.messages.length };
     // The run may have been paused during `move`; then the turn waits for the resume.
@@ -217,6 +222,26 @@ export class SessionRunner {
     });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
     else await this.#steer(session, turn.number);
+  }
+
+  /**
+   * Runs the verification commands in the workspace, which holds the files of `commit`, and then removes the files that they
+   * have left there. Returns false if the session ended meanwhile.
+   */
+  async #check(commit: string): Promise<boolean> {
+    const { checks, world, workspaces } = this.#options;
+    const { sessionId } = this;
+    const last = this.#run.checks;
+    if (last?.commit === commit && !last.isRunning) return true;
+    const commands = await commandsToCheck(this.#run, this.#cwd, checks);
+    if (commands.length === 0) return true;
+    await this.#report({ type: "checking", sessionId, commit });
+    const { signal } = this.#checksEnd;
+    const done = await runChecks(commands, { checks, world, cwd: this.#cwd, runId: this.#run.id, signal });
+    if (done === null) return false;
+    await this.#report({ type: "checked", sessionId, commit, commands: done });
+    await workspaces.move(this.#run.cwd, this.#key, commit, { discard: true });
+    return this.#isOpen;
   }
 
   /** Passes messages on that arrived during the turn. With `now`, an agent that cannot receive them is interrupted. */
@@ -243,6 +268,7 @@ export class SessionRunner {
   /** Also removes the workspace; its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
+    this.#checksEnd.abort();
     if (this.#suspendedAt !== null) this.#session?.leave();
     if (how === "close") await this.#session?.close();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
@@ -281,6 +307,7 @@ export class SessionRunner {
   /** Detaches from the session; its keeper continues it. */
   async leave(): Promise<void> {
     this.#ending = "leave";
+    this.#checksEnd.abort();
     this.#session?.leave();
     await this.#served;
     await this.#saver.settled();
@@ -526,6 +553,10 @@ export class SessionRunner {
       await this.#report({ type: "record", event: { type: "protocol:ignored", data } });
     }
     await this.#stopWatching();
+    const { answer, work } = judged.over;
+    // The main session has changed the result, so the commands run again on what it made.
+    const isChanged = answer?.phase === "verification" && work?.head != null && work.files.length > 0;
+    if (isChanged && !(await this.#check(work.head!))) return;
     if (judged.moved) await this.#report({ type: "refMoved", moved: judged.moved });
     const over = cutOff ? { ...judged.over, cutOff: this.#cutOff(state) } : judged.over;
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over });

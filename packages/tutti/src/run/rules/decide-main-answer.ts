@@ -11,6 +11,7 @@ import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
 import { addTools } from "../fold/apply-session.ts";
+import { reasonsToFix } from "./checks.ts";
 import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
@@ -278,11 +279,13 @@ function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly s
 const settle = (run: Run): Run => ({ ...run, conflicts: settleConflicts(run, run.aggregation) });
 
 function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
+  const reasons = reasonsToFix(run, answer);
+  if (reasons.length > 0) return [...ended([]), { type: "verification:fixing", data: { id: run.id, head, reasons } }];
   const taken: RunEvent[] = [
     ...ended([]),
     { type: "orchestrator:verified", data: { id: run.id, verification: answer, head } },
   ];
-  if (answer.status !== "failed") return [...taken, complete(run)];
+  if (answer.status !== "failed") return [...taken, complete({ ...run, verification: answer })];
   const found = (answer.issues ?? []).filter((issue) => issue.severity === "error").map((issue) => issue.description);
   const error = answer.summary ?? (found.join("; ") || "verification failed");
   return [...taken, ...failMain(run, "verification", error, "verification_failed", at)];

@@ -182,6 +182,12 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
     case "idle":
     case "known":
       return [];
+    case "checking":
+      return [{ type: "verification:checking", data: { id: run.id, commit: report.commit } }];
+    case "checked": {
+      const { commit, commands } = report;
+      return [{ type: "verification:checked", data: { id: run.id, commit, commands } }];
+    }
     case "steered":
       return steered(run, main.sessionId, null, report.message);
     case "troubled":
@@ -210,6 +216,9 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       ];
     case "known":
       return takeOver(run, worker, report);
+    case "checking":
+    case "checked":
+      return [];
     case "unpreparable":
       return [...withdrawn, { type: "worker:failed", data: { ...about, error: report.error, code: report.code } }];
     case "asked":

@@ -1,7 +1,7 @@
 // Rejects templates that name programs or widen permissions, for servers that other machines can reach.
 import { TuttiError } from "../../schema/error.ts";
 
-/** Returns `template`, or throws `forbidden` if an agent or a hook in it is a program, or if agents may do more. */
+/** Returns `template`, or throws `forbidden` if an agent, a hook or a check in it is a program, or if agents may do more. */
 export function mustBeHarmless<T>(template: T): T {
   const where = "on a server that listens beyond loopback";
   if (namesProgram(template))
@@ -21,6 +21,8 @@ function namesProgram(template: unknown): boolean {
   const listed = Object.values(members(members(members(phases)["workerExecution"])["agents"]));
   const agents = [config, ...Object.values(members(phases)), ...listed].map((part) => members(part)["agent"]);
   const runs = Object.values(members(hooks)).map((hook) => (typeof hook === "string" ? hook : members(hook)["run"]));
+  const { commands } = members(members(phases)["verification"]);
+  if (commands === "auto" || (Array.isArray(commands) && commands.length > 0)) return true;
   return [...agents, ...runs].some((name) => typeof name === "string" && name.includes(":"));
 }
 

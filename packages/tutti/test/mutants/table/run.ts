@@ -28,7 +28,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-074", "D4-562", "D4-584"],
     file: "tutti/src/run/rules/decide-main-answer.ts",
-    find: `if (answer.status !== "failed") return [...taken, complete(run)];`,
+    find: `if (answer.status !== "failed") return [...taken, complete({ ...run, verification: answer })];`,
     replace: `if (answer.status === "passed_with_warnings") return [...taken, complete(run)];`,
   },
   {

@@ -1,0 +1,44 @@
+import type { CheckedCommand } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import type { CheckCommand } from "../../schema/template.ts";
+import type { World } from "../../world.ts";
+
+/** Runs the verification commands of templates. */
+export interface CheckRunner {
+  /** Returns the commands that the files in `cwd` suggest. */
+  detect(cwd: string): Promise<CheckCommand[]>;
+  /** Resolves early if `signal` is aborted; then the result means nothing. */
+  run(
+    command: string,
+    options: { cwd: string; timeoutMs: number; runId: string; signal: AbortSignal },
+  ): Promise<Pick<CheckedCommand, "exitCode" | "output">>;
+}
+
+/** For engines that start no programs. */
+export const NO_CHECKS: CheckRunner = {
+  detect: async () => [],
+  run: async () => ({ exitCode: 126, output: "This engine runs no verification commands." }),
+};
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+export async function commandsToCheck({ template }: Run, cwd: string, checks: CheckRunner): Promise<CheckCommand[]> {
+  const { commands = [] } = template.phases.verification;
+  return commands === "auto" ? checks.detect(cwd) : commands;
+}
+
+/** Runs the commands one after the other, also after one that failed. Returns null if `signal` is aborted. */
+export async function runChecks(
+  commands: readonly CheckCommand[],
+  options: { checks: CheckRunner; world: World; cwd: string; runId: string; signal: AbortSignal },
+): Promise<CheckedCommand[] | null> {
+  const { checks, world, cwd, runId, signal } = options;
+  const done: CheckedCommand[] = [];
+  for (const { name, run, timeout = DEFAULT_TIMEOUT_MS } of commands) {
+    const began = world.mono();
+    const { exitCode, output } = await checks.run(run, { cwd, timeoutMs: timeout, runId, signal });
+    if (signal.aborted) return null;
+    done.push({ name, run, exitCode, durationMs: Math.round(world.mono() - began), output });
+  }
+  return done;
+}

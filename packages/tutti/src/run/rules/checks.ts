@@ -1,0 +1,33 @@
+// Verification commands: the exit codes of real commands are evidence, the answer of the main session is a claim.
+import type { VerificationAnswer } from "../../schema/answer.ts";
+import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+
+export const failedCommands = ({ checks }: Run): CheckedCommand[] =>
+  (checks?.commands ?? []).filter(({ exitCode }) => exitCode !== 0);
+
+/** A sentence without a period. */
+export const describeFailed = ({ name, exitCode }: CheckedCommand): string =>
+  `the command "${name}" failed with exit code ${exitCode}`;
+
+/** Lists the claims that the evidence contradicts, of the verification and of the workers' reports. */
+export function contradictions(run: Run): Outcome["causes"] {
+  const { verification } = run;
+  const failed = verification === null || verification.status === "failed" ? [] : failedCommands(run);
+  if (failed.length === 0) return [];
+  const reason = `the verification reported "${verification!.status}", but ${failed.map(describeFailed).join(" and ")}`;
+  return [{ taskId: "main", status: "contradicted", reason }];
+}
+
+/** Why a result needs to be fixed. Empty if it is good enough, or the turn for the fix is over. */
+export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
+  if (!run.template.phases.verification.autoFix || run.isFixing || run.main === null) return [];
+  const issues = (answer.issues ?? []).filter(({ severity }) => severity === "error");
+  const own =
+    answer.status !== "failed"
+      ? []
+      : issues.length > 0
+        ? issues.map(({ description }) => description)
+        : [answer.summary ?? "the verification failed"];
+  return [...failedCommands(run).map(describeFailed), ...own];
+}

@@ -1,0 +1,174 @@
+// Verification commands run for real in the merged tree, and their exit codes count more than claims.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { checkRunner } from "../../src/main/sessions.ts";
+import { detectChecks } from "../../src/session/detect-checks.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const config = { autoSpawn: true };
+const open = (store = new MemoryStore()): Engine => lab.open(store, { checks: checkRunner });
+const passes = { phase: "verification", data: { status: "passed", summary: "all is well" } };
+/** Verification turns of the main session; the last one repeats. */
+const verifies = (...turns: object[]) => [
+  { match: { role: "main", phase: "verification" }, turns },
+  ...mainSession([{ id: "one" }, { id: "two" }]),
+  goodWorker,
+];
+
+async function carriedOut(engine: Engine, sessions: object[], verification: object) {
+  const phases = { verification: { enabled: true, ...verification } };
+  const id = await lab.begin(engine, lab.scenario(sessions), { config, phases });
+  await untilOver(engine, id);
+  await engine.settled(id);
+  return engine.result(id);
+}
+
+describe("verification commands", () => {
+  it("run in the merged tree and are evidence of the result with exit code, duration and output", async () => {
+    const engine = open();
+    const commands = [
+      { name: "files", run: "ls docs && pwd >&2" },
+      { name: "leftover", run: "echo trash > trash.txt && test ! -e docs/three.md" },
+    ];
+    const { outcome, verification, outputFiles } = await carriedOut(engine, verifies({ block: passes }), { commands });
+    expect(outcome).toBe("success");
+    expect(verification).toEqual({
+      status: "passed",
+      summary: "all is well",
+      commands: [
+        {
+          ...commands[0],
+          exitCode: 0,
+          durationMs: expect.any(Number),
+          output: expect.stringMatching(/^one\.md\ntwo\.md\n.*worktrees/),
+        },
+        { ...commands[1], exitCode: 0, durationMs: expect.any(Number), output: "" },
+      ],
+    });
+    // Files that a command leaves behind are no work.
+    expect(outputFiles).toEqual(["docs/one.md", "docs/two.md"]);
+  });
+
+  it("that fail make a run with a passed verification degraded, and the causes say so", async () => {
+    const commands = [
+      { name: "tests", run: "echo two are red; exit 3" },
+      { name: "slow", run: "sleep 60", timeout: 50 },
+    ];
+    const result = await carriedOut(open(), verifies({ block: passes }), { commands });
+    expect(result).toMatchObject({
+      status: "completed",
+      outcome: "degraded",
+      verification: { commands: [{ exitCode: 3, output: "two are red" }, { exitCode: 124 }] },
+    });
+    expect(result.causes).toEqual([
+      {
+        taskId: "main",
+        status: "contradicted",
+        reason:
+          'the verification reported "passed", but the command "tests" failed with exit code 3 and the command "slow" failed with exit code 124',
+      },
+    ]);
+  });
+
+  it("appear in the prompt of the verification with the output of those that failed", async () => {
+    const store = new MemoryStore();
+    const engine = open(store);
+    const says = { say: "{PROMPT}", block: passes };
+    const commands = [{ name: "tests", run: "echo red here; exit 1" }];
+    const { id } = await carriedOut(engine, verifies(says), { commands });
+    const { renderPrompt } = await import("../../src/engine/sessions/prompt.ts");
+    const prompt = renderPrompt(engine.get(id)!, "verification", null, null, "/x").text;
+    expect(prompt).toContain("- tests: `echo red here; exit 1` ended with exit code 1 after");
+    expect(prompt).toContain("red here");
+  });
+
+  it("run again after the main session has changed the result, and a fix makes them pass", async () => {
+    const store = new MemoryStore();
+    const commands = [{ name: "fixed", run: "test -e fixed.txt" }];
+    const fixes = { tools: ["Write"], write: { "fixed.txt": "now\n" }, block: passes };
+    const { outcome, verification } = await carriedOut(open(store), verifies(fixes), { commands });
+    expect(outcome).toBe("success");
+    expect(verification).toMatchObject({ commands: [{ exitCode: 0 }] });
+    const codes = store
+      .read({})
+      .flatMap((event) => (event.type === "verification:checked" ? [event.data.commands[0]!.exitCode] : []));
+    expect(codes).toEqual([1, 0]);
+  });
+
+  it("give the main session one more turn if the template enables autoFix (E02)", async () => {
+    const store = new MemoryStore();
+    const commands = [{ name: "fixed", run: "test -e fixed.txt" }];
+    const fixes = { tools: ["Write"], write: { "fixed.txt": "now\n" }, block: passes };
+    const result = await carriedOut(open(store), verifies({ block: passes }, fixes), { commands, autoFix: true });
+    expect(result.outcome).toBe("success");
+    const fixing = store
+      .read({})
+      .flatMap((event) => (event.type === "verification:fixing" ? [event.data.reasons] : []));
+    expect(fixing).toEqual([['the command "fixed" failed with exit code 1']]);
+    // The second failure is final.
+    const failed = { phase: "verification", data: { status: "failed", summary: "it is broken" } };
+    const again = await carriedOut(open(), verifies({ block: failed }), { commands, autoFix: true });
+    expect(again).toMatchObject({ status: "error", outcome: "failed", verification: { commands: [{ exitCode: 1 }] } });
+  });
+
+  it("end with the run when it is cancelled", async () => {
+    const store = new MemoryStore();
+    const engine = open(store);
+    const mark = join(lab.folder, "began");
+    const commands = [{ name: "endless", run: `touch ${mark}; sleep 600` }];
+    const phases = { verification: { enabled: true, commands } };
+    const id = await lab.begin(engine, lab.scenario(verifies({ block: passes })), { config, phases });
+    await engine.until(id, ({ checks }) => checks?.isRunning === true);
+    await engine.order(id, "cancel");
+    await engine.settled(id);
+    expect((await engine.result(id)).outcome).toBe("cancelled");
+    expect(store.read({}).some(({ type }) => type === "verification:checked")).toBe(false);
+  });
+});
+
+describe("a worker that reports output files", () => {
+  it("that it did not write makes the run degraded, and the causes name them", async () => {
+    const claims = worker("one", {
+      tools: ["Write"],
+      write: { "real.md": "real\n" },
+      block: done({ output_files: ["real.md", "invented.md"] }),
+    });
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), claims]);
+    const engine = open();
+    const id = await lab.begin(engine, agent, { config });
+    await untilOver(engine, id);
+    expect(await engine.result(id)).toMatchObject({
+      outcome: "degraded",
+      causes: [{ taskId: "one", status: "contradicted", reason: 'it reported files that do not exist: "invented.md"' }],
+    });
+  });
+});
+
+describe("detectChecks", () => {
+  it.each<[Record<string, string>, string[]]>([
+    [{ "package.json": '{"scripts": {"test": "x", "build": "y", "start": "z"}}' }, ["npm run build", "npm run test"]],
+    [{ "package.json": '{"scripts": {"lint": "x"}}', "pnpm-lock.yaml": "" }, ["pnpm run lint"]],
+    [{ "package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}' }, []],
+    [{ Makefile: "all: x\n\ntest: all\n\tx\n" }, ["make test"]],
+    [{ "go.mod": "module x" }, ["go build ./...", "go test ./..."]],
+    [{ "README.md": "" }, []],
+  ])("finds the commands of %j", async (files, expected) => {
+    const folder = join(lab.folder, "project");
+    mkdirSync(folder, { recursive: true });
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    expect((await detectChecks(folder)).map(({ run }) => run)).toEqual(expected);
+  });
+});
