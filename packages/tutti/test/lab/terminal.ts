@@ -8,11 +8,15 @@ const GIVE_UP_MS = 30_000;
 const LAUNCHER = join(import.meta.dirname, "../../bin/tutti.js");
 
 /** Starts the Tutti command line on its own terminal. The exit code is the command's. */
-export function onTerminal(args: string[], columns?: number): ChildProcessByStdio<Writable, Readable, null> {
+export function onTerminal(
+  args: string[],
+  columns?: number,
+  cwd?: string,
+): ChildProcessByStdio<Writable, Readable, null> {
   // `exec`, because a shell in between would receive the Ctrl-C too, and some shells then exit with 130.
   const size = columns === undefined ? [] : [`stty cols ${columns};`];
   const command = [...size, "exec", process.execPath, LAUNCHER, ...args].join(" ");
-  const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"], cwd });
   child.stdout.setEncoding("utf8");
   return child;
 }
@@ -21,8 +25,9 @@ export function onTerminal(args: string[], columns?: number): ChildProcessByStdi
 export async function playUser(
   args: string[],
   steps: readonly (readonly [words: string, keys: string | (() => void)])[],
+  { cwd, giveUpMs = GIVE_UP_MS }: { cwd?: string; giveUpMs?: number } = {},
 ): Promise<{ code: number; shown: string }> {
-  const child = onTerminal(args, 80);
+  const child = onTerminal(args, 80, cwd);
   const left = [...steps];
   let shown = "";
   let seen = 0;
@@ -38,7 +43,7 @@ export async function playUser(
       else keys();
     }
   });
-  const giveUp = setTimeout(() => child.stdin.write("\u0003"), GIVE_UP_MS);
+  const giveUp = setTimeout(() => child.stdin.write("\u0003"), giveUpMs);
   const [code] = (await once(child, "close")) as [number];
   clearTimeout(giveUp);
   if (left.length > 0) throw new Error(`the terminal did not show ${left[0]![0]} but ${shown.slice(seen)}`);
