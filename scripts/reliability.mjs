@@ -11,8 +11,13 @@ const { values } = parseArgs({
 
 /** @type {[env: Record<string, string>, ...args: string[]][]} */
 const parts = [
-  // 150 kills of engines and servers, and 150 of each agent in every phase.
-  [{ TUTTI_TEST_KILLS: "150" }, "node_modules/vitest/vitest.mjs", "run", "packages/tutti/test/crash"],
+  // 150 kills of engines and servers, 150 of each agent in every phase, and 200 interrupted commands.
+  [
+    { TUTTI_TEST_KILLS: "150", TUTTI_TEST_INTERRUPTS: "200" },
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    "packages/tutti/test/crash",
+  ],
   [{}, "packages/tutti/test/sim/main.ts", "--seeds", "20000", "--kill-points", "10000", "--double"],
 ];
 if (values.long) parts.push([{}, "packages/tutti/test/soak/main.ts", "--sessions", values.sessions]);

@@ -16,6 +16,9 @@ const built = new URL("../dist/cli/main.js", import.meta.url);
 const pinnedNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
 const inCheckout = existsSync(source);
 const FLUSH_AFTER_MS = 3000;
+const INTERRUPTED = 130;
+/** @type {NodeJS.Signals[]} */
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"];
 
 const version = process.versions.node.split(".").map(Number);
 const major = version[0] || 0;
@@ -27,6 +30,7 @@ if (newEnough) {
   if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
   // Not a literal, because only one of the two files exists.
   const entry = inCheckout ? source : built;
+  endOnSignals();
   import(entry.href)
     .then((cli) => cli.main(process.argv.slice(2)))
     .then((code) => {
@@ -40,6 +44,16 @@ if (newEnough) {
   runWith(pinnedNode);
 } else {
   refuse();
+}
+
+/** Ends the process on a signal, with the same exit code for all of them, while `main` has no listener of its own. */
+function endOnSignals() {
+  SIGNALS.forEach((signal) => {
+    const others = process.listenerCount(signal) + 1;
+    process.on(signal, () => {
+      if (process.listenerCount(signal) <= others) process.exit(INTERRUPTED);
+    });
+  });
 }
 
 function refuse() {
@@ -58,9 +72,7 @@ function runWith(node) {
     stdio: onTerminal ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
     env: onTerminal ? Object.assign({}, process.env, { TUTTI_LAUNCHED: "1" }) : process.env,
   });
-  /** @type {NodeJS.Signals[]} */
-  const signals = ["SIGTERM", "SIGINT", "SIGHUP"];
-  signals.forEach((signal) => {
+  SIGNALS.forEach((signal) => {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to both processes, and a forwarded signal would look like a second Ctrl-C. So the child
       // only gets a message, and ignores it if it has received the signal itself.
@@ -88,14 +100,9 @@ function runWith(node) {
 function forwardInterrupts(channel) {
   delete process.env.TUTTI_LAUNCHED;
   let receivedAt = 0;
-  const onInterrupt = () => {
+  process.on("SIGINT", () => {
     receivedAt = Date.now();
-    // Without another listener the signal ends the process, as it does without a launcher.
-    if (process.listenerCount("SIGINT") > 1) return;
-    process.removeListener("SIGINT", onInterrupt);
-    process.kill(process.pid, "SIGINT");
-  };
-  process.on("SIGINT", onInterrupt);
+  });
   process.on("message", (message) => {
     if (message !== "SIGINT") return;
     // The signal of a terminal arrives here at about the same moment.

@@ -1,10 +1,20 @@
 import { CommanderError } from "commander";
 import { endOnBrokenPipe, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
+import { INTERRUPTED, listenForSignals } from "./terminal/interrupt.ts";
 import { createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
+  const signals = listenForSignals();
+  try {
+    return await runCommand(argv, options, signals.hasInterrupted);
+  } finally {
+    signals.stop();
+  }
+}
+
+async function runCommand(argv: string[], options: ProgramOptions, hasInterrupted: () => boolean): Promise<number> {
   const adjustExitCode = endOnBrokenPipe();
   // Read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
@@ -14,7 +24,8 @@ export async function main(argv: string[], options: ProgramOptions = {}): Promis
     try {
       code = await work(output);
     } catch (error) {
-      code = output.error(toTuttiError(error));
+      // An error after an interrupt is a consequence of it.
+      code = hasInterrupted() ? INTERRUPTED : output.error(toTuttiError(error));
     }
   });
   let captured = "";

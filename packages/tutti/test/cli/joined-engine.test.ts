@@ -181,7 +181,7 @@ describe("a process that took over", () => {
     await expect.poll(engineProcess, { timeout: 30_000 }).toBe(second.child.pid);
     second.child.kill("SIGINT");
     expect((await second.end).code).toBe(130);
-    expect(processesOf(lab.folder)).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder), { timeout: 30_000 }).toEqual([]);
     gate.open();
     expect(await lab.json(["attach", secondId])).toMatchObject({ code: 0, last: { outcome: "success" } });
   });

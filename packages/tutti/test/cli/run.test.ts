@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
-import { agentOf, finished } from "../lab/lab.ts";
+import { agentOf, finished, processesOf } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { onTerminal } from "../lab/terminal.ts";
 import type { InboxItem } from "../../src/schema/inbox.ts";
@@ -622,7 +622,7 @@ describe("the user", () => {
       await sleep(50);
     child.kill("SIGINT");
     expect(await end).toMatchObject({ code: 130 });
-    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder), { timeout: 30_000 }).toEqual([]);
     const id = lab.events()[0]!.run!;
     const { code, last } = await lab.json(["attach", id]);
     expect(code).toBe(0);

@@ -187,7 +187,7 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
     const pid = Number(/ready (\d+)/.exec(output.stdout)?.[1]);
     expect(pid).not.toBe(child.pid);
     child.kill(signal);
-    expect(await exited).toMatchObject({ code: null, signal });
+    expect(await exited).toMatchObject({ code: 130, signal: null });
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 });

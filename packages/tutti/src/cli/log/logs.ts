@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
+import { INTERRUPTED, untilInterrupted } from "../terminal/interrupt.ts";
 import { readRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readNumber } from "../input/read-number.ts";
@@ -30,7 +30,6 @@ interface Entry {
 
 /** Interval of `--follow`. Polling works whichever process writes the log. */
 const POLL_MS = 300;
-const INTERRUPTED = 130;
 
 export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
   const { follow = false, task } = flags;

@@ -13,7 +13,7 @@ import {
   howToAnswer,
   itemLine,
 } from "../terminal/describe.ts";
-import { whenAborted } from "../terminal/interrupt.ts";
+import { INTERRUPTED, whenAborted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal } from "../terminal/ask.ts";
 import { openDialogue, openPlainDialogue, type UserDialogue } from "../terminal/dialogue.ts";
@@ -28,8 +28,6 @@ import type { InboxItem } from "../../schema/inbox.ts";
 import { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
-
-const INTERRUPTED = 130;
 
 const AFTER_INTERRUPT: Record<RunAccess["home"], string> = {
   server: "The run continues on the server. Follow it with",

@@ -3,7 +3,7 @@
 import { EngineAddress } from "../access/engine-address.ts";
 import { announceServer, findServer } from "../access/server-file.ts";
 import { untilFree } from "../access/until-free.ts";
-import { untilInterrupted, whenAborted } from "../terminal/interrupt.ts";
+import { SERVER_GRACE_MS, untilInterrupted, whenAborted } from "../terminal/interrupt.ts";
 import { startLocalServer, type LocalServerOptions } from "../../main/local-server.ts";
 import type { HostedServer } from "../../schema/api/hosted-server.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -46,7 +46,7 @@ export async function serveFolder(
       }
     }
     return 0;
-  });
+  }, SERVER_GRACE_MS);
 }
 
 async function openServer(options: LocalServerOptions, leaveRunning: boolean): Promise<OpenedServer> {

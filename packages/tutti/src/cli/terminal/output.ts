@@ -1,5 +1,6 @@
 // Prints text for users or, with `--json`, JSON for programs; never both on stdout.
 import type { Colour, Paint } from "./board.ts";
+import { interruptWorks } from "./interrupt.ts";
 import { defaultDataDir } from "../../main/data-folder.ts";
 import { wrapText } from "./text-width.ts";
 import type { Screen } from "./screen.ts";
@@ -128,8 +129,7 @@ export function endOnBrokenPipe(): (code: number) => number {
 function onWriteError(error: NodeJS.ErrnoException): void {
   // EPIPE: the pipe has no reader. EIO: the window of the terminal was closed.
   if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
-  // A command with a SIGTERM handler would keep running after its output is gone, so signal it; others exit by
-  // themselves.
-  if (!pipeState.isBroken && process.listenerCount("SIGTERM") > 0) process.kill(process.pid, "SIGTERM");
+  // A command that follows something would keep running after its output is gone; others exit by themselves.
+  if (!pipeState.isBroken) interruptWorks();
   pipeState.isBroken = true;
 }
