@@ -10,6 +10,7 @@ const COMMANDS: { [Name in PlainOrder]: (input: OrderInput<Name>) => Order } = {
   cancel: () => ({ type: "cancel" }),
   confirm: (input = {}) => ({ type: "confirm", ...planChanges(input) }),
   edit: (input) => ({ type: "edit", ...planChanges(input) }),
+  confirmAhead: () => ({ type: "confirmAhead" }),
   requestChanges: ({ text }) => ({ type: "requestChanges", text }),
   decide: ({ decisions }) => ({ type: "decide", decisions }),
   message: ({ text, taskId = null, now }) => ({ type: "message", text, taskId, ...(now ? { now } : {}) }),

@@ -169,6 +169,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const confirmed = { tasks, parallelGroups, skipped, budget, executionOrder: order, planErrors: [] };
       return { ...beBusy(run, event.timestamp), ...confirmed };
     }
+    case "orchestrator:confirmedAhead":
+      return { ...run, template: { ...run.template, config: { ...run.template.config, autoSpawn: true } } };
     case "orchestrator:changesRequested": {
       const note = `The user reviewed your plan and requests these changes: ${event.data.text}`;
       return {

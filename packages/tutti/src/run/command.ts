@@ -48,6 +48,7 @@ export type Order =
   | { type: "start"; base: string; warnings: string[] }
   | { type: "confirm"; changes?: PlanChanges; hash?: string }
   | { type: "edit"; changes: PlanChanges; hash?: string }
+  | { type: "confirmAhead" }
   | { type: "requestChanges"; text: string }
   | { type: "pause" }
   | { type: "resume" }

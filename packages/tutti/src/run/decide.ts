@@ -11,7 +11,7 @@ import { answerItem, decideByIndex } from "./inbox/answer-item.ts";
 import { apply } from "./apply.ts";
 import { start } from "./rules/begin.ts";
 import type { Command, Order } from "./command.ts";
-import { confirm, editPlan, requestChanges } from "./plan/confirm.ts";
+import { confirm, confirmAhead, editPlan, requestChanges } from "./plan/confirm.ts";
 import { decideReport } from "./rules/decide-report.ts";
 import { consequences } from "./consequences.ts";
 import { addItem, withdraw } from "./inbox/inbox.ts";
@@ -114,6 +114,7 @@ const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
   "start",
   "confirm",
   "edit",
+  "confirmAhead",
   "requestChanges",
   "pause",
   "resume",
@@ -164,6 +165,8 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
       return confirm(run, command.changes ?? {}, command.hash);
     case "edit":
       return editPlan(run, command.changes, command.hash, at);
+    case "confirmAhead":
+      return confirmAhead(run);
     case "requestChanges":
       return requestChanges(run, command.text);
     case "pause":

@@ -93,6 +93,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
         : ofRun("bad", "the plan is invalid", data.errors.join("; "));
     case "orchestrator:confirmed":
       return ofRun("good", "the plan was confirmed");
+    case "orchestrator:confirmedAhead":
+      return ofRun("neutral", "the plan needs no confirmation");
     case "orchestrator:changesRequested":
       return ofRun("neutral", "a new plan was requested", data.text);
     case "orchestrator:paused":

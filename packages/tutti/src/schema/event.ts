@@ -127,6 +127,8 @@ export const EVENTS = {
     skipped: z.record(z.string(), z.object({ satisfied: z.boolean() })),
     budget: Budget.optional(),
   }),
+  /** The user confirmed the plan before seeing it: a valid plan needs no further confirmation. */
+  "orchestrator:confirmedAhead": z.object({ id: z.string() }),
   /** The user rejected the plan and described what to change. */
   "orchestrator:changesRequested": z.object({ id: z.string(), text: z.string() }),
   "orchestrator:paused": z.object({

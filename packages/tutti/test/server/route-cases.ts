@@ -276,6 +276,7 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: ({ created }) => ({ params: { id: created }, body: { modifications: { a: { skip: true } } } }),
     conflict: ({ created }) => ({ params: { id: created }, body: {} }),
   },
+  "POST /api/orchestrator/:id/confirm-ahead": { success: ofWaiting, wrong: unknownRun },
   "POST /api/orchestrator/:id/request-changes": {
     success: async (scene) => ({ params: { id: await scene.waiting() }, body: { text: "shorter" } }),
     wrong: ({ created }) => ({ params: { id: created }, body: { text: "" } }),

@@ -13,7 +13,6 @@ export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
   return async ({ runs, output, id, signal }) => {
     const mayStart = isTerminal(output) ? (question: string) => askYesNo(question, signal) : null;
     await runs.order(id, "confirm", await settleSkips(output, await runs.run(id), requested, mayStart));
-    return { yes: true };
   };
 }
 

@@ -83,8 +83,8 @@ export function readRequest(output: Output, message: string, flags: RunFlags, ea
     customVariables: readPairs("--var", flags.var),
     config: {
       ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 20) }),
-      // With `--detach` this command ends before there is a plan, so `autoSpawn` confirms it.
-      ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
+      // The engine confirms the plan, so that it does so without this command as well.
+      ...(flags.yes ? { autoSpawn: true } : {}),
     },
   };
 }

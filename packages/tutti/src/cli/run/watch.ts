@@ -25,7 +25,6 @@ import { answersItself, waitsForPerson } from "../../run/inbox/waits-for-user.ts
 import { ERRORS, TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 
@@ -66,6 +65,7 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     board.onEvent(event);
   });
   try {
+    if (options.yes && !live.run.template.config.autoSpawn) await runs.order(id, "confirmAhead");
     if (options.start) await runs.order(id, "start");
     const end = await Promise.race([
       attend({ ...options, live, ring, board, putAway: new Set() }),
@@ -157,6 +157,7 @@ function show(output: Output, event: StoredEvent, run: Run): void {
   if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
   // The board, if `output.screen` is set, already shows the workers and their progress.
   if (output.screen !== null && (event.type === "worker:progress" || event.type === "worker:started")) return;
+  if (event.type === "orchestrator:confirmed" && run.template.config.autoSpawn) showPlan(output, run);
   if (SHOWN_BY_COMMAND.has(type)) return;
   const line = eventLine(event, run);
   if (line !== null) output.line(line);
@@ -240,27 +241,28 @@ async function settlePlan(options: FollowContext, run: Run): Promise<boolean> {
     }
     board.reviewing(false);
   } else {
-    output.line(`plan of ${plural(run.tasks.length, "task")}:`);
-    for (const line of describePlan(run)) output.line(line);
-    await confirmUnseen(options, run);
+    showPlan(output, run);
+    throw unconfirmed(run);
   }
   // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
   await live.until(({ status }) => status !== "confirming");
   return true;
 }
 
-async function confirmUnseen({ runs, yes }: FollowContext, run: Run): Promise<void> {
-  if (run.planErrors.length > 0) {
-    const fix = `Correct it with "tutti confirm ${run.id} --edit FILE".`;
-    throw new TuttiError(
-      "invalid_plan",
-      `The plan of run "${run.id}" is not valid: ${run.planErrors.join("; ")}. ${fix}`,
-      { details: run.planErrors },
-    );
+function showPlan(output: Output, run: Run): void {
+  output.line(`plan of ${plural(run.tasks.length, "task")}:`);
+  for (const line of describePlan(run)) output.line(line);
+}
+
+/** The error for a plan that waits for a user whom this command cannot ask. */
+function unconfirmed({ id, planErrors }: Run): TuttiError {
+  if (planErrors.length > 0) {
+    const fix = `Correct it with "tutti confirm ${id} --edit FILE".`;
+    const message = `The plan of run "${id}" is not valid: ${planErrors.join("; ")}. ${fix}`;
+    return new TuttiError("invalid_plan", message, { details: planErrors });
   }
-  if (yes) return void (await runs.order(run.id, "confirm", ChangedPlan.parse({})));
-  const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
-  throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
+  const message = `The plan of run "${id}" is not confirmed. Confirm it with "tutti confirm ${id}".`;
+  return new TuttiError("needs_confirmation", message, { details: { id } });
 }
 
 async function askQuestion(options: FollowContext, run: Run, item: InboxItem): Promise<void> {

@@ -7,6 +7,7 @@ import { forbiddenChanges } from "../team/pipeline.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
 import { Task } from "../../schema/task.ts";
 
 /** Confirms the plan, its `changes` and its budget together, or rejects all of them. */
@@ -61,6 +62,12 @@ export function askToConfirm(run: Run, { tasks, errors }: Plan, history: History
     { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
     at,
   );
+}
+
+/** Confirms the plan now, or as soon as there is a valid one. */
+export function confirmAhead(run: Run): RunEvent[] {
+  if (isRunOver(run.status) || run.template.config.autoSpawn) return [];
+  return [{ type: "orchestrator:confirmedAhead", data: { id: run.id } }];
 }
 
 /** Throws `invalid_plan` if the changes do not fit the plan. Does not check the plan as a whole. */

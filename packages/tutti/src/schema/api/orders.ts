@@ -85,6 +85,11 @@ export const ORDERS = {
       "forbidden",
     ],
   },
+  confirmAhead: {
+    path: "confirm-ahead",
+    summary: "Confirms the plan now, or without a question as soon as there is a valid one.",
+    errors: ["run_not_found"],
+  },
   requestChanges: {
     path: "request-changes",
     summary: "Rejects the plan and requests the changes in `text`.",
