@@ -1,15 +1,50 @@
-import { useRoute } from "./shell/route.ts";
-import { RunListPage } from "./list/run-list-page.tsx";
-import { RunPage } from "./run/run-page.tsx";
+import { lazy, Suspense, useEffect, type ReactNode } from "react";
+import { InboxPage } from "./inbox/inbox-page.tsx";
+import { ErrorBoundary } from "./shell/error-boundary.tsx";
+import { Frame } from "./shell/frame.tsx";
 import { NotFoundPage } from "./shell/not-found-page.tsx";
+import type { PageRoute } from "./shell/page-route.ts";
+import { useRoute } from "./shell/route.ts";
+
+// Each view has a chunk of its own, so the inbox loads neither the graph nor the forms.
+const RunListPage = lazy(async () => ({ default: (await import("./list/run-list-page.tsx")).RunListPage }));
+const RunPage = lazy(async () => ({ default: (await import("./run/run-page.tsx")).RunPage }));
+const NewRunPage = lazy(async () => ({ default: (await import("./new-run/new-run-page.tsx")).NewRunPage }));
+const CostsPage = lazy(async () => ({ default: (await import("./machine/costs-page.tsx")).CostsPage }));
+const MachinePage = lazy(async () => ({ default: (await import("./machine/machine-page.tsx")).MachinePage }));
 
 export function App() {
   const route = useRoute();
+  const place = route.view === "run" ? route.id : route.view;
+  // A new view starts at its top, and keyboard users start at its beginning.
+  useEffect(() => {
+    scrollTo(0, 0);
+    if (document.activeElement === document.body || document.activeElement?.closest(".rail, dialog"))
+      document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
+  }, [place]);
+  return (
+    <Frame route={route}>
+      <ErrorBoundary key={place}>
+        <Suspense fallback={<p className="loading">Loading …</p>}>{pageOf(route)}</Suspense>
+      </ErrorBoundary>
+    </Frame>
+  );
+}
+
+function pageOf(route: PageRoute): ReactNode {
   switch (route.view) {
-    case "list":
-      return <RunListPage />;
+    case "inbox":
+      return <InboxPage chosen={route.item} />;
+    case "runs":
+      return <RunListPage filter={route.filter} />;
+    case "new":
+      return <NewRunPage from={route.from} after={route.after} />;
     case "run":
-      return <RunPage key={route.id} id={route.id} opened={route.session} />;
+      return <RunPage key={route.id} id={route.id} opened={route.session} tab={route.tab} />;
+    case "costs":
+      return <CostsPage by={route.by} />;
+    case "machine":
+      return <MachinePage />;
     case "unknown":
       return <NotFoundPage />;
   }

@@ -24,6 +24,7 @@ import type { SubSessionCare } from "./sub-sessions/sub-session-part.ts";
 import { NO_VAULT, sealEvents, type Vault } from "./seal-command.ts";
 import type { SlotLimits } from "./slots.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
+import { FOLD_VERSION } from "../run/apply.ts";
 import { outcome } from "../run/census.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { endedResult } from "../run/ended-result.ts";
@@ -335,6 +336,19 @@ export class Engine {
 
   get(id: string): Run | null {
     return this.#runs.get(id);
+  }
+
+  /** The folded state for a client that continues the fold itself. State and `seq` are of the same moment. */
+  snapshot(id: string): { fold: number; seq: number; run: Run; warnings: string[] } {
+    const run = this.#runs.state(id);
+    const seq = this.#options.store.lastSeq();
+    return { fold: FOLD_VERSION, seq, run, warnings: this.#startWarnings(id) };
+  }
+
+  #startWarnings(id: string): string[] {
+    for (const { type, data } of this.readEvents({ run: id }))
+      if (type === "orchestrator:started") return data.warnings;
+    return [];
   }
 
   /** Oldest run first. */

@@ -15,7 +15,7 @@ import { logHandlers } from "./routes/log-routes.ts";
 import { machineHandlers } from "./routes/machine-routes.ts";
 import type { Machine } from "./machine.ts";
 import { mountRoutes } from "./mount-routes.ts";
-import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
+import { NOT_BUILT_PAGE, SIGN_IN_POLICY, signInPage } from "./pages.ts";
 import type { LiveHolders } from "./live/live-holders.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
 import { protocolHandlers } from "./routes/protocol-routes.ts";
@@ -90,7 +90,9 @@ export function createApp(parts: AppParts): Hono<Bindings> {
   app.use(async (c, next) => {
     await next();
     if (c.env.outgoing.headersSent) return;
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+    }
     if (isApi(c.req.path)) c.res.headers.set("Cache-Control", "no-store");
   });
   app.use(async (c, next) => {
@@ -125,8 +127,8 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     if (isApi(c.req.path)) throw routeNotFound(c);
     const token = tokenInUrl(c, access);
     if (token !== null) return c.body(null, 303, { Location: "/", "Set-Cookie": access.setCookie(token) });
-    if (webRoot === null) return c.html(NOT_BUILT_PAGE);
-    const file = await findStaticFile(webRoot, new URL(c.req.url).pathname);
+    if (webRoot === null) return c.html(NOT_BUILT_PAGE, 200, { "Content-Security-Policy": SIGN_IN_POLICY });
+    const file = await findStaticFile(webRoot, new URL(c.req.url).pathname, c.req.header("accept-encoding"));
     if (file === null) throw routeNotFound(c);
     return c.body(new Uint8Array(file.content), 200, file.headers);
   });
@@ -137,7 +139,10 @@ export function createApp(parts: AppParts): Hono<Bindings> {
   app.onError((error, c) => {
     const { status, body } = encodeError(error);
     if (status === 429) c.header("Retry-After", String((body.error.details as RetryAfter).retryAfterSeconds));
-    if (status === 401 && !isApi(c.req.path)) return c.html(TOKEN_NEEDED_PAGE, 401);
+    if (status === 401 && !isApi(c.req.path)) {
+      const page = signInPage(c.req.query("token") !== undefined);
+      return c.html(page, 401, { "Content-Security-Policy": SIGN_IN_POLICY });
+    }
     return c.json(body, status as ContentfulStatusCode);
   });
   return app;

@@ -1,18 +1,49 @@
 // HTML pages that the server renders itself, for a browser without a token or without a built dashboard.
+import { createHash } from "node:crypto";
+import { SECURITY_HEADERS } from "./headers.ts";
 
-const page = (title: string, sentence: string): string => `<!doctype html>
+const STYLE = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { display: grid; place-items: center; min-height: 90vh; margin: 16px;
+  background: light-dark(#f6f7f9, #0e1116); color: light-dark(#181b21, #e7eaef); }
+main { display: grid; gap: 12px; width: min(440px, 100%); padding: 24px; border-radius: 8px;
+  border: 1px solid light-dark(#e3e6eb, #272e39); background: light-dark(#fff, #151a21); }
+h1, p { margin: 0; } h1 { font-size: 20px; }
+form { display: grid; gap: 8px; }
+input, button { font: inherit; height: 40px; padding: 0 12px; border-radius: 6px;
+  border: 1px solid light-dark(#8b93a1, #5b6675); background: transparent; color: inherit; }
+button { border: 0; background: #4b52c9; color: #fff; font-weight: 600; cursor: pointer; }
+code { font-family: ui-monospace, monospace; }
+[role="alert"] { color: light-dark(#b8232f, #ff8f8f); }
+`;
+
+const page = (title: string, content: string): string => `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>${title}</title></head>
-<body><h1>${title}</h1><p>${sentence}</p></body>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
+<body><main><h1>${title}</h1>${content}</main></body>
 </html>
 `;
 
-export const TOKEN_NEEDED_PAGE = page(
-  "Tutti",
-  "To open the dashboard, use the URL with the token that the server printed when it started.",
-);
+/** Allows the inline style and the form of the server's own pages, and nothing else. */
+export const SIGN_IN_POLICY = SECURITY_HEADERS["Content-Security-Policy"]!.replace(
+  "form-action 'none'",
+  "form-action 'self'",
+).concat(`; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`);
+
+/** `wasWrong` says that the address had a token that does not exist, or no longer. */
+export const signInPage = (wasWrong: boolean): string =>
+  page(
+    "Sign in to Tutti",
+    `${wasWrong ? '<p role="alert">This token is wrong, expired or revoked.</p>' : ""}
+<p>Open the URL that <code>tutti serve</code> printed when it started, run <code>tutti open</code>, or enter a token.</p>
+<form method="get" action="/">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="off" required autofocus>
+<button type="submit">Sign in</button>
+</form>`,
+  );
 
 export const NOT_BUILT_PAGE = page(
   "Tutti",
-  "The server is running, but the dashboard is not built. The API is under /api.",
+  "<p>The server is running, but the dashboard is not built. The API is under /api.</p>",
 );

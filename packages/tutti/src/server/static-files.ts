@@ -28,13 +28,25 @@ export interface StaticFile {
   headers: Record<string, string>;
 }
 
-/** Falls back to `index.html`, whose script routes on the client. Returns null if neither file exists. */
-export async function findStaticFile(webRoot: string, pathname: string): Promise<StaticFile | null> {
+/**
+ * Falls back to `index.html`, whose script routes on the client. Returns null if neither file exists. The build puts a
+ * gzip file beside each large file; a client that accepts `gzip` gets it.
+ */
+export async function findStaticFile(
+  webRoot: string,
+  pathname: string,
+  accepted: string = "",
+): Promise<StaticFile | null> {
   const file = await readInside(webRoot, pathname);
   if (file !== null) {
     const caching = pathname.startsWith(HASHED) ? "public, max-age=31536000, immutable" : "no-cache";
     const type = CONTENT_TYPES[extname(pathname).toLowerCase()] ?? "application/octet-stream";
-    return { content: file, headers: { "Content-Type": type, "Cache-Control": caching } };
+    const headers = { "Content-Type": type, "Cache-Control": caching };
+    const packed = await readInside(webRoot, `${pathname}.gz`);
+    if (packed === null) return { content: file, headers };
+    const vary = { ...headers, Vary: "Accept-Encoding" };
+    if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(accepted)) return { content: file, headers: vary };
+    return { content: packed, headers: { ...vary, "Content-Encoding": "gzip" } };
   }
   const page = pathname.startsWith(HASHED) ? null : await readInside(webRoot, "/index.html");
   return page && { content: page, headers: { "Content-Type": CONTENT_TYPES[".html"]!, "Cache-Control": "no-cache" } };

@@ -1,5 +1,6 @@
 // Access control (contract section 7) for every route and every relevant header.
 import type { OutgoingHttpHeaders } from "node:http";
+import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
@@ -104,7 +105,14 @@ describe("the token", () => {
   it("is requested by a page that explains how to get in", async () => {
     const { status, text, headers } = await lab.ask("/");
     expect([status, headers["content-type"]]).toEqual([401, "text/html; charset=UTF-8"]);
-    expect(text).toContain("use the URL with the token that the server printed");
+    expect(text).toMatch(/Open the URL that <code>tutti serve<\/code> printed[\s\S]*<input id="token" name="token"/);
+    expect(text).not.toContain("This token is wrong");
+    expect((await lab.ask("/?token=nonsense")).text).toContain("This token is wrong, expired or revoked.");
+    // The policy allows exactly the style of the page, and its form.
+    const [, style = ""] = /<style>([\s\S]*)<\/style>/.exec(text) ?? [];
+    const digest = createHash("sha256").update(style).digest("base64");
+    expect(headers["content-security-policy"]).toMatch(/form-action 'self'/);
+    expect(headers["content-security-policy"]).toContain(`style-src 'sha256-${digest}'`);
   });
 });
 

@@ -202,6 +202,7 @@ export const CASES: Record<RouteKey, Cases> = {
   },
   "GET /api/orchestrator": { success: () => ({}), wrong: () => ({ query: { limit: "0" } }) },
   "GET /api/orchestrator/:id": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/snapshot": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/result": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/diff": {

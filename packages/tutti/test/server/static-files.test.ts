@@ -2,6 +2,7 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServerLab } from "./server-lab.ts";
 
@@ -15,7 +16,9 @@ beforeAll(async () => {
     "assets/app-1a2b.css": "a {}",
     "with space.txt": "spaced",
     "data.unknown": "bytes",
+    "assets/large-1a2b.js": "export const plain = 1;",
   });
+  writeFileSync(join(webRoot, "assets/large-1a2b.js.gz"), gzipSync("export const plain = 1;"));
   writeFileSync(join(lab.lab.folder, "secret.txt"), "secret");
   writeFileSync(join(lab.lab.repo, "web-secret.txt"), "secret");
   symlinkSync(join(lab.lab.folder, "secret.txt"), join(webRoot, "link.txt"));
@@ -54,6 +57,21 @@ describe("a file of the dashboard", () => {
       ]);
     },
   );
+
+  it.each([
+    ["gzip, deflate, br", "gzip"],
+    ["br;q=1, gzip;q=0.5", "gzip"],
+    ["br", undefined],
+    ["gzip;q=0", undefined],
+    ["gzip;q=0, identity", undefined],
+  ])("that the build has packed is sent so to a client that accepts %s", async (accepted, encoding) => {
+    const headers = { ...lab.bearer, "accept-encoding": accepted };
+    const response = await lab.open("/assets/large-1a2b.js", { headers });
+    const bytes = Buffer.concat((await response.toArray()) as Buffer[]);
+    expect([response.headers["content-encoding"], response.headers.vary]).toEqual([encoding, "Accept-Encoding"]);
+    expect(response.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+    expect(String(encoding ? gunzipSync(bytes) : bytes)).toBe("export const plain = 1;");
+  });
 
   it("that is missing below /assets/ returns 404", async () => {
     expect((await lab.api("/assets/app-old.js")).status).toBe(404);

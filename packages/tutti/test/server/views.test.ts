@@ -1,6 +1,7 @@
 // The graph, timeline and usage of a run, and the message protocols.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FOLD_VERSION } from "../../src/run/apply.ts";
 import type { RunTimeline, RunUsage } from "../../src/schema/api/run-values.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -29,6 +30,23 @@ afterAll(() => lab.tearDown());
 
 const get = async (id: string, view: string) => (await lab.api(`/api/orchestrator/${id}/${view}`)).json;
 const post = (path: string, body: unknown) => lab.post(`/api/protocols/${path}`, body);
+
+describe("a run without its log", () => {
+  it("is its folded state, the version of the fold and the position to continue from", async () => {
+    const { fold, seq, run, warnings } = await get(ended, "snapshot");
+    expect([fold, seq, warnings]).toEqual([FOLD_VERSION, lab.engine.lastSeq(), []]);
+    expect(run).toEqual(JSON.parse(JSON.stringify(lab.engine.get(ended))));
+  });
+
+  it("can be followed by the end of its log, and listed alone", async () => {
+    const events = await get(ended, "events");
+    for (const tail of [0, 1, 5, 9999]) {
+      expect(await get(ended, `events?tail=${tail}`)).toEqual(tail === 0 ? [] : events.slice(-tail));
+    }
+    const listed = (await lab.api(`/api/runs?ids=${running},orch_nobody`)).json;
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([running]);
+  });
+});
 
 describe("the graph of a run", () => {
   it("has a node for every task, an edge for every dependency, and the longest chain", async () => {

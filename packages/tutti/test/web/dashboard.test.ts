@@ -25,8 +25,10 @@ describe("The dashboard", () => {
     "opens at the printed URL and removes the token from the address bar",
     onStage(async (stage) => {
       const page = await stage.page();
-      await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+      await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
       expect(page.url()).toBe(`${stage.url}/`);
+      await page.getByRole("link", { name: "Runs" }).click();
+      await page.getByRole("heading", { name: "No runs yet" }).waitFor();
       expect(await page.getByRole("textbox", { name: "Command that starts a run" }).inputValue()).toMatch(
         /^tutti run /,
       );
@@ -43,7 +45,7 @@ describe("The dashboard", () => {
       const waiting = await stage.begin(mainSession(PLAN), "The second request");
       await stage.until(waiting.id, "confirming");
 
-      const page = await stage.page();
+      const page = await stage.page("/runs");
       const rows = page.locator(".run-row");
       await rows.nth(1).waitFor();
       const [second, first] = await rows.allInnerTexts();
@@ -130,7 +132,11 @@ describe("The dashboard", () => {
       await page.reload();
       await transcript.getByText("These are my words.").waitFor();
       await page.getByRole("button", { name: "Close the transcript" }).click();
-      expect(page.url()).toBe(`${stage.url}/runs/${run.id}`);
+      await page.waitForURL(`${stage.url}/runs/${run.id}`);
+      await transcript.waitFor({ state: "detached" });
+      // Back does not open the panel again.
+      await page.goBack();
+      expect(await transcript.count()).toBe(0);
     }),
   );
 
@@ -188,6 +194,7 @@ describe("The dashboard", () => {
       const live = await page.locator("main").innerText();
       await page.reload();
       await page.getByText("docs/slow.md").waitFor();
+      await untilStatus(page, "last", "Completed");
       expect(await page.locator("main").innerText()).toBe(live);
     }, /ERR_CONNECTION|WebSocket connection/),
   );

@@ -68,7 +68,10 @@ describe("Hostile text", () => {
     onStage(async (stage) => {
       const run = await stage.begin(SESSIONS, `${IMAGE} ${TURNED} ${LONG}`);
       await stage.until(run.id, "confirming");
-      const list = await stage.page();
+      const inbox = await stage.page();
+      await inbox.getByRole("region", { name: "Plan" }).waitFor();
+      await expectHarmless(inbox);
+      const list = await stage.page("/runs");
       await list.locator(".run-row").waitFor();
       await expectHarmless(list);
 

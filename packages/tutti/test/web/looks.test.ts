@@ -45,7 +45,11 @@ async function views(stage: Stage): Promise<[string, string][]> {
   );
   const halfway = await confirmAndWait(stage, HALFWAY, isHalfway);
   return [
-    ["list", "/"],
+    ["inbox", "/"],
+    ["list", "/runs"],
+    ["new-run", "/runs/new"],
+    ["costs", "/costs"],
+    ["changes", `/runs/${finished.id}?tab=changes`],
     ["plan", `/runs/${plan.id}`],
     ["question", `/runs/${asking.id}`],
     ["working", `/runs/${halfway.id}`],
@@ -58,7 +62,12 @@ async function views(stage: Stage): Promise<[string, string][]> {
 async function checkView(stage: Stage, name: string, path: string): Promise<void> {
   const page = await stage.page(path, { colorScheme: "light" });
   await page.getByText("Live", { exact: true }).waitFor();
+  await page.locator("main h1").waitFor();
+  if (path.startsWith("/runs/orch") && name !== "changes") await page.locator(".task-node").first().waitFor();
   if (name === "transcript") await page.getByText("Prompt 1").waitFor();
+  if (name === "inbox") await page.getByRole("button", { name: "Confirm plan" }).waitFor();
+  if (name === "changes") await page.locator(".file-diff").first().waitFor();
+  if (name === "new-run") await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
   await saveScreenshot(page, `${name}-light`);
   const light = await background(page);
   expect(await violations(page), `${name} light`).toEqual([]);
@@ -67,11 +76,14 @@ async function checkView(stage: Stage, name: string, path: string): Promise<void
   expect(await background(page), `${name} light and dark`).not.toBe(light);
   // Only colours differ between the themes, so one rule is enough.
   expect(await violations(page, ["color-contrast"]), `${name} dark`).toEqual([]);
-  await page.setViewportSize({ width: 800, height: 800 });
-  for (const colorScheme of ["dark", "light"] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true);
-    await saveScreenshot(page, `${name}-${colorScheme}-narrow`);
+  for (const width of [800, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    // Only colours differ between the themes, so one of them shows whether the page fits.
+    for (const colorScheme of screenshotFolder ? (["dark", "light"] as const) : (["light"] as const)) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${name} ${width}`).toBe(true);
+      await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
+    }
   }
   await page.context().close();
 }
@@ -83,7 +95,7 @@ describe("The page", () => {
     "passes axe-core and fits the window in both themes, wide and narrow",
     onStage(async (stage) => {
       const empty = await stage.page();
-      await empty.getByText("No runs yet").waitFor();
+      await empty.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
       expect(await violations(empty)).toEqual([]);
       await saveScreenshot(empty, "empty");
       await Promise.all((await views(stage)).map(([name, path]) => checkView(stage, name, path)));

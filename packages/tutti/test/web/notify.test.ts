@@ -36,7 +36,7 @@ describe("Notifications in the dashboard", () => {
   test(
     "are turned on by a click, shown while the page is hidden, and remembered",
     onStage(async (stage) => {
-      const page = await stage.page("/", { permissions: ["notifications"] });
+      const page = await stage.page("/runs", { permissions: ["notifications"] });
       const button = page.getByRole("switch", { name: "Notify me when a run needs me, fails or ends" });
       await button.waitFor();
       await page.evaluate(RECORD);

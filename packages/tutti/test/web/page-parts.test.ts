@@ -1,8 +1,21 @@
 // Modules of the page that need no browser.
 import { describe, expect, test } from "vitest";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
-import { orderRuns } from "../../../web/src/list/order-runs.ts";
+import { byCost } from "../../../web/src/inbox/item-look.ts";
+import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
+import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
+import {
+  changesOf,
+  editedTasks,
+  freeId,
+  NO_EDITS,
+  problemOf,
+  type TaskEdit,
+} from "../../../web/src/run/plan/plan-edits.ts";
+import { taskLook } from "../../../web/src/run/task-look.ts";
+import { splitPatch } from "../../../web/src/changes/split-patch.ts";
+import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-route.ts";
 import { agentName, duration } from "../../../web/src/text/format.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
@@ -55,6 +68,15 @@ describe("Untrusted text", () => {
     expect(visible("שלום 你好 👩‍👩‍👧 é")).toBe("שלום 你好 👩‍👩‍👧 é");
   });
 
+  test("shows what is invisible, and keeps the joiners of emoji and of scripts that need them", () => {
+    expect(visible("adm\u200bin \u00ad\u2060\ufeff\u{e0041}")).toBe(String.raw`adm\u200bin \u00ad\u2060\ufeff\ue0041`);
+    expect(visible("a\u200db")).toBe(String.raw`a\u200db`);
+    expect(visible("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")).toBe(
+      "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    );
+    expect(visible("\u001b]8;;http://evil\u0007link\u001b]8;;\u001b\\ end\u001b[?25l")).toBe("link end");
+  });
+
   test("is truncated, but never within a surrogate pair", () => {
     expect(bounded("abc", 3)).toBe("abc");
     expect(bounded("abcd", 3)).toBe("abc …");
@@ -77,6 +99,12 @@ describe("Text of an agent", () => {
   test("is previewed without its reports, even if a report is cut off", () => {
     expect(wordsOf("I am << {} >> here", format)).toBe("I am here");
     expect(wordsOf("I am << {", format)).toBe("I am");
+    // The preview is the end of a longer text, so it may begin within a report.
+    expect(wordsOf('"phase": "progress"} >> I go on', format)).toBe("I go on");
+    const long = { delimiterStart: "<<<RESPONSE>>>", delimiterEnd: "<<<END>>>" };
+    expect(wordsOf('SE>>> {"phase":"progress"', long)).toBe("");
+    expect(wordsOf('SE>>> {"phase":"progress"} <<<END>>> and then', long)).toBe("and then");
+    expect(wordsOf("E is a letter", long)).toBe("E is a letter");
   });
 });
 
@@ -91,10 +119,23 @@ test("`orderRuns` puts runs that wait for the user first, then the newest", () =
   const { needsYou, others, questions } = orderRuns([...runs, plan], [
     { kind: "question", run: "asks" },
     { kind: "plan", run: "plan" },
+    { kind: "failure", run: "new" },
   ] as WaitingItem[]);
-  expect(needsYou.map(({ id }) => id)).toEqual(["plan", "asks"]);
-  expect(others.map(({ id }) => id)).toEqual(["new", "old"]);
-  expect([...questions]).toEqual([["asks", 1]]);
+  // A failed task needs a decision too.
+  expect(needsYou.map(({ id }) => id)).toEqual(["new", "plan", "asks"]);
+  expect(others.map(({ id }) => id)).toEqual(["old"]);
+  expect([...questions]).toEqual([
+    ["asks", 1],
+    ["new", 1],
+  ]);
+  const texts = { userRequest: "Write Docs", cwd: "/work/shop", templateId: "documentation", agent: "local" };
+  const all = [...runs, plan].map((each) => ({ ...each, ...texts }));
+  const found = (state: string, text: string) => filterRuns(all, { state, text }, questions).map(({ id }) => id);
+  expect(found("you", "")).toEqual(["asks", "new", "plan"]);
+  expect(found("failed", "")).toEqual(["new"]);
+  expect(found("active", "docs shop")).toEqual(["old", "asks", "plan"]);
+  expect(found("", "docs elsewhere")).toEqual([]);
+  expect(found("unknown", "OLD")).toEqual(["old"]);
 });
 
 test("A phase that the template disables is skipped, not done", () => {
@@ -117,4 +158,118 @@ test("`duration` and `agentName` return short texts", () => {
   expect(agentName("command:/usr/local/bin/my-agent --fast")).toBe("command:my-agent");
   expect(agentName("cdp:http://127.0.0.1:9222")).toBe("cdp:http://127.0.0.1:9222");
   expect(agentName("local")).toBe("local");
+});
+
+test("Inbox items that stop a whole run come first, then the nearest deadline, then the oldest", () => {
+  const item = (id: string, kind: string, more: object = {}) =>
+    ({ id, kind, taskId: "a", createdAt: "2026-01-02", ...more }) as WaitingItem;
+  const items = [
+    item("failure", "failure"),
+    item("question", "question"),
+    item("old", "question", { createdAt: "2026-01-01" }),
+    item("expiring", "permission", { expiresAt: "2026-01-03" }),
+    item("main", "question", { taskId: null }),
+    item("unknown", "of a newer server"),
+  ];
+  expect(byCost(items).map(({ id }) => id)).toEqual(["main", "expiring", "old", "question", "unknown", "failure"]);
+});
+
+test("A clock stands still while a run or a worker is paused or waits", () => {
+  const { run } = new Story(makeTemplate());
+  const started = { ...run, startedAt: 1000, idleMs: 500, idleSince: null };
+  expect(runTime(run, 9000)).toBeNull();
+  expect(runTime(started, 9000)).toBe(7500);
+  expect([runTime({ ...started, idleSince: 4000 }, 9000), runTime({ ...started, idleSince: 4000 }, 99_000)]).toEqual([
+    2500, 2500,
+  ]);
+  const session = { pausedAt: null, refusedSince: null, waitedMs: 200 };
+  const worker = (more: object) => ({ startedAt: 1000, completedAt: null, session: { ...session, ...more } }) as never;
+  expect([workerTime(worker({}), 9000), workerTime(worker({ pausedAt: 4000 }), 9000)]).toEqual([7800, 2800]);
+});
+
+test("A worker that waits for a permission needs the user, like one that asks", () => {
+  const story = new Story(makeTemplate());
+  const task = { id: "a", title: "a", description: "a", scope: [], priority: 5, dependencies: [] };
+  const worker = { taskId: "a", status: "running", session: { state: "running" } };
+  const run = { ...story.run, status: "running" as const, tasks: [task], workers: { a: worker } as never };
+  const asks = (kind: string) => ({ ...run, inbox: { i: { id: "i", kind, taskId: "a" } } as never });
+  expect(taskLook(run, task).word).toBe("Working");
+  for (const kind of ["question", "permission", "of a newer server"])
+    expect([kind, taskLook(asks(kind), task).word]).toEqual([kind, "Needs you"]);
+});
+
+describe("The edits of a plan", () => {
+  const task = (id: string, dependencies: string[] = []) => ({
+    id,
+    title: `Title of ${id}`,
+    description: `Do ${id}`,
+    scope: [],
+    priority: 5,
+    dependencies,
+  });
+  const plan = [task("a"), task("b", ["a"]), task("c", ["a", "b"])];
+
+  test("become the body of the confirmation, with only what differs", () => {
+    expect(changesOf(plan, NO_EDITS)).toEqual({ modifications: {} });
+    const edits = {
+      tasks: {
+        a: { title: "New", priority: 5 },
+        c: { skip: true },
+        "added-1": { title: "More", description: "Do it" },
+      },
+      added: ["added-1"],
+      removed: ["b"],
+      usd: "3",
+    };
+    expect(changesOf(plan, edits)).toEqual({
+      modifications: { a: { title: "New" }, c: { skip: true, satisfied: false } },
+      added: [{ id: "added-1", title: "More", description: "Do it", scope: [], priority: 5, dependencies: [] }],
+      removed: ["b"],
+      budget: { usd: 3 },
+    });
+    expect(editedTasks(plan, edits).map(({ id, dependencies }) => [id, dependencies])).toEqual([
+      ["a", []],
+      ["c", ["a"]],
+      ["added-1", []],
+    ]);
+    expect(freeId(plan, edits)).toBe("added-2");
+  });
+
+  test("are refused with a reason if the plan would be unusable", () => {
+    const of = (tasks: Record<string, TaskEdit>, more: object = {}) => problemOf(plan, { ...NO_EDITS, tasks, ...more });
+    expect(of({})).toBeNull();
+    expect(of({ a: { title: " " } })).toBe("a needs a title and a description.");
+    expect(of({ a: { dependencies: ["c"] } })).toBe("a, b, c depend on each other.");
+    expect(of({}, { removed: ["a", "b", "c"] })).toBe("The plan has no tasks.");
+    expect(of({}, { usd: "-1" })).toBe("The budget must be more than 0.");
+  });
+});
+
+test("`splitPatch` numbers the lines of both versions", () => {
+  const patch =
+    "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,2 +3,3 @@ f\n same\n-old\n+new\n+more\n\\ No newline at end of file\n";
+  expect(splitPatch(patch).map(({ kind, text, before, after }) => [kind, text, before, after])).toEqual([
+    ["hunk", "@@ -3,2 +3,3 @@ f", null, null],
+    ["same", "same", 3, 3],
+    ["removed", "old", 4, null],
+    ["added", "new", null, 4],
+    ["added", "more", null, 5],
+    ["note", " No newline at end of file", null, null],
+  ]);
+  expect(splitPatch("Binary files differ\n")).toEqual([]);
+});
+
+test("Every address is read back as it was written", () => {
+  expect(readRoute(runAddress("orch_1", "task.one", "changes"))).toEqual({
+    view: "run",
+    id: "orch_1",
+    session: "task.one",
+    tab: "changes",
+  });
+  expect(readRoute(runsAddress({ state: "failed", text: "a b&c" }))).toEqual({
+    view: "runs",
+    filter: { state: "failed", text: "a b&c" },
+  });
+  expect(readRoute("/runs/new").view).toBe("new");
+  expect(readRoute("/elsewhere").view).toBe("unknown");
 });

@@ -7,6 +7,7 @@ import { webRoot } from "./build-web.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
+import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
@@ -89,9 +90,9 @@ export class Stage {
     await this.#local.close({ leaveRunning: true });
   }
 
-  async startServer(): Promise<void> {
+  async startServer(version?: string): Promise<void> {
     this.#local = openEngine(this.lab, this.#agents);
-    this.#server = await serve(this.lab, this.#local, this.#server.port);
+    this.#server = await serve(this.lab, this.#local, this.#server.port, version);
     for (const { id, released } of this.engine.list()) if (!released) await this.engine.activate(id);
   }
 
@@ -108,6 +109,13 @@ export class Stage {
 const openEngine = (lab: Lab, agents: ScriptedAgents): LocalEngine =>
   openLocalEngine({ dataDir: lab.data, replaceHost: (kept) => createScriptedHost(agents, kept) });
 
-function serve({ data }: Lab, { engine, templates }: LocalEngine, port: number): Promise<RunningServer> {
-  return startServer({ engine, templates, token: TOKEN, tokens: openTokens(data), port, version: "0.0.0", webRoot });
+function serve(
+  { data }: Lab,
+  { engine, templates }: LocalEngine,
+  port: number,
+  version = "0.0.0",
+): Promise<RunningServer> {
+  const machine = openMachine(data, version);
+  const tokens = openTokens(data);
+  return startServer({ engine, templates, token: TOKEN, tokens, machine, port, version, webRoot });
 }

@@ -48,6 +48,7 @@ describe("A user of the dashboard", () => {
       await page.getByRole("button", { name: "Resume a" }).click();
       await untilStatus(page, "a", "Working");
       await page.getByRole("button", { name: "Cancel a" }).click();
+      await page.getByRole("button", { name: "Yes, cancel" }).click();
       await untilStatus(page, "a", "Cancelled");
       await page.getByRole("button", { name: "Retry a" }).click();
       await untilStatus(page, "a", "Completed");
@@ -127,15 +128,14 @@ describe("A user of the dashboard", () => {
       await decision.getByText("Which style?").waitFor();
       await page.getByText("Paused because merging needs a decision.").waitFor();
       expect(await violations(page)).toEqual([]);
-      await decision.getByRole("button", { name: "snake" }).click();
-      await decision.getByRole("button", { name: "Answer" }).click();
+      await decision.getByRole("button", { name: "Snake" }).click();
       await decision.waitFor({ state: "detached" });
       await expect.poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer)).toEqual(["snake"]);
     }),
   );
 
   test(
-    "with a view token sees everything, and reads why a request is refused",
+    "with a view token sees everything, and why the buttons are disabled",
     onStage(
       async (stage) => {
         const sessions = [...mainSession([{ id: "a" }]), firstAttempt("a", { say: "hm", then: "hang" })];
@@ -146,9 +146,12 @@ describe("A user of the dashboard", () => {
         await page.goto(`${stage.url}/?token=${token}#/runs/${id}`);
         await stage.engine.order(id, "confirm");
         await untilStatus(page, "a", "Working");
-        await page.getByRole("button", { name: "Pause", exact: true }).click();
-        await page.getByText('The token "wall-screen" has the role view, and this request needs operate').waitFor();
-        expect(stage.engine.get(id)!.status).toBe("running");
+        const pause = page.getByRole("button", { name: "Pause", exact: true });
+        expect(await pause.isDisabled()).toBe(true);
+        expect(await pause.getAttribute("title")).toBe(
+          'Your token "wall-screen" has the role view. This needs operate.',
+        );
+        await page.getByText("View only").waitFor();
         expect(await violations(page)).toEqual([]);
       },
       // The browser logs the rejected request.

@@ -1,37 +1,44 @@
+import { memo } from "react";
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
-import { taskLook } from "../run/task-look.ts";
-import { Icon } from "../shell/icon.tsx";
+import type { StatusStyle } from "../run/run-look.ts";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { shown } from "../text/safe-text.ts";
-import type { Run } from "../../../tutti/src/schema/run.ts";
-import type { Task } from "../../../tutti/src/schema/task.ts";
 
-export type TaskNodeType = Node<{ run: Run; task: Task; opened: boolean; open: () => void }, "task">;
+export interface NodeContent extends StatusStyle {
+  id: string;
+  title: string;
+  progress: number;
+  isIdle: boolean;
+  isOpen: boolean;
+  open: (id: string) => void;
+}
 
-export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNodeType>) {
-  const look = taskLook(run, task);
-  const worker = run.workers[task.id];
-  const progress = worker?.progress ?? 0;
-  const working = look.tone === "running" && progress > 0;
+export type TaskNodeType = Node<NodeContent & Record<string, unknown>, "task">;
+
+/** Rendered only when its content changes: the graph keeps the object of an unchanged node. */
+export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskNodeType>) {
+  const { id, title, word, tone, icon, progress, isIdle, isOpen, open } = data;
+  const isWorking = tone === "running" && progress > 0;
   return (
     <>
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <button
         type="button"
-        className={`task-node tone-${look.tone}${worker ? "" : " is-idle"}${opened ? " is-open" : ""}`}
-        data-task={task.id}
-        data-status={look.word}
-        title={shown(task.title, 300)}
-        onClick={open}
+        className={`task-node tone-${tone}${isIdle ? " is-idle" : ""}${isOpen ? " is-open" : ""}`}
+        data-task={id}
+        data-status={word}
+        title={shown(title, 300)}
+        onClick={() => open(id)}
       >
         <span className="task-node-top">
-          <Icon name={look.icon} size={14} />
-          <span className="task-node-word">{look.word}</span>
-          {working && <span>{progress} %</span>}
-          <span className="task-node-id mono">{task.id}</span>
+          <Icon name={icon} size={14} />
+          <span className="task-node-word">{word}</span>
+          {isWorking && <span className="task-node-percent">{`${progress} %`}</span>}
+          <span className="task-node-id mono">{id}</span>
         </span>
         <span className="task-node-title">
-          <AgentText text={task.title} max={120} />
+          <AgentText text={title} max={120} />
         </span>
         <span className="task-node-bar" aria-hidden="true">
           <span style={{ width: `${progress}%` }} />
@@ -40,4 +47,4 @@ export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNo
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </>
   );
-}
+});

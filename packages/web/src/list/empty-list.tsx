@@ -1,10 +1,15 @@
-import { CopyLine } from "../shell/copy-line.tsx";
+import { CopyLine } from "../parts/copy-line.tsx";
+import { Link } from "../shell/link.tsx";
+import { NEW_RUN } from "../shell/page-route.ts";
 
 export function EmptyList() {
   return (
     <section className="card empty">
       <h2>No runs yet</h2>
-      <p>Run this command in a git repository. You confirm the plan before any worker starts.</p>
+      <p>
+        <Link to={NEW_RUN}>Start one here</Link>, or run this command in a git repository. You confirm the plan before
+        any worker starts.
+      </p>
       <CopyLine label="Command that starts a run" text={'tutti run "document this project" --template documentation'} />
     </section>
   );

@@ -1,18 +1,51 @@
-// Sorts the list: runs that wait for the user first, then by age, the newest first.
-import { holdsUp } from "../run/inbox/waiting.ts";
+// Groups, filters and order of the list of runs.
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import type { RunFilter } from "../shell/page-route.ts";
 
 export interface OrderedRuns {
   needsYou: ListedRun[];
   others: ListedRun[];
-  /** The number of waiting questions by run id. */
+  /** The number of waiting items by run id. */
   questions: ReadonlyMap<string, number>;
 }
 
+/** Runs that wait for the user first, failed tasks included, then by age, the newest first. */
 export function orderRuns(runs: readonly ListedRun[], inbox: readonly WaitingItem[]): OrderedRuns {
   const questions = new Map<string, number>();
-  for (const item of inbox) if (holdsUp(item)) questions.set(item.run, (questions.get(item.run) ?? 0) + 1);
+  for (const { run, kind } of inbox) if (kind !== "plan") questions.set(run, (questions.get(run) ?? 0) + 1);
   const newest = [...runs].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const waits = ({ id, status }: ListedRun) => status === "confirming" || questions.has(id);
   return { needsYou: newest.filter(waits), others: newest.filter((run) => !waits(run)), questions };
+}
+
+type Matches = (run: ListedRun, waits: boolean) => boolean;
+
+/** The states that the list can be filtered by, by the word in the address. */
+export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matches }>> = {
+  you: { name: "Needs you", matches: ({ status }, waits) => waits || status === "confirming" },
+  active: {
+    name: "Active",
+    matches: ({ status }) => !isRunOver(status) && status !== "paused" && status !== "created",
+  },
+  paused: { name: "Paused", matches: ({ status }) => status === "paused" },
+  success: { name: "Success", matches: ({ outcome }) => outcome === "success" },
+  degraded: { name: "Degraded", matches: ({ outcome }) => outcome === "degraded" },
+  failed: { name: "Failed", matches: ({ outcome, status }) => outcome === "failed" || status === "error" },
+  cancelled: { name: "Cancelled", matches: ({ status }) => status === "cancelled" },
+};
+
+/** `text` matches words of the request, the folder, the template, the agent and the id. */
+export function filterRuns(
+  runs: readonly ListedRun[],
+  { state, text }: RunFilter,
+  questions: ReadonlyMap<string, number>,
+): ListedRun[] {
+  const group = Object.hasOwn(RUN_GROUPS, state) ? RUN_GROUPS[state] : undefined;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter((run) => {
+    if (group && !group.matches(run, questions.has(run.id))) return false;
+    const searched = [run.id, run.userRequest, run.cwd, run.templateId, run.agent].join(" ").toLowerCase();
+    return words.every((word) => searched.includes(word));
+  });
 }

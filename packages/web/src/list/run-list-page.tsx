@@ -1,43 +1,101 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { EmptyList } from "./empty-list.tsx";
-import { orderRuns } from "./order-runs.ts";
+import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
 import { RunGroup } from "./run-group.tsx";
-import { useRunList } from "./use-run-list.ts";
-import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { live } from "../live/live-store.ts";
+import { useLive } from "../live/use-live.ts";
+import { Link } from "../shell/link.tsx";
 import { ProblemCard } from "../shell/problem-card.tsx";
-import { TopBar } from "../shell/top-bar.tsx";
+import { NEW_RUN, runsAddress, type RunFilter } from "../shell/page-route.ts";
+import { replaceAddress } from "../shell/route.ts";
 import { useNow } from "../shell/use-now.ts";
 import { plural } from "../text/format.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import "../styles/list.css";
 
-export function RunListPage() {
-  const { runs, inbox, connection, error, retry } = useRunList();
-  const { needsYou, others, questions } = orderRuns(runs ?? [], inbox);
+/** Rows rendered at first; a button adds as many. */
+const MOST = 200;
+
+export function RunListPage({ filter }: { filter: RunFilter }) {
+  const runs = useLive((state) => state.runs);
+  const inbox = useLive((state) => state.inbox);
+  const error = useLive((state) => state.error);
+  const [most, setMost] = useState(MOST);
+  const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
+  const waiting = all.needsYou.length;
   useEffect(() => {
-    document.title = needsYou.length > 0 ? `(${needsYou.length}) Runs · Tutti` : "Runs · Tutti";
-  }, [needsYou.length]);
+    document.title = waiting > 0 ? `(${waiting}) Runs · Tutti` : "Runs · Tutti";
+  }, [waiting]);
+  const isFiltered = filter.state !== "" || filter.text !== "";
+  const select = (part: typeof all.others) => filterRuns(part, filter, all.questions);
+  const [needsYou, others] = [select(all.needsYou), select(all.others)];
+  const found = needsYou.length + others.length;
 
   return (
-    <>
-      <TopBar connection={connection} />
-      <main className="page page-list">
-        {runs === null && error === null && <p className="loading">Loading runs …</p>}
-        {error !== null && <ProblemCard error={error} retry={retry} />}
-        {runs !== null && (
-          <>
-            <div className="page-title">
-              <h1>Runs</h1>
-              <span className="muted">{plural(runs.length, "run")}</span>
-            </div>
-            <p className="visually-hidden" role="status">
-              {needsYou.length > 0 ? `${plural(needsYou.length, "run")} waiting for you` : ""}
-            </p>
-            {runs.length === 0 && <EmptyList />}
-            <RunGroup title="Needs you" runs={needsYou} questions={questions} now={now} />
-            <RunGroup title={needsYou.length > 0 ? "Other runs" : null} runs={others} questions={questions} now={now} />
-          </>
-        )}
-      </main>
-    </>
+    <div className="page page-list">
+      {runs === null && error === null && <p className="loading">Loading runs …</p>}
+      {error !== null && <ProblemCard error={error} retry={() => live.retry()} />}
+      {runs !== null && (
+        <>
+          <div className="page-title">
+            <h1>Runs</h1>
+            <span className="muted">
+              {isFiltered ? `${found} of ${plural(runs.length, "run")}` : plural(runs.length, "run")}
+            </span>
+            <Link to={NEW_RUN} className="button button-primary push">
+              New run
+            </Link>
+          </div>
+          <p className="visually-hidden" role="status">
+            {waiting > 0 ? `${plural(waiting, "run")} waiting for you` : ""}
+          </p>
+          {runs.length > 0 && <Filters filter={filter} />}
+          {runs.length === 0 && <EmptyList />}
+          {runs.length > 0 && found === 0 && <p className="nothing-yet">No run matches the filter.</p>}
+          <RunGroup title="Needs you" runs={needsYou.slice(0, most)} questions={all.questions} now={now} />
+          <RunGroup
+            title={needsYou.length > 0 ? "Other runs" : null}
+            runs={others.slice(0, most)}
+            questions={all.questions}
+            now={now}
+          />
+          {Math.max(needsYou.length, others.length) > most && (
+            <button type="button" className="button" onClick={() => setMost(most + MOST)}>
+              Show more runs
+            </button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Filters({ filter }: { filter: RunFilter }) {
+  const change = (part: Partial<RunFilter>) => replaceAddress(runsAddress({ ...filter, ...part }));
+  return (
+    <search className="filters">
+      <input
+        className="field"
+        type="search"
+        aria-label="Find runs"
+        placeholder="Request, folder, template, agent"
+        value={filter.text}
+        onChange={({ target }) => change({ text: target.value })}
+      />
+      <div className="filter-words" role="group" aria-label="State">
+        {[["", { name: "All" }] as const, ...Object.entries(RUN_GROUPS)].map(([state, { name }]) => (
+          <button
+            key={state}
+            type="button"
+            className={`button${filter.state === state ? " is-chosen" : ""}`}
+            aria-pressed={filter.state === state}
+            onClick={() => change({ state })}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+    </search>
   );
 }

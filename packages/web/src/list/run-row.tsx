@@ -1,13 +1,13 @@
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { runLook } from "../run/run-look.ts";
-import { Badge } from "../shell/badge.tsx";
+import { Badge } from "../parts/badge.tsx";
 import { Link } from "../shell/link.tsx";
-import { runAddress } from "../shell/route.ts";
-import { Meter } from "../shell/meter.tsx";
+import { runAddress } from "../shell/page-route.ts";
+import { Meter } from "../parts/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
-import { agentName, ago, duration, lastPart, moment, plural } from "../text/format.ts";
-import { visible } from "../text/safe-text.ts";
+import { agentName, ago, duration, lastPart, moment, money, plural } from "../text/format.ts";
+import { shown, visible } from "../text/safe-text.ts";
 
 export function RunRow({ run, questions, now }: { run: ListedRun; questions: number; now: number }) {
   const look = runLook(run.status, questions, run.outcome);
@@ -20,8 +20,9 @@ export function RunRow({ run, questions, now }: { run: ListedRun; questions: num
           </Badge>
         </span>
         <span className="run-row-what">
-          <span className="run-row-request">
-            <AgentText text={run.userRequest} max={240} />
+          {/* `dir` on the clipped box itself: the end of a line is clipped, on whichever side it is. */}
+          <span className="run-row-request agent-text" dir="auto">
+            {shown(run.userRequest, 240)}
           </span>
           <span className="run-row-facts">
             <span className="clip" title={visible(run.cwd)}>
@@ -32,6 +33,7 @@ export function RunRow({ run, questions, now }: { run: ListedRun; questions: num
               <AgentText text={agentName(run.agent)} max={80} />
             </span>
             <span className="mono">{run.id}</span>
+            {run.usage.usd > 0 && <span>{money(run.usage.usd)}</span>}
           </span>
         </span>
         <span className="run-row-tasks">{tasks(run, questions)}</span>
@@ -48,12 +50,15 @@ export function RunRow({ run, questions, now }: { run: ListedRun; questions: num
   );
 }
 
-const endOf = ({ status, completedAt }: ListedRun, now: number): number =>
-  isRunOver(status) && completedAt !== null ? Date.parse(completedAt) : now;
+/** The clock of a paused run stands still. */
+function endOf({ status, completedAt, updatedAt }: ListedRun, now: number): number {
+  if (isRunOver(status) && completedAt !== null) return Date.parse(completedAt);
+  return status === "paused" ? Date.parse(updatedAt) : now;
+}
 
 function tasks({ status, taskCount, completedTasks }: ListedRun, questions: number) {
   if (status === "confirming") return `Plan of ${plural(taskCount, "task")} to confirm`;
-  if (questions > 0) return plural(questions, "question");
+  if (questions > 0) return `${plural(questions, "item")} for you`;
   if (taskCount === 0) return <span className="muted">No tasks yet</span>;
   return (
     <>

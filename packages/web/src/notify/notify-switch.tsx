@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { consent, switchOff, switchOn } from "./consent.ts";
-import { Icon } from "../shell/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 
 const LABEL = "Notify me when a run needs me, fails or ends";
 

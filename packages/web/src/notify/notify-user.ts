@@ -1,6 +1,7 @@
 // Shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other target.
 import { consent } from "./consent.ts";
-import { navigate, runAddress } from "../shell/route.ts";
+import { runAddress } from "../shell/page-route.ts";
+import { navigate } from "../shell/route.ts";
 import { notificationOf } from "../../../tutti/src/run/inbox/notification-of.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import {

@@ -1,29 +1,40 @@
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
-import { InboxCards } from "./inbox/inbox-cards.tsx";
-import { PlanCard } from "./plan/plan-card.tsx";
+import { InboxCards } from "./inbox-cards.tsx";
 import { ResultCard } from "./result/result-card.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
-import { holdsUp } from "./inbox/waiting.ts";
+import { holdsUp } from "./waiting.ts";
+import { LostDrafts } from "../inbox/lost-drafts.tsx";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { Link } from "../shell/link.tsx";
+import { RUN_TABS, runAddress, type RunTab } from "../shell/page-route.ts";
+import { leaveTo, navigate } from "../shell/route.ts";
+import { shown } from "../text/safe-text.ts";
+import { WorkerPanel } from "../workers/worker-panel.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { navigate, runAddress } from "../shell/route.ts";
-import { shown } from "../text/safe-text.ts";
-import { TranscriptPanel } from "../transcript/transcript-panel.tsx";
-import { WorkerPanel } from "../workers/worker-panel.tsx";
+
+const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.tsx")).PlanCard }));
+const TranscriptPanel = lazy(async () => ({
+  default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
+}));
+const ChangesPanel = lazy(async () => ({ default: (await import("../changes/changes-panel.tsx")).ChangesPanel }));
 
 interface Properties {
   run: Run;
   activity: readonly ActivityLine[];
-  warnings: string[];
+  warnings: readonly string[];
   opened: string | null;
+  tab: RunTab;
 }
 
-export function LiveRun({ run, activity, warnings, opened }: Properties) {
+const TAB_NAMES: Record<RunTab, string> = { tasks: "Tasks", changes: "Changes", log: "Log" };
+
+export function LiveRun({ run, activity, warnings, opened, tab }: Properties) {
   const questions = Object.values(run.inbox).filter(holdsUp).length;
   const look = runLook(run.status, questions, run.outcome);
   const waiting = questions + (run.status === "confirming" ? 1 : 0);
@@ -35,10 +46,10 @@ export function LiveRun({ run, activity, warnings, opened }: Properties) {
 
   const open = (session: string) => {
     opener.current = document.activeElement as HTMLElement | null;
-    navigate(runAddress(run.id, session));
+    navigate(runAddress(run.id, session, tab));
   };
   const close = () => {
-    navigate(runAddress(run.id));
+    leaveTo(runAddress(run.id, null, tab));
     // Keyboard users continue at the element that opened the panel.
     opener.current?.focus();
   };
@@ -50,17 +61,58 @@ export function LiveRun({ run, activity, warnings, opened }: Properties) {
       </p>
       <RunHeader run={run} look={look} />
       <RunNotes run={run} warnings={warnings} />
-      {isRunOver(run.status) && <ResultCard run={run} />}
+      <LostDrafts run={run.id} />
+      {isRunOver(run.status) && (
+        <ErrorBoundary part="The result">
+          <ResultCard run={run} />
+        </ErrorBoundary>
+      )}
       <InboxCards run={run} />
-      {run.status === "confirming" && <PlanCard run={run} />}
+      {run.status === "confirming" && (
+        <ErrorBoundary part="The plan">
+          <Suspense fallback={<p className="loading">Loading …</p>}>
+            <PlanCard key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id} run={run} />
+          </Suspense>
+        </ErrorBoundary>
+      )}
+      <nav className="tabs" aria-label="Parts of the run">
+        {RUN_TABS.map((each) => (
+          <Link
+            key={each}
+            to={runAddress(run.id, opened, each)}
+            className={`tab${each === tab ? " is-here" : ""}`}
+            current={each === tab}
+          >
+            {TAB_NAMES[each]}
+          </Link>
+        ))}
+      </nav>
       <div className="run-columns">
         <div className="run-left">
-          <TaskSection run={run} opened={opened} onOpen={open} />
-          <ActivityCard activity={activity} />
+          {tab === "tasks" && (
+            <ErrorBoundary part="The tasks">
+              <TaskSection run={run} opened={opened} onOpen={open} />
+            </ErrorBoundary>
+          )}
+          {tab === "changes" && (
+            <ErrorBoundary part="The changes">
+              <Suspense fallback={<p className="loading">Loading …</p>}>
+                <ChangesPanel run={run} />
+              </Suspense>
+            </ErrorBoundary>
+          )}
+          {tab !== "changes" && <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />}
         </div>
-        <WorkerPanel run={run} opened={opened} onOpen={open} />
+        <ErrorBoundary part="This panel" key={opened}>
+          {opened === null ? (
+            <WorkerPanel run={run} onOpen={open} />
+          ) : (
+            <Suspense fallback={<p className="loading">Loading …</p>}>
+              <TranscriptPanel key={opened} run={run} name={opened} onClose={close} />
+            </Suspense>
+          )}
+        </ErrorBoundary>
       </div>
-      {opened !== null && <TranscriptPanel key={opened} run={run} name={opened} onClose={close} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { steps, type StepState } from "./phases.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import { Icon, type IconName } from "../shell/icon.tsx";
+import type { IconName } from "../parts/icon-shapes.ts";
+import { Icon } from "../parts/icon.tsx";
 
 const ICONS: Record<StepState, IconName> = {
   done: "check",

@@ -1,5 +1,7 @@
 import { CancelButton } from "./cancel-button.tsx";
+import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
+import { newRunAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -15,6 +17,16 @@ export function RunActions({ run }: { run: Run }) {
       {canPause && <OrderButton word="Pause" order={() => server.order(id, "pause")} />}
       {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.order(id, "resume")} />}
       {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
+      {isRunOver(status) && (
+        <>
+          <Link to={newRunAddress({ from: id })} className="button">
+            Same again
+          </Link>
+          <Link to={newRunAddress({ from: id, after: id })} className="button">
+            Follow up
+          </Link>
+        </>
+      )}
     </div>
   );
 }

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
+import { runTime } from "./clock.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { Icon, type IconName } from "../shell/icon.tsx";
+import type { IconName } from "../parts/icon-shapes.ts";
+import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { agentName, compact, count, duration, lastPart, money } from "../text/format.ts";
@@ -9,18 +11,19 @@ import { visible } from "../text/safe-text.ts";
 
 export function RunFacts({ run }: { run: Run }) {
   const over = isRunOver(run.status);
-  const now = useNow(!over && run.startedAt !== null);
-  const elapsed = run.startedAt === null ? null : (run.completedAt ?? now) - run.startedAt;
+  const now = useNow(!over && run.startedAt !== null && run.idleSince === null);
+  const elapsed = runTime(run, now);
   const { inputTokens, outputTokens, usd } = run.usage;
   const tokens = inputTokens + outputTokens;
   return (
     <dl className="facts">
-      <Fact name={over ? "Duration" : "Elapsed"} icon="clock">
+      <Fact name={over ? "Duration" : "Elapsed"} icon="clock" title="Time at work, without pauses and waits for you">
         {elapsed === null ? "not started" : duration(elapsed)}
       </Fact>
       <Fact name="Usage" icon="coins" title={`${count(inputTokens)} in, ${count(outputTokens)} out`}>
         {tokens === 0 ? "no tokens" : `${compact(tokens)} tokens`}
         {usd > 0 && ` · ${money(usd)}`}
+        {run.budget.usd !== undefined && ` of ${money(run.budget.usd)}`}
       </Fact>
       <Fact name="Template" icon="file">
         {run.templateId}

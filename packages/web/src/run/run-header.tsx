@@ -3,7 +3,7 @@ import type { StatusStyle } from "./run-look.ts";
 import { RunActions } from "./run-actions.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import { Badge } from "../shell/badge.tsx";
+import { Badge } from "../parts/badge.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
 export function RunHeader({ run, look }: { run: Run; look: StatusStyle }) {

@@ -1,5 +1,5 @@
 // The label, colour and icon of a run.
-import type { IconName } from "../shell/icon.tsx";
+import type { IconName } from "../parts/icon-shapes.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
 import type { RunStatus } from "../../../tutti/src/schema/status.ts";

@@ -2,14 +2,14 @@ import { pauseSentence } from "./pause-look.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { Notice } from "../shell/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { withPeriod } from "../shell/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
 
 const MOST = 3;
 
 /** The reason of a pause, the warnings of the start, and the last errors that did not end the run. */
-export function RunNotes({ run, warnings }: { run: Run; warnings: string[] }) {
+export function RunNotes({ run, warnings }: { run: Run; warnings: readonly string[] }) {
   const errors = isRunOver(run.status) ? [] : run.errors.slice(-MOST);
   const paused = pauseSentence(run);
   return (

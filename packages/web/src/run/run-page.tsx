@@ -1,30 +1,33 @@
 import { useEffect } from "react";
 import { LiveRun } from "./live-run.tsx";
-import { useRunFeed } from "./use-run-feed.ts";
+import { live } from "../live/live-store.ts";
+import { useLive, useRunFeed } from "../live/use-live.ts";
+import { Notice } from "../parts/notice.tsx";
 import { ProblemCard } from "../shell/problem-card.tsx";
-import { TopBar } from "../shell/top-bar.tsx";
+import type { RunTab } from "../shell/page-route.ts";
+import "@xyflow/react/dist/base.css";
+import "../styles/run.css";
+import "../styles/graph.css";
+import "../styles/workers.css";
+import "../styles/result.css";
+import "../styles/transcript.css";
 
 /** `opened` is the task id, or `main`, whose transcript is open. */
-export function RunPage({ id, opened }: { id: string; opened: string | null }) {
-  const { run, activity, warnings, connection, error, retry } = useRunFeed(id);
+export function RunPage({ id, opened, tab }: { id: string; opened: string | null; tab: RunTab }) {
+  const { run, activity, warnings, isOutdated, error } = useRunFeed(id);
+  const refused = useLive((state) => state.error);
   useEffect(() => {
     if (!run) document.title = `${id} · Tutti`;
   }, [id, run]);
+  const problem = error ?? (run === null ? refused : null);
   return (
-    <>
-      <TopBar {...(run ? { connection } : {})}>
-        <span className="path-mark" aria-hidden="true">
-          /
-        </span>
-        <span className="mono" aria-current="page">
-          {id}
-        </span>
-      </TopBar>
-      <main className="page page-run">
-        {error !== null && <ProblemCard error={error} retry={retry} />}
-        {run === null && error === null && <p className="loading">Loading run …</p>}
-        {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} />}
-      </main>
-    </>
+    <div className="page page-run">
+      {problem !== null && <ProblemCard error={problem} retry={() => live.retry()} />}
+      {isOutdated && (
+        <Notice tone="warning">This page is older than the server and cannot show everything. Reload it.</Notice>
+      )}
+      {run === null && problem === null && <p className="loading">Loading run …</p>}
+      {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} tab={tab} />}
+    </div>
   );
 }

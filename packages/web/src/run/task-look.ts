@@ -1,5 +1,6 @@
 // The label, colour and icon of a task.
 import type { StatusStyle } from "./run-look.ts";
+import { holdsUp } from "./waiting.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -50,5 +51,6 @@ function waitingLook(run: Run, task: Task): StatusStyle {
   return ready ? { word: "Queued", tone: "neutral", icon: "clock" } : { word: "Waiting", tone: "neutral", icon: "dot" };
 }
 
-export const asks = (run: Run, taskId: string): boolean =>
-  Object.values(run.inbox).some((item) => item.kind === "question" && item.taskId === taskId);
+/** Whether the worker of the task waits for an answer, a permission or another decision of the user. */
+const asks = (run: Run, taskId: string): boolean =>
+  Object.values(run.inbox).some((item) => item.taskId === taskId && holdsUp(item));

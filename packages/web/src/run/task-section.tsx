@@ -1,7 +1,13 @@
-import { TaskGraph } from "../graph/task-graph.tsx";
+import { lazy, Suspense, useState } from "react";
+import { TaskTable } from "./task-table.tsx";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { plural } from "../text/format.ts";
+
+// The graph and its layout are larger than the rest of the page.
+const TaskGraph = lazy(async () => ({ default: (await import("../graph/task-graph.tsx")).TaskGraph }));
+const TaskTimeline = lazy(async () => ({ default: (await import("./task-timeline.tsx")).TaskTimeline }));
 
 interface Properties {
   run: Run;
@@ -9,18 +15,50 @@ interface Properties {
   onOpen: (session: string) => void;
 }
 
+const VIEWS = ["graph", "table", "timeline"] as const;
+type View = (typeof VIEWS)[number];
+const VIEW_NAMES: Record<View, string> = { graph: "Graph", table: "Table", timeline: "Timeline" };
+/** A graph of more tasks has no readable size, so the table comes first. */
+const MOST_IN_GRAPH = 40;
+
+/** The same tasks as graph, table or timeline, with one selection. */
 export function TaskSection({ run, opened, onOpen }: Properties) {
+  const [chosen, setChosen] = useState<View | null>(null);
+  const view = chosen ?? (run.tasks.length > MOST_IN_GRAPH ? "table" : "graph");
   return (
     <section className="card task-section" aria-labelledby="tasks-title">
-      <h2 id="tasks-title" className="card-title">
-        Tasks {run.tasks.length > 0 && <span className="muted">{plural(run.tasks.length, "task")}</span>}
-      </h2>
-      {run.tasks.length > 0 ? (
-        <TaskGraph run={run} opened={opened} onOpen={onOpen} />
-      ) : (
+      <div className="card-title">
+        <h2 id="tasks-title">
+          Tasks {run.tasks.length > 0 && <span className="muted">{plural(run.tasks.length, "task")}</span>}
+        </h2>
+        {run.tasks.length > 0 && (
+          <div className="views push" role="group" aria-label="View of the tasks">
+            {VIEWS.map((each) => (
+              <button
+                key={each}
+                type="button"
+                className={`button is-small${each === view ? " is-chosen" : ""}`}
+                aria-pressed={each === view}
+                onClick={() => setChosen(each)}
+              >
+                {VIEW_NAMES[each]}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
+      {run.tasks.length === 0 ? (
         <p className="nothing-yet">
           {isRunOver(run.status) ? "The run ended before it had a plan." : "The plan appears here when it is ready."}
         </p>
+      ) : (
+        <ErrorBoundary key={view} part={`The ${view}`}>
+          <Suspense fallback={<p className="loading">Loading …</p>}>
+            {view === "graph" && <TaskGraph run={run} opened={opened} onOpen={onOpen} />}
+            {view === "table" && <TaskTable run={run} opened={opened} onOpen={onOpen} />}
+            {view === "timeline" && <TaskTimeline run={run} onOpen={onOpen} />}
+          </Suspense>
+        </ErrorBoundary>
       )}
     </section>
   );

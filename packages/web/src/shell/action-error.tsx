@@ -1,5 +1,5 @@
 import { describeProblem, withPeriod } from "./problem.ts";
-import { Notice } from "./notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
 export function ActionError({ error }: { error: unknown }) {

@@ -1,5 +1,5 @@
 import { describeProblem } from "./problem.ts";
-import { Icon } from "./icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
 export function ProblemCard({ error, retry }: { error: unknown; retry: () => void }) {

@@ -1,22 +1,6 @@
-// Routes: `/` is the list, `/runs/ID` is one run, and `?session=TASK` opens a transcript in it. The task is in the query
-// because its name may contain a dot, and a path with a dot looks like a file.
+// Navigation within the page: the address bar names the view, and the history leads back.
 import { useSyncExternalStore } from "react";
-
-export type PageRoute =
-  | { view: "list" }
-  | { view: "run"; id: string; session: string | null }
-  | { view: "unknown"; path: string };
-
-export const LIST = "/";
-export const runAddress = (id: string, session: string | null = null): string =>
-  `/runs/${encodeURIComponent(id)}${session === null ? "" : `?session=${encodeURIComponent(session)}`}`;
-
-export function readRoute(address: string): PageRoute {
-  const { pathname, searchParams } = new URL(address, "http://page");
-  if (pathname === "/" || pathname === "/index.html") return { view: "list" };
-  const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
-  return id ? { view: "run", id, session: searchParams.get("session") } : { view: "unknown", path: pathname };
-}
+import { readRoute, type PageRoute } from "./page-route.ts";
 
 /**
  * Replaces a printed URL such as `/?token=T#/runs/ID` by the route after the `#`. The fragment survives the redirect that
@@ -24,20 +8,34 @@ export function readRoute(address: string): PageRoute {
  */
 export function takeAddressFromHash(): void {
   const address = location.hash.slice(1);
-  if (readRoute(address).view === "run") history.replaceState(null, "", address);
+  if (address.startsWith("/") && readRoute(address).view !== "unknown") history.replaceState(null, "", address);
 }
 
 const listeners = new Set<() => void>();
 const notify = () => listeners.forEach((listener) => listener());
 
+const here = (): string => location.pathname + location.search;
+
 export function navigate(address: string): void {
-  history.pushState(null, "", address);
+  if (address === here()) return;
+  history.pushState({ from: here() }, "", address);
   notify();
 }
 
+/** Changes the address in place, for filters and selections that need no step back. */
+export function replaceAddress(address: string): void {
+  history.replaceState(history.state, "", address);
+  notify();
+}
+
+/** Leaves a panel: goes back if the page behind the panel is the last one, so that Back does not open the panel again. */
+export function leaveTo(address: string): void {
+  if ((history.state as { from?: string } | null)?.from === address) history.back();
+  else replaceAddress(address);
+}
+
 export function useRoute(): PageRoute {
-  const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
-  return readRoute(address);
+  return readRoute(useSyncExternalStore(subscribe, here));
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,4 +1,4 @@
-import { Icon } from "./icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { useTheme } from "./theme.ts";
 
 export function ThemeToggle() {

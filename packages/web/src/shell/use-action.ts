@@ -1,4 +1,6 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { useLive } from "../live/use-live.ts";
+import { RequestError } from "../../../tutti/src/client/request-error.ts";
 
 export interface ServerAction {
   busy: boolean;
@@ -6,9 +8,16 @@ export interface ServerAction {
   run: () => void;
 }
 
-/** Sends one request at a time and keeps its error. It ignores the result: changes arrive as events. */
+/**
+ * Sends one request at a time and keeps its error. It ignores the result: changes arrive as events. The error of a server
+ * that was away goes when the server is back.
+ */
 export function useAction(act: () => Promise<unknown>): ServerAction {
   const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null });
+  const isLive = useLive(({ connection }) => connection === "live");
+  useEffect(() => {
+    if (isLive) setState((now) => (isUnreachable(now.error) ? { ...now, error: null } : now));
+  }, [isLive]);
   const run = () => {
     if (state.busy) return;
     setState({ busy: true, error: null });
@@ -19,3 +28,5 @@ export function useAction(act: () => Promise<unknown>): ServerAction {
   };
   return { ...state, run };
 }
+
+const isUnreachable = (error: unknown): boolean => error instanceof RequestError && error.code === "unreachable";

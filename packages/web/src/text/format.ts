@@ -18,7 +18,9 @@ export function duration(ms: number): string {
   return minutes > 0 ? `${minutes}m ${pad(seconds % 60)}s` : `${seconds}s`;
 }
 
+/** Empty for a time that a newer server writes in another way. */
 export function ago(at: number, now: number): string {
+  if (!Number.isFinite(at)) return "";
   const minutes = Math.floor((now - at) / 60_000);
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes} min ago`;

@@ -1,17 +1,34 @@
-// Makes untrusted text safe to display. React escapes markup; this file handles bidi controls, control characters and
+// Makes untrusted text safe to display. React escapes markup; this file handles invisible characters, terminal codes and
 // excessive length.
 
 const ESCAPE = String.fromCodePoint(27);
 /** Colours and cursor movements. They have no meaning in a page, so they are removed. */
-const TERMINAL_CODES = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, "g");
-const INVISIBLE = /[\p{Cc}\p{Bidi_Control}]/gu;
+const TERMINAL_CODES = new RegExp(
+  `${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^${ESCAPE}\\u0007]*(?:\\u0007|${ESCAPE}\\\\))`,
+  "g",
+);
+/** Scripts that need joiners between their letters. */
+const JOINING_SCRIPTS =
+  "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Tamil Telugu Kannada Malayalam Sinhala".split(" ");
+const JOINING = JOINING_SCRIPTS.map((name) => `\\p{Script=${name}}`).join("");
+/** The joiners in the group are drawn, between emoji or letters. All other format characters are invisible. */
+const INVISIBLE = new RegExp(
+  [
+    String.raw`((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+    String.raw`|(?<=[${JOINING}])[\u200c\u200d](?=[${JOINING}]))`,
+    String.raw`|[\p{Cc}\p{Cf}\p{Bidi_Control}\u115f\u1160\u3164\uffa0]`,
+  ].join(""),
+  "gu",
+);
 
-/** Escapes control and bidi characters as `\uXXXX`, so that they are visible and have no effect. */
+/** Escapes control, bidi and invisible characters as `\uXXXX`, so that they are visible and have no effect. */
 export function visible(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replaceAll(TERMINAL_CODES, "")
-    .replaceAll(INVISIBLE, (sign) => (sign === "\n" || sign === "\t" ? sign : escaped(sign)));
+    .replaceAll(INVISIBLE, (sign, joiner?: string) =>
+      sign === "\n" || sign === "\t" || joiner !== undefined ? sign : escaped(sign),
+    );
 }
 
 const escaped = (sign: string): string => `\\u${sign.codePointAt(0)!.toString(16).padStart(4, "0")}`;

@@ -3,7 +3,7 @@ import type { BlockFormat } from "./split-blocks.ts";
 import { toolTarget } from "./tool-target.ts";
 import { withDetail } from "../../../tutti/src/run/describe-event.ts";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
-import { Icon } from "../shell/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { count, money } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
@@ -44,6 +44,13 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
         <div className="notice tone-you">
           <Icon name="question" />
           <LongText text={entry.question} max={2000} />
+        </div>
+      );
+    case "steered":
+      return (
+        <div className="notice tone-neutral">
+          <Icon name="prompt" />
+          <LongText text={entry.text} max={2000} />
         </div>
       );
     case "agent":

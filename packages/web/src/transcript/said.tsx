@@ -1,5 +1,5 @@
 import { splitBlocks, type BlockFormat } from "./split-blocks.ts";
-import { Icon } from "../shell/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 

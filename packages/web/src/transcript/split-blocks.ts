@@ -21,10 +21,23 @@ export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: Bloc
   }
 }
 
-/** The words without reports, for a preview. A report that is cut off is dropped too. */
+/** The words without reports, for a preview. A report that is cut off at its start or its end is dropped too. */
 export function wordsOf(text: string, format: BlockFormat): string {
-  const words = splitBlocks(text, format).flatMap((part) => (part.kind === "words" ? [part.text] : []));
+  const whole = withoutCutStart(text, format);
+  const words = splitBlocks(whole, format).flatMap((part) => (part.kind === "words" ? [part.text] : []));
   return words.join(" ").split(format.delimiterStart)[0]!.trim();
+}
+
+/** A preview is the end of a longer text, so it may begin in the middle of a report. */
+function withoutCutStart(text: string, { delimiterStart, delimiterEnd }: BlockFormat): string {
+  const start = text.indexOf(delimiterStart);
+  const end = text.indexOf(delimiterEnd);
+  if (end >= 0 && (start < 0 || end < start)) return text.slice(end + delimiterEnd.length);
+  const isCut = Array.from(delimiterStart, (_, at) => delimiterStart.slice(at)).some(
+    (rest) =>
+      rest.length > 1 && rest !== delimiterStart && text.startsWith(rest) && /^\s*\{/.test(text.slice(rest.length)),
+  );
+  return isCut && start < 0 ? "" : text;
 }
 
 const phaseOf = (body: string): string => /"phase"\s*:\s*"([a-z_]+)"/.exec(body)?.[1]?.replaceAll("_", " ") ?? "";

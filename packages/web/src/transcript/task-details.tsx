@@ -3,8 +3,8 @@ import { WorkerActions } from "../workers/worker-actions.tsx";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
-import { Badge } from "../shell/badge.tsx";
-import { Notice } from "../shell/notice.tsx";
+import { Badge } from "../parts/badge.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 

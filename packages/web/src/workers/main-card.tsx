@@ -1,5 +1,6 @@
-import { holdsUp } from "../run/inbox/waiting.ts";
-import { Icon, type IconName } from "../shell/icon.tsx";
+import { holdsUp } from "../run/waiting.ts";
+import type { IconName } from "../parts/icon-shapes.ts";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -8,7 +9,6 @@ import { isRunOver, type RunStatus } from "../../../tutti/src/schema/status.ts";
 interface Properties {
   run: Run;
   now: number;
-  opened: boolean;
   onOpen: () => void;
 }
 
@@ -24,7 +24,7 @@ const ACTIONS: Partial<Record<RunStatus, string>> = {
 };
 
 /** The session that plans, merges and verifies. */
-export function MainCard({ run, now, opened, onOpen }: Properties) {
+export function MainCard({ run, now, onOpen }: Properties) {
   const { main, owed } = run;
   if (main === null) return null;
   const hasQuestion = Object.values(run.inbox).some((item) => holdsUp(item) && item.taskId === null);
@@ -36,13 +36,7 @@ export function MainCard({ run, now, opened, onOpen }: Properties) {
       : ["prompt", "neutral"];
   const retry = owed && owed.try > 1 ? `Retrying after an invalid response: ${owed.problems.join("; ")}` : null;
   return (
-    <button
-      type="button"
-      className={`card worker-card${opened ? " is-open" : ""}`}
-      data-worker="main"
-      aria-expanded={opened}
-      onClick={onOpen}
-    >
+    <button type="button" className="card worker-card" data-worker="main" onClick={onOpen}>
       <span className="worker-card-top">
         <span className={`inline-mark tone-${tone}`}>
           <Icon name={icon} size={14} />

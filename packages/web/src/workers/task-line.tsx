@@ -1,5 +1,7 @@
+import { memo } from "react";
+import type { StatusStyle } from "../run/run-look.ts";
 import { taskLook } from "../run/task-look.ts";
-import { Icon } from "../shell/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration, plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -8,38 +10,57 @@ import type { Task } from "../../../tutti/src/schema/task.ts";
 interface Properties {
   task: Task;
   run: Run;
-  opened: boolean;
-  onOpen: () => void;
+  onOpen: (taskId: string) => void;
 }
 
-export function TaskLine({ task, run, opened, onOpen }: Properties) {
-  const look = taskLook(run, task);
+export function TaskLine({ task, run, onOpen }: Properties) {
+  const { word, tone, icon } = taskLook(run, task);
   return (
-    <li>
-      <button
-        type="button"
-        className={`task-line${opened ? " is-open" : ""}`}
-        data-worker={task.id}
-        aria-expanded={opened}
-        onClick={onOpen}
-      >
-        <span className={`inline-mark tone-${look.tone}`} title={look.word}>
-          <Icon name={look.icon} size={14} />
-          <span className="visually-hidden">{look.word}</span>
-        </span>
-        <span className="task-line-what">
-          <span className="clip">
-            <AgentText text={task.title} max={120} />
-          </span>
-          <span className="muted clip">
-            <AgentText text={detail(run, task)} max={200} />
-          </span>
-        </span>
-        <Icon name="chevron" size={12} />
-      </button>
-    </li>
+    <Line
+      id={task.id}
+      title={task.title}
+      detail={detail(run, task)}
+      word={word}
+      tone={tone}
+      icon={icon}
+      onOpen={onOpen}
+    />
   );
 }
+
+interface LineProperties extends StatusStyle {
+  id: string;
+  title: string;
+  detail: string;
+  onOpen: (taskId: string) => void;
+}
+
+/** Rendered only when something on it changes, because a plan may have hundreds. `onOpen` is the same for all. */
+const Line = memo(
+  function Line({ id, title, detail: words, word, tone, icon, onOpen }: LineProperties) {
+    return (
+      <li>
+        <button type="button" className="task-line" data-worker={id} onClick={() => onOpen(id)}>
+          <span className={`inline-mark tone-${tone}`} title={word}>
+            <Icon name={icon} size={14} />
+            <span className="visually-hidden">{word}</span>
+          </span>
+          <span className="task-line-what">
+            <span className="clip">
+              <AgentText text={title} max={120} />
+            </span>
+            <span className="muted clip">
+              <AgentText text={words} max={200} />
+            </span>
+          </span>
+          <Icon name="chevron" size={12} />
+        </button>
+      </li>
+    );
+  },
+  ({ onOpen: _was, ...before }, { onOpen: _is, ...after }) =>
+    Object.entries(after).every(([name, value]) => before[name as keyof typeof before] === value),
+);
 
 function detail(run: Run, task: Task): string {
   const worker = run.workers[task.id];

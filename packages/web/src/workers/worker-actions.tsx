@@ -1,3 +1,4 @@
+import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
 import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
@@ -18,10 +19,11 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
         <OrderButton word="Resume" label={`Resume ${taskId}`} order={() => server.resumeWorker(run.id, sessionId)} />
       )}
       {open && (status === "spawning" || status === "running" || status === "paused") && (
-        <OrderButton
+        <AskedButton
           word="Cancel"
           label={`Cancel ${taskId}`}
-          danger
+          question={`Cancel ${taskId}? Its dependents cannot start.`}
+          yes="Yes, cancel"
           order={() => server.cancelWorker(run.id, sessionId)}
         />
       )}

@@ -1,7 +1,8 @@
 import { ToolCounts } from "./tool-counts.tsx";
+import { workerTime } from "../run/clock.ts";
 import { taskLook } from "../run/task-look.ts";
-import { Icon } from "../shell/icon.tsx";
-import { Meter } from "../shell/meter.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Meter } from "../parts/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration } from "../text/format.ts";
 import { wordsOf } from "../transcript/split-blocks.ts";
@@ -12,28 +13,22 @@ interface Properties {
   worker: Worker;
   run: Run;
   now: number;
-  opened: boolean;
   onOpen: () => void;
 }
 
-export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
+export function WorkerCard({ worker, run, now, onOpen }: Properties) {
   const look = taskLook(run, worker.task);
+  const time = workerTime(worker, now);
   const words = wordsOf(worker.outputPreview ?? "", run.template.prompts.responseFormat);
   return (
-    <button
-      type="button"
-      className={`card worker-card${opened ? " is-open" : ""}`}
-      data-worker={worker.taskId}
-      aria-expanded={opened}
-      onClick={onOpen}
-    >
+    <button type="button" className="card worker-card" data-worker={worker.taskId} onClick={onOpen}>
       <span className="worker-card-top">
         <span className={`inline-mark tone-${look.tone}`}>
           <Icon name={look.icon} size={14} />
         </span>
         <span className="mono">{worker.taskId}</span>
         {worker.attempt > 1 && <span className="chip">attempt {worker.attempt}</span>}
-        <span className="push muted">{worker.startedAt === null ? look.word : duration(now - worker.startedAt)}</span>
+        <span className="push muted">{time === null ? look.word : duration(time)}</span>
       </span>
       <strong className="worker-card-title">
         <AgentText text={worker.task.title} max={120} />

@@ -10,50 +10,52 @@ import { useNow } from "../shell/use-now.ts";
 
 interface Properties {
   run: Run;
-  opened: string | null;
   onOpen: (session: string) => void;
 }
 
-export function WorkerPanel({ run, opened, onOpen }: Properties) {
-  const now = useNow(!isRunOver(run.status));
-  const active: Task[] = [];
-  const waiting: Task[] = [];
-  const ended: Task[] = [];
+/** Lines of a group; the table of tasks has the others. */
+const MOST_LINES = 60;
+
+export function WorkerPanel({ run, onOpen }: Properties) {
+  const now = useNow(!isRunOver(run.status) && run.status !== "paused");
+  const groups: Record<"active" | "paused" | "waiting" | "ended", Task[]> = {
+    active: [],
+    paused: [],
+    waiting: [],
+    ended: [],
+  };
   for (const task of run.tasks) {
     const standing = taskStanding(run, task.id);
-    const group = standing === "active" ? active : standing === "neverStarted" ? waiting : ended;
-    group.push(task);
+    const isPaused = standing === "active" && run.workers[task.id]!.status === "paused";
+    groups[
+      isPaused ? "paused" : standing === "active" ? "active" : standing === "neverStarted" ? "waiting" : "ended"
+    ].push(task);
   }
+  const cards = (title: string, tasks: Task[]) =>
+    tasks.length > 0 && (
+      <>
+        <h3 className="group-title">
+          {title} <span className="muted">{tasks.length}</span>
+        </h3>
+        {tasks.map(({ id }) => (
+          <WorkerCard key={id} worker={run.workers[id]!} run={run} now={now} onOpen={() => onOpen(id)} />
+        ))}
+      </>
+    );
   return (
     <section className="workers" aria-labelledby="workers-title">
       <h2 id="workers-title" className="visually-hidden">
         Workers
       </h2>
-      <MainCard run={run} now={now} opened={opened === "main"} onOpen={() => onOpen("main")} />
-      {active.length > 0 && (
-        <>
-          <h3 className="group-title">
-            Working <span className="muted">{active.length}</span>
-          </h3>
-          {active.map(({ id }) => (
-            <WorkerCard
-              key={id}
-              worker={run.workers[id]!}
-              run={run}
-              now={now}
-              opened={opened === id}
-              onOpen={() => onOpen(id)}
-            />
-          ))}
-        </>
-      )}
-      <Lines title="Ended" tasks={ended} run={run} opened={opened} onOpen={onOpen} />
+      <MainCard run={run} now={now} onOpen={() => onOpen("main")} />
+      {cards("Working", groups.active)}
+      {cards("Paused", groups.paused)}
+      <Lines title="Ended" tasks={groups.ended} run={run} onOpen={onOpen} />
       {run.status !== "confirming" && (
         <Lines
           title={isRunOver(run.status) ? "Never started" : "Waiting"}
-          tasks={waiting}
+          tasks={groups.waiting}
           run={run}
-          opened={opened}
           onOpen={onOpen}
         />
       )}
@@ -61,7 +63,7 @@ export function WorkerPanel({ run, opened, onOpen }: Properties) {
   );
 }
 
-function Lines({ title, tasks, ...rest }: Properties & { title: string; tasks: Task[] }) {
+function Lines({ title, tasks, run, onOpen }: Properties & { title: string; tasks: Task[] }) {
   if (tasks.length === 0) return null;
   return (
     <>
@@ -69,15 +71,12 @@ function Lines({ title, tasks, ...rest }: Properties & { title: string; tasks: T
         {title} <span className="muted">{tasks.length}</span>
       </h3>
       <ul className="task-lines card">
-        {tasks.map((task) => (
-          <TaskLine
-            key={task.id}
-            task={task}
-            run={rest.run}
-            opened={rest.opened === task.id}
-            onOpen={() => rest.onOpen(task.id)}
-          />
+        {tasks.slice(0, MOST_LINES).map((task) => (
+          <TaskLine key={task.id} task={task} run={run} onOpen={onOpen} />
         ))}
+        {tasks.length > MOST_LINES && (
+          <li className="muted more-lines">{`and ${tasks.length - MOST_LINES} more in the table`}</li>
+        )}
       </ul>
     </>
   );

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { absolutePath, bit, IdPageQuery, PageQuery } from "./query.ts";
+import { absolutePath, bit, IdPageQuery, PageQuery, tailCount } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Frame, Outcome, RunGraph, RunState, RunStatus, RunSummary, RunTimeline, RunUsage } from "./run-values.ts";
 import { Budget } from "../budget.ts";
+import type { Run } from "../run.ts";
 import { TemplateConfig } from "../template.ts";
 
 /** Keeps the bounds of a setting but removes its default, which would override the template's value. */
@@ -76,14 +77,27 @@ export const RUN_ROUTES = {
     query: IdPageQuery.extend({
       status: RunStatus.optional().describe("Return only runs with this status."),
       full: bit.default("0"),
+      ids: z.string().min(1).optional().describe("Return only these runs, separated by commas."),
     }),
     response: z.array(z.union([RunState, RunSummary])),
     errors: [],
   },
   "GET /api/orchestrator/:id": { summary: "Returns a run.", response: RunState, errors: ["run_not_found"] },
+  "GET /api/orchestrator/:id/snapshot": {
+    summary: "Returns the folded state of a run, for clients with the same fold. Continue with the events after `seq`.",
+    response: z.object({
+      fold: z.number().describe("Version of the fold. A client with another one folds the events itself."),
+      seq: z.number().describe("The last event of the server at this moment."),
+      run: z.looseObject({ id: z.string(), runSeq: z.number() }) as unknown as z.ZodType<Run>,
+      warnings: z.array(z.string()).describe("Warnings of the start, which are not part of the state."),
+    }),
+    errors: ["run_not_found"],
+  },
   "GET /api/orchestrator/:id/events": {
     summary: "Returns the events of a run. `after` is the `seq` of an event.",
-    query: PageQuery,
+    query: PageQuery.extend({
+      tail: tailCount.optional().describe("Return this many of the last events instead, in order."),
+    }),
     response: z.array(Frame),
     errors: ["run_not_found"],
   },

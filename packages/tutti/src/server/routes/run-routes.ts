@@ -46,15 +46,25 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
       return isNew ? answer : context.json(answer, 200);
     },
     "GET /api/orchestrator": ({ query }) => {
-      const { status, full, after, limit } = query();
+      const { status, full, ids, after, limit } = query();
       const later = itemsAfter(engine.summaries(), after, ({ id }) => id);
-      const runs = later.filter((run) => status === undefined || run.status === status);
+      const wanted = ids === undefined ? null : new Set(ids.split(","));
+      const runs = later.filter(
+        (run) => (status === undefined || run.status === status) && (wanted === null || wanted.has(run.id)),
+      );
       return full === "1" ? wholeStates(engine, runs.slice(0, limit)) : encodeAll(runs.slice(0, limit), encodeSummary);
     },
     "GET /api/orchestrator/:id": ({ params }) => encodeState(findRun(engine, params.id)),
+    "GET /api/orchestrator/:id/snapshot": ({ params }) => engine.snapshot(findRun(engine, params.id).id),
     "GET /api/orchestrator/:id/events": ({ params, query }) => {
       const { id } = findRun(engine, params.id);
-      const events = engine.readRawEvents({ run: id, ...query(), maxBytes: EVENTS_PAGE_BYTES });
+      const { tail, ...page } = query();
+      const events =
+        tail === undefined
+          ? engine.readRawEvents({ run: id, ...page, maxBytes: EVENTS_PAGE_BYTES })
+          : tail === 0
+            ? []
+            : engine.rawEvents({ run: id, before: engine.lastSeq() + 1, limit: tail, maxBytes: EVENTS_PAGE_BYTES });
       return streamArray(encodeAll(events, (event) => encodeRaw(event).text));
     },
     "GET /api/orchestrator/:id/result": async ({ params }) => engine.result(findRun(engine, params.id).id),

@@ -1,44 +1,80 @@
 import { useState } from "react";
-import { AnswerForm } from "../answer-form.tsx";
 import { CancelButton } from "../cancel-button.tsx";
-import { modifications, type PlanEdits } from "./plan-edits.ts";
+import { changesOf, editedTasks, editOf, freeId, isEdited, NO_EDITS, problemOf, type PlanEdits } from "./plan-edits.ts";
 import { PlanTask } from "./plan-task.tsx";
-import { Icon } from "../../shell/icon.tsx";
-import { Notice } from "../../shell/notice.tsx";
+import { RequestChanges } from "./request-changes.tsx";
+import { PlanTerms } from "../../inbox/item-evidence.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { useKeys } from "../../shell/keys.ts";
+import { Notice } from "../../parts/notice.tsx";
 import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
 import { AgentText } from "../../text/agent-text.tsx";
-import { plural } from "../../text/format.ts";
+import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
+import { money, plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
+import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
-/** The plan for the user to confirm. No worker starts before that. */
+/** The plan for the user to confirm. No worker starts before that. Edits survive a reload. */
 export function PlanCard({ run }: { run: Run }) {
-  const [edits, setEdits] = useState<PlanEdits>({});
-  const hash = Object.values(run.inbox).find(({ kind }) => kind === "plan")?.hash;
-  const confirm = () => {
-    const changes = { modifications: modifications(run.tasks, edits) };
-    // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
-    return server.order(run.id, "confirm", hash === undefined ? changes : { ...changes, hash });
-  };
+  const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
+  const draft = useDraftText(item?.id ?? "");
+  const edits = readEdits(draft);
+  const [filter, setFilter] = useState("");
   const sound = run.planErrors.length === 0;
+  const tasks = editedTasks(run.tasks, edits);
+  const kept = tasks.filter(({ id }) => !editOf(edits, id).skip);
+  const problem = sound ? problemOf(run.tasks, edits) : null;
+  const estimate = sound ? estimateOf(run, kept, item?.evidence) : null;
+  const budget = edits.usd === "" ? run.budget : { ...run.budget, usd: Number(edits.usd) };
+
+  const change = (next: PlanEdits) => {
+    if (!item) return;
+    const text = isEdited(next) ? JSON.stringify(next) : "";
+    keepDraft({ item: item.id, run: run.id, title: `Edits of the plan of ${run.id}`, text });
+  };
+  const confirm = async () => {
+    const hash = item?.hash;
+    const changes = changesOf(run.tasks, edits);
+    if (item) forgetDraft(item.id);
+    try {
+      // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
+      return await server.order(run.id, "confirm", hash === undefined ? changes : { ...changes, hash });
+    } catch (error) {
+      change(edits);
+      throw error;
+    }
+  };
+  useKeys({ a: () => sound && document.querySelector<HTMLElement>(".plan .button-primary")?.click() });
+  const shown = tasks.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(filter.toLowerCase()));
+
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
       <header className="plan-head">
         <Icon name="question" size={20} />
         <div>
           <h2 id="plan-title">
-            {sound ? `Confirm this plan of ${plural(run.tasks.length, "task")}?` : "This plan is invalid"}
+            {sound ? `Confirm this plan of ${plural(kept.length, "task")}?` : "This plan is invalid"}
           </h2>
           {run.analysis && (
-            <p className="muted">
+            <p className="muted agent-words">
               <AgentText text={run.analysis.summary} max={600} />
             </p>
           )}
         </div>
         <div className="run-actions">
           <CancelButton id={run.id} />
-          {sound && <OrderButton word="Confirm plan" primary order={confirm} />}
+          {sound && (
+            <OrderButton
+              word="Confirm plan"
+              shortcut="a"
+              primary
+              disabled={problem !== null}
+              reason={problem ?? undefined}
+              order={confirm}
+            />
+          )}
         </div>
       </header>
       {run.planErrors.map((error) => (
@@ -46,24 +82,105 @@ export function PlanCard({ run }: { run: Run }) {
           <AgentText text={capitalize(error)} max={600} />
         </Notice>
       ))}
+      {problem !== null && (
+        <Notice tone="bad">
+          <AgentText text={problem} max={400} />
+        </Notice>
+      )}
+      {estimate && <PlanTerms estimate={estimate} budget={budget} />}
+      {tasks.length > 12 && (
+        <input
+          className="field"
+          type="search"
+          aria-label="Find tasks of the plan"
+          placeholder="Find tasks of the plan"
+          value={filter}
+          onChange={({ target }) => setFilter(target.value)}
+        />
+      )}
       <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">
-        {run.tasks.map((task, index) => (
+        {shown.map((task, index) => (
           // An invalid plan may contain the same id twice, so the key includes `index`.
           <PlanTask
             key={`${index} ${task.id}`}
             task={task}
-            tasks={run.tasks}
+            tasks={tasks}
             edits={edits}
-            onEdit={sound ? (edit) => setEdits({ ...edits, [task.id]: edit }) : undefined}
+            onEdit={sound ? (edit) => change({ ...edits, tasks: { ...edits.tasks, [task.id]: edit } }) : undefined}
+            onRemove={() =>
+              change(
+                edits.added.includes(task.id)
+                  ? { ...edits, added: edits.added.filter((id) => id !== task.id) }
+                  : { ...edits, removed: [...edits.removed, task.id] },
+              )
+            }
           />
         ))}
       </ol>
-      <AnswerForm
-        label="Request changes"
-        placeholder="Describe the changes. The main session makes a new plan."
-        submit="Request a new plan"
-        send={(text) => server.order(run.id, "requestChanges", { text })}
-      />
+      {sound && (
+        <div className="answer-row plan-more">
+          <button
+            type="button"
+            className="button"
+            onClick={() => change({ ...edits, added: [...edits.added, freeId(run.tasks, edits)] })}
+          >
+            Add a task
+          </button>
+          <label>
+            Budget in US dollars{" "}
+            <input
+              className="field is-short"
+              type="number"
+              min="0"
+              step="any"
+              placeholder={run.budget.usd === undefined ? "no limit" : money(run.budget.usd)}
+              value={edits.usd}
+              onChange={({ target }) => change({ ...edits, usd: target.value })}
+            />
+          </label>
+          {isEdited(edits) && (
+            <button type="button" className="button" onClick={() => change(NO_EDITS)}>
+              Undo my edits
+            </button>
+          )}
+        </div>
+      )}
+      <RequestChanges run={run.id} />
     </section>
   );
+}
+
+function readEdits(draft: string): PlanEdits {
+  if (draft === "") return NO_EDITS;
+  try {
+    return { ...NO_EDITS, ...(JSON.parse(draft) as Partial<PlanEdits>) };
+  } catch {
+    return NO_EDITS;
+  }
+}
+
+/** The estimate of the edited plan, with the averages that the server used for the whole one. */
+function estimateOf(run: Run, kept: Run["tasks"], evidence: unknown): PlanEstimate | null {
+  const known = (evidence as { estimate?: PlanEstimate | null } | undefined)?.estimate;
+  if (!known || kept.length === 0) return null;
+  if (kept.length === run.tasks.length && kept.every((task, index) => task === run.tasks[index])) return known;
+  const { maxWorkers, parallelExecution } = run.template.config;
+  const ids = new Set(kept.map(({ id }) => id));
+  const tasks = kept.map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => ids.has(id)) }));
+  const fresh = estimatePlan(tasks, parallelExecution ? maxWorkers : 1);
+  const share = kept.length / Math.max(1, run.tasks.length);
+  const scaled = Math.round(known.usd * share * 100) / 100;
+  const perTask = known.criticalMinutes / Math.max(1, known.criticalPath.length);
+  return {
+    ...known,
+    usd: scaled,
+    tokens: Math.round(known.tokens * share),
+    criticalPath: fresh.criticalPath,
+    criticalMinutes: perTask * fresh.criticalPath.length,
+    minutes:
+      known.criticalMinutes > 0
+        ? (known.minutes / known.criticalMinutes) * perTask * fresh.criticalPath.length
+        : known.minutes,
+    advice: fresh.advice,
+  };
 }

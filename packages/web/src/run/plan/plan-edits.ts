@@ -1,29 +1,123 @@
 // The user's edits of a plan before its confirmation.
 import type { ChangedPlan } from "../../../../tutti/src/schema/plan-changes.ts";
-import type { Task } from "../../../../tutti/src/schema/task.ts";
+import { DEFAULT_PRIORITY, type Task } from "../../../../tutti/src/schema/task.ts";
 
 export interface TaskEdit {
   skip?: boolean;
   /** Whether the dependents of a skipped task may start without it. */
   satisfied?: boolean;
   priority?: number;
+  title?: string;
+  description?: string;
+  scope?: string[];
+  dependencies?: string[];
+  /** Empty for the agent of the plan. */
+  agent?: string;
+  model?: string;
 }
 
-export type PlanEdits = Readonly<Record<string, TaskEdit>>;
+export interface PlanEdits {
+  /** By task id, also of `added` tasks. */
+  tasks: Readonly<Record<string, TaskEdit>>;
+  added: readonly string[];
+  removed: readonly string[];
+  /** The limit in US dollars; empty for that of the plan. */
+  usd: string;
+}
 
-export const editOf = (edits: PlanEdits, taskId: string): TaskEdit =>
-  Object.hasOwn(edits, taskId) ? edits[taskId]! : {};
+export const NO_EDITS: PlanEdits = { tasks: {}, added: [], removed: [], usd: "" };
+
+export const isEdited = ({ tasks, added, removed, usd }: PlanEdits): boolean =>
+  Object.keys(tasks).length > 0 || added.length > 0 || removed.length > 0 || usd !== "";
+
+export const editOf = ({ tasks }: PlanEdits, taskId: string): TaskEdit =>
+  Object.hasOwn(tasks, taskId) ? tasks[taskId]! : {};
+
+const newTask = (id: string): Task => ({
+  id,
+  title: id,
+  description: id,
+  scope: [],
+  priority: DEFAULT_PRIORITY,
+  dependencies: [],
+});
+
+/** The tasks of the plan and the added ones, without the removed ones, with all edits. */
+export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] {
+  const tasks = [...planned, ...edits.added.map(newTask)].filter(({ id }) => !edits.removed.includes(id));
+  return tasks.map((task) => {
+    const { title, description, scope, dependencies, priority, agent, model } = editOf(edits, task.id);
+    return {
+      ...task,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(scope && { scope }),
+      // A removed task is no dependency any more.
+      dependencies: (dependencies ?? task.dependencies).filter((id) => !edits.removed.includes(id)),
+      ...(priority !== undefined && { priority }),
+      ...(agent && { agent }),
+      ...(model && { model }),
+    };
+  });
+}
 
 /** The tasks that depend on `taskId` and are not skipped themselves. */
 export const dependentsOf = (tasks: readonly Task[], edits: PlanEdits, taskId: string): string[] =>
   tasks.filter(({ id, dependencies }) => dependencies.includes(taskId) && !editOf(edits, id).skip).map(({ id }) => id);
 
-/** Contains only the tasks that differ from the plan. */
-export function modifications(tasks: readonly Task[], edits: PlanEdits): ChangedPlan["modifications"] {
-  const changed = tasks.flatMap(({ id, priority: planned }): [string, TaskEdit][] => {
-    const { skip = false, satisfied = false, priority = planned } = editOf(edits, id);
-    if (skip) return [[id, { skip, satisfied }]];
-    return priority === planned ? [] : [[id, { priority }]];
-  });
-  return Object.fromEntries(changed);
+/** The first id of the form `added-N` that no task has. */
+export function freeId(planned: readonly Task[], { added }: PlanEdits): string {
+  const used = new Set([...planned.map(({ id }) => id), ...added]);
+  let number = 1;
+  while (used.has(`added-${number}`)) number += 1;
+  return `added-${number}`;
+}
+
+/** Why the edited plan cannot be confirmed; null if it can. The server checks the same again. */
+export function problemOf(planned: readonly Task[], edits: PlanEdits): string | null {
+  const tasks = editedTasks(planned, edits);
+  const empty = tasks.find(({ title, description }) => title.trim() === "" || description.trim() === "");
+  if (empty) return `${empty.id} needs a title and a description.`;
+  if (tasks.length === 0) return "The plan has no tasks.";
+  const open = new Map(tasks.map(({ id, dependencies }) => [id, new Set(dependencies)]));
+  for (;;) {
+    const [ready] = [...open].find(([, needs]) => needs.size === 0) ?? [];
+    if (ready === undefined) break;
+    open.delete(ready);
+    for (const needs of open.values()) needs.delete(ready);
+  }
+  if (open.size > 0) return `${[...open.keys()].join(", ")} depend on each other.`;
+  return edits.usd !== "" && !(Number(edits.usd) > 0) ? "The budget must be more than 0." : null;
+}
+
+/** The body of the confirmation. It contains only what differs from the plan. */
+export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<ChangedPlan> {
+  const edited = new Map(editedTasks(planned, edits).map((task) => [task.id, task]));
+  const modifications = Object.fromEntries(
+    planned.flatMap((task): [string, ChangedPlan["modifications"][string]][] => {
+      const after = edited.get(task.id);
+      const { skip = false, satisfied = false, agent, model } = editOf(edits, task.id);
+      if (!after) return [];
+      if (skip) return [[task.id, { skip, satisfied }]];
+      const isSame = (name: "title" | "description" | "priority") => after[name] === task[name];
+      const isSameList = (name: "scope" | "dependencies") => after[name].join("\n") === task[name].join("\n");
+      const change = {
+        ...(!isSame("title") && { title: after.title }),
+        ...(!isSame("description") && { description: after.description }),
+        ...(!isSame("priority") && { priority: after.priority }),
+        ...(!isSameList("scope") && { scope: after.scope }),
+        ...(!isSameList("dependencies") && { dependencies: after.dependencies }),
+        ...(agent !== undefined && agent !== (task.agent ?? "") && { agent: agent === "" ? null : agent }),
+        ...(model !== undefined && model !== (task.model ?? "") && { model: model === "" ? null : model }),
+      };
+      return Object.keys(change).length === 0 ? [] : [[task.id, change]];
+    }),
+  );
+  const added = edits.added.flatMap((id) => edited.get(id) ?? []);
+  return {
+    modifications,
+    ...(added.length > 0 && { added }),
+    ...(edits.removed.length > 0 && { removed: [...edits.removed] }),
+    ...(edits.usd !== "" && { budget: { usd: Number(edits.usd) } }),
+  };
 }

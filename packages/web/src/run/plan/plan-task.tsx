@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { useId, useState } from "react";
 import { dependentsOf, editOf, type PlanEdits, type TaskEdit } from "./plan-edits.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
@@ -6,15 +6,19 @@ import { AgentText } from "../../text/agent-text.tsx";
 const MOST = 6;
 
 interface Properties {
+  /** The task with its edits. */
   task: Task;
+  /** All tasks with their edits. */
   tasks: readonly Task[];
   edits: PlanEdits;
   /** Undefined for an invalid plan, which no edit makes valid. */
   onEdit?: ((edit: TaskEdit) => void) | undefined;
+  onRemove: () => void;
 }
 
-export function PlanTask({ task, tasks, edits, onEdit }: Properties) {
+export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
   const { skip = false } = editOf(edits, task.id);
+  const [isOpen, setOpen] = useState(edits.added.includes(task.id));
   return (
     <li className={`plan-task${skip ? " is-skipped" : ""}`}>
       <span className="plan-task-id mono">{task.id}</span>
@@ -25,12 +29,12 @@ export function PlanTask({ task, tasks, edits, onEdit }: Properties) {
         <p>
           <AgentText text={task.description} max={400} />
         </p>
+        {(task.agent ?? task.model) !== undefined && (
+          <span className="muted">
+            by <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
+          </span>
+        )}
       </div>
-      {(task.agent ?? task.model) !== undefined && (
-        <span className="muted">
-          by <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
-        </span>
-      )}
       <div className="plan-task-needs">
         {task.dependencies.length === 0 ? (
           <span className="muted">starts at once</span>
@@ -46,12 +50,23 @@ export function PlanTask({ task, tasks, edits, onEdit }: Properties) {
           </>
         )}
       </div>
-      {onEdit && <TaskControls task={task} tasks={tasks} edits={edits} onEdit={onEdit} />}
+      {onEdit && (
+        <>
+          <TaskControls task={task} tasks={tasks} edits={edits} onEdit={onEdit} isOpen={isOpen} onOpen={setOpen} />
+          {isOpen && <TaskFields task={task} tasks={tasks} edits={edits} onEdit={onEdit} onRemove={onRemove} />}
+        </>
+      )}
     </li>
   );
 }
 
-function TaskControls({ task, tasks, edits, onEdit }: Properties & { onEdit: (edit: TaskEdit) => void }) {
+interface ControlProperties extends Omit<Properties, "onRemove"> {
+  onEdit: (edit: TaskEdit) => void;
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+}
+
+function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlProperties) {
   const field = useId();
   const edit = editOf(edits, task.id);
   const dependents = edit.skip ? dependentsOf(tasks, edits, task.id) : [];
@@ -68,7 +83,7 @@ function TaskControls({ task, tasks, edits, onEdit }: Properties & { onEdit: (ed
         step={1}
         title="1 is the most urgent"
         disabled={edit.skip}
-        value={edit.priority ?? task.priority}
+        value={task.priority}
         onChange={({ target }) => {
           const priority = target.valueAsNumber;
           if (priority >= 1 && priority <= 10) onEdit({ ...edit, priority });
@@ -82,6 +97,15 @@ function TaskControls({ task, tasks, edits, onEdit }: Properties & { onEdit: (ed
         />
         Skip<span className="visually-hidden">{` ${task.id}`}</span>
       </label>
+      <button
+        type="button"
+        className="button is-small"
+        aria-expanded={isOpen}
+        aria-label={`Edit ${task.id}`}
+        onClick={() => onOpen(!isOpen)}
+      >
+        Edit
+      </button>
       {dependents.length > 0 && (
         <label className="plan-task-satisfied">
           <input
@@ -93,5 +117,81 @@ function TaskControls({ task, tasks, edits, onEdit }: Properties & { onEdit: (ed
         </label>
       )}
     </div>
+  );
+}
+
+/** Every other member of a task. */
+function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onEdit: (edit: TaskEdit) => void }) {
+  const field = useId();
+  const edit = editOf(edits, task.id);
+  const lines = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
+  return (
+    <fieldset className="plan-fields">
+      <legend className="visually-hidden">{`Edit ${task.id}`}</legend>
+      <label htmlFor={`${field}-title`}>Title</label>
+      <input
+        id={`${field}-title`}
+        className="field"
+        value={task.title}
+        onChange={({ target }) => onEdit({ ...edit, title: target.value })}
+      />
+      <label htmlFor={`${field}-description`}>Description</label>
+      <textarea
+        id={`${field}-description`}
+        className="field"
+        rows={4}
+        value={task.description}
+        onChange={({ target }) => onEdit({ ...edit, description: target.value })}
+      />
+      <label htmlFor={`${field}-scope`}>Files, one per line</label>
+      <textarea
+        id={`${field}-scope`}
+        className="field mono"
+        rows={2}
+        defaultValue={task.scope.join("\n")}
+        onChange={({ target }) => onEdit({ ...edit, scope: lines(target.value) })}
+      />
+      <span>After</span>
+      <div className="plan-after" role="group" aria-label={`Dependencies of ${task.id}`}>
+        {tasks
+          .filter(({ id }) => id !== task.id)
+          .map(({ id }) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={task.dependencies.includes(id)}
+                onChange={({ target }) =>
+                  onEdit({
+                    ...edit,
+                    dependencies: target.checked
+                      ? [...task.dependencies, id]
+                      : task.dependencies.filter((each) => each !== id),
+                  })
+                }
+              />
+              {id}
+            </label>
+          ))}
+      </div>
+      <label htmlFor={`${field}-agent`}>Agent</label>
+      <input
+        id={`${field}-agent`}
+        className="field"
+        placeholder="Agent of the run"
+        value={edit.agent ?? task.agent ?? ""}
+        onChange={({ target }) => onEdit({ ...edit, agent: target.value })}
+      />
+      <label htmlFor={`${field}-model`}>Model</label>
+      <input
+        id={`${field}-model`}
+        className="field"
+        placeholder="Model of the agent"
+        value={edit.model ?? task.model ?? ""}
+        onChange={({ target }) => onEdit({ ...edit, model: target.value })}
+      />
+      <button type="button" className="button button-danger" onClick={onRemove}>
+        {`Remove ${task.id}`}
+      </button>
+    </fieldset>
   );
 }

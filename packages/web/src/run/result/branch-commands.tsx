@@ -1,5 +1,5 @@
 import type { Run } from "../../../../tutti/src/schema/run.ts";
-import { CopyLine } from "../../shell/copy-line.tsx";
+import { CopyLine } from "../../parts/copy-line.tsx";
 
 /** Commands for the user's own repository. Nothing is shown if the run changed nothing. */
 export function BranchCommands({ run }: { run: Run }) {

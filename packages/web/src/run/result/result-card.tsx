@@ -9,7 +9,7 @@ import { Verification } from "./verification.tsx";
 import { outcome } from "../../../../tutti/src/run/census.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
-import { Icon } from "../../shell/icon.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { LongText } from "../../text/long-text.tsx";
 
 const SENTENCES = {
@@ -24,6 +24,7 @@ export function ResultCard({ run }: { run: Run }) {
   const result = outcome(run, files ?? [], run.updatedAt);
   const verdict = result.outcome ?? "failed";
   const look = VERDICTS[verdict];
+  const hasSide = run.head !== run.base || (files !== null && files.length > 0);
   return (
     <section className={`card result tone-${look.tone}`} aria-labelledby="result-title">
       <div className="result-main">
@@ -37,6 +38,7 @@ export function ResultCard({ run }: { run: Run }) {
           </div>
         </header>
         <CensusRow census={result.census} />
+        {!hasSide && files !== null && <p className="muted">No files changed.</p>}
         {result.error !== null && <LongText text={capitalize(result.error)} max={1000} />}
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />
@@ -46,10 +48,12 @@ export function ResultCard({ run }: { run: Run }) {
           <LongText key={warning} text={warning} max={600} />
         ))}
       </div>
-      <div className="result-side">
-        <BranchCommands run={run} />
-        <ChangedFiles files={files} />
-      </div>
+      {hasSide && (
+        <div className="result-side">
+          <BranchCommands run={run} />
+          <ChangedFiles files={files} />
+        </div>
+      )}
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import type { VerificationAnswer } from "../../../../tutti/src/schema/answer.ts";
-import { Icon } from "../../shell/icon.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { AgentText } from "../../text/agent-text.tsx";
 
 const WORDS = {

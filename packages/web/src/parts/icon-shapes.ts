@@ -1,6 +1,6 @@
 // Icons are inline paths, so that they do not depend on the fonts of the system.
 
-const SHAPES = {
+export const SHAPES = {
   check: "M3.5 8.5l3 3 6-7",
   cross: "M4.5 4.5l7 7m0-7l-7 7",
   minus: "M4 8h8",
@@ -22,24 +22,11 @@ const SHAPES = {
   bell: "M3.500 11.500h9c-1-1-1.300-2-1.300-4.200a3.200 3.200 0 00-6.400 0c0 2.200-.3 3.200-1.300 4.200zM6.700 13.500h2.600M8 4.100v-1.300",
   "bell-off":
     "M3.500 11.500h9c-1-1-1.300-2-1.300-4.200a3.200 3.200 0 00-6.400 0c0 2.200-.3 3.200-1.300 4.200zM6.700 13.500h2.600M8 4.100v-1.300M2.500 2.500l11 11",
+  inbox: "M2 9.500h3.500l1 2h3l1-2H14M2 9.500l2-6h8l2 6v4H2z",
+  list: "M5.500 4h8m-8 4h8m-8 4h8M2.500 4h.1m-.1 4h.1m-.1 4h.1",
+  plus: "M8 3.500v9M3.500 8h9",
+  search: "M7 12A5 5 0 107 2a5 5 0 000 10zm3.600-1.400L14 14",
+  download: "M8 2.500v7.500m-3-3l3 3 3-3M3 13.500h10",
   dot: "M8 7.900v.2",
 } as const;
 export type IconName = keyof typeof SHAPES | "spinner";
-
-export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
-  if (name === "spinner") return <Spinner size={size} />;
-  return (
-    <svg className={`icon icon-${name}`} width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
-      <path d={SHAPES[name]} />
-    </svg>
-  );
-}
-
-function Spinner({ size }: { size: number }) {
-  return (
-    <svg className="icon spinner" width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
-      <circle className="spinner-track" cx="8" cy="8" r="5.5" />
-      <path d="M8 2.500a5.5 5.5 0 015.5 5.5" />
-    </svg>
-  );
-}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { Icon, type IconName } from "./icon.tsx";
+import type { IconName } from "./icon-shapes.ts";
+import { Icon } from "./icon.tsx";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 
 const ICONS: Record<Severity, IconName> = {

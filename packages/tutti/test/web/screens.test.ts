@@ -1,0 +1,401 @@
+// The screens of the dashboard in a real browser: inbox, plan, new run, changes, transcript, large plans, and the frame.
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
+import type { Stage } from "./stage.ts";
+import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
+
+async function confirmed(stage: Stage, sessions: object[], message: string): Promise<string> {
+  const { id } = await stage.begin(sessions, message);
+  await stage.until(id, "confirming");
+  await stage.engine.order(id, "confirm");
+  return id;
+}
+
+const asking = (task: string, question: string) =>
+  worker(task, { then: `ask:${question}` }, { tools: ["Write"], write: write(task), block: done({}) });
+
+/** The element at the middle of the locator is the locator itself or inside of it. */
+const isUncovered = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate(`(() => {
+    const element = document.querySelector(${JSON.stringify(selector)});
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  })()`);
+
+describe("The inbox", () => {
+  const onStage = withBrowser();
+
+  test(
+    "shows what waits in all runs, answers with keys, and goes on with the next item",
+    onStage(async (stage) => {
+      const id = await confirmed(
+        stage,
+        [...mainSession([{ id: "a" }, { id: "b" }]), asking("a", "Which colour?"), asking("b", "Which size?")],
+        "Paint the page",
+      );
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 2);
+      const plan = await stage.begin([...mainSession([{ id: "only" }]), goodWorker], "Write one page");
+      await stage.until(plan.id, "confirming");
+
+      const page = await stage.page();
+      const items = page.locator(".inbox-item");
+      await items.nth(2).waitFor();
+      expect(await page.title()).toBe("(3) Inbox · Tutti");
+      // A plan stops its whole run, so it comes first, with its terms.
+      expect(await items.allInnerTexts()).toEqual([
+        expect.stringMatching(/A plan waits for you[\s\S]*Write one page/),
+        expect.stringMatching(/[ab] asks[\s\S]*Paint the page/),
+        expect.stringMatching(/[ab] asks/),
+      ]);
+      const card = page.locator(".inbox-open .question");
+      expect(await card.innerText()).toMatch(/Estimate[\s\S]*min, \$[\s\S]*Budget[\s\S]*Longest chain[\s\S]*only/);
+      await page.keyboard.press("a");
+      await stage.engine.until(plan.id, ({ status }) => status !== "confirming");
+      await page.getByRole("heading", { name: /asks/ }).waitFor();
+
+      // A draft survives a reload, and is reported if the item is answered elsewhere.
+      await page.keyboard.press("r");
+      await page.keyboard.type("Somewhat green");
+      await page.reload();
+      await page.getByLabel("Your answer").waitFor();
+      const shown = (await page.locator(".inbox-item.is-open").getAttribute("data-item"))!;
+      if ((await page.getByLabel("Your answer").inputValue()) === "") await page.keyboard.press("j");
+      expect(await page.getByLabel("Your answer").inputValue()).toBe("Somewhat green");
+      await stage.engine.answer(shown, { text: "Red" });
+      await page.getByText("This was answered elsewhere, so your words were not sent").waitFor();
+      await page.getByText("Somewhat green").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Discard my words" }).click();
+
+      await page.getByLabel("Your answer").fill("Large");
+      await page.getByRole("button", { name: "Answer", exact: true }).click();
+      await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+      await stage.until(id, "completed");
+
+      // The palette finds runs, and `?` shows the shortcuts.
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("paint");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Paint the page" }).waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+    }),
+  );
+
+  test(
+    "names every landmark, retries all failed tasks at once, and skips events and items that it does not know",
+    onStage(async (stage) => {
+      const fails = (task: string) => ({
+        match: { role: "worker", task, attempt: 1 },
+        turns: [{ block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } } }],
+      });
+      const sessions = [
+        ...mainSession([{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }]),
+        fails("a"),
+        fails("b"),
+        asking("c", "Which?"),
+        asking("d", "Which one?"),
+        goodWorker,
+      ];
+      const id = await confirmed(stage, sessions, "Write four pages");
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 4);
+      const page = await stage.page();
+      // A newer server: an event of an unknown type, and an item of an unknown kind, between two known ones.
+      await page.routeWebSocket(/events/, (socket) => {
+        const real = socket.connectToServer();
+        real.onMessage((message) => {
+          const frame = JSON.parse(String(message)) as { seq: number; runSeq: number; run: string };
+          const strange = {
+            seq: frame.seq - 0.5,
+            runSeq: frame.runSeq - 0.5,
+            run: id,
+            timestamp: new Date().toISOString(),
+          };
+          const item = { id: "strange", kind: "weather", run: id, taskId: null, question: "Will it rain?", hash: "h" };
+          socket.send(JSON.stringify({ ...strange, type: "weather:changed", data: { id } }));
+          const added = { ...strange, seq: frame.seq - 0.25, runSeq: frame.runSeq - 0.25 };
+          if (frame.run === id) socket.send(JSON.stringify({ ...added, type: "inbox:added", data: { id, item } }));
+          socket.send(message);
+        });
+      });
+      await page.goto(`${stage.url}/runs/${id}`);
+      await page.getByRole("region", { name: "Failed tasks" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Retry all failed" }).click();
+      await untilStatus(page, "a", "Completed");
+      await untilStatus(page, "b", "Completed");
+      await page.getByText("Will it rain?").waitFor();
+      for (const task of ["c", "d"]) {
+        const question = page.getByRole("region", { name: `Question of ${task}` });
+        await question.getByLabel("Your answer").fill("This one");
+        await question.getByRole("button", { name: "Answer" }).click();
+      }
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+    }),
+  );
+});
+
+describe("A plan", () => {
+  const onStage = withBrowser();
+
+  test(
+    "is edited, keeps its edits over a reload, and reports them when it is confirmed elsewhere",
+    onStage(async (stage) => {
+      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
+      const { id } = await stage.begin([...mainSession(tasks), goodWorker], "Write some pages");
+      await stage.until(id, "confirming");
+      const page = await stage.page(`/runs/${id}`);
+      await page.getByText("Longest chain").waitFor();
+      await page.getByRole("button", { name: "Edit a" }).click();
+      const fields = page.getByRole("group", { name: "Edit a" });
+      await fields.getByLabel("Title").fill("A better title");
+      await page.getByRole("button", { name: "Edit b" }).click();
+      await page.getByRole("group", { name: "Dependencies of b" }).getByLabel("a").uncheck();
+      await page.getByRole("button", { name: "Edit c" }).click();
+      await page.getByRole("button", { name: "Remove c" }).click();
+      await page.getByRole("button", { name: "Add a task" }).click();
+      const added = page.getByRole("group", { name: "Edit added-1" });
+      await added.getByLabel("Title").fill("One more");
+      await added.getByLabel("Description").fill("Write docs/more.md");
+      await page.getByLabel("Budget in US dollars").fill("7");
+      await page.reload();
+      await page.getByRole("heading", { name: "Confirm this plan of 3 tasks?" }).waitFor();
+      await page.getByText("$7.00").waitFor();
+      expect(await violations(page)).toEqual([]);
+
+      // A second tab confirms the plan as it was: the first one says that its edits were not applied.
+      const other = await stage.page(`/runs/${id}`);
+      await page.getByRole("button", { name: "Undo my edits" }).waitFor();
+      await page.setViewportSize({ width: 360, height: 740 });
+      const heading = await page.locator("#plan-title").boundingBox();
+      expect(heading!.width).toBeGreaterThan(200);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      await stage.until(id, "completed");
+      const run = stage.engine.get(id)!;
+      expect(run.tasks.map((task) => [task.id, task.title, task.dependencies])).toEqual([
+        ["a", "A better title", []],
+        ["b", "Title of b", []],
+        ["added-1", "One more", []],
+      ]);
+      expect(run.budget.usd).toBe(7);
+      await other.getByRole("heading", { name: "Success" }).waitFor();
+
+      const again = await stage.begin([...mainSession(tasks), goodWorker], "Write them again");
+      await stage.until(again.id, "confirming");
+      await page.goto(`${stage.url}/runs/${again.id}`);
+      await page.getByLabel("Skip c").check();
+      await stage.engine.order(again.id, "confirm");
+      await page.getByText("Your edits of the plan were not applied.").waitFor();
+    }),
+  );
+
+  test(
+    "of many tasks is a table first, and its graph starts at the tasks at work",
+    onStage(async (stage) => {
+      const first = Array.from({ length: 60 }, (_, i) => ({ id: `t${i}`, dependencies: i < 20 ? [] : [`t${i - 20}`] }));
+      const hangs = { match: { role: "worker", task: "t1" }, turns: [{ say: "hm", then: "hang" }] };
+      const id = await confirmed(stage, [...mainSession(first), hangs, goodWorker], "Write sixty pages");
+      const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
+      await page.getByRole("region", { name: "Table of tasks" }).waitFor();
+      await page.getByLabel("Find tasks").fill("t41");
+      await page.locator('[data-row="t41"]').waitFor();
+      expect(await page.locator("[data-row]").count()).toBe(1);
+      await stage.engine.until(id, ({ workers }) => workers["t1"]?.session.turn != null);
+      await page.getByRole("button", { name: "Graph" }).click();
+      const node = page.locator('.task-node[data-task="t1"]');
+      await page.getByRole("button", { name: "Tasks at work" }).click();
+      await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
+      expect(await page.locator(".react-flow__minimap").count()).toBe(1);
+      expect(await page.locator('a[href*="reactflow"]').count()).toBe(0);
+      const width = (await node.boundingBox())!.width;
+      await page.getByRole("button", { name: "Zoom in" }).click();
+      await expect.poll(async () => (await node.boundingBox())!.width > width).toBe(true);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Timeline" }).click();
+      await page.locator(".timeline-bar").first().waitFor();
+      // A wider node than its header would cut the name of the task.
+      await page.getByRole("button", { name: "Graph" }).click();
+      await node.waitFor();
+      expect(
+        await page.evaluate(
+          "[...document.querySelectorAll('.task-node-top')].every((e) => e.scrollWidth <= e.clientWidth + 1)",
+        ),
+      ).toBe(true);
+    }),
+  );
+});
+
+describe("A run", () => {
+  const onStage = withBrowser();
+
+  test(
+    "is created from a form, shows its changes, and is merged and dropped",
+    onStage(async (stage) => {
+      const page = await stage.page("/runs/new");
+      await page.getByLabel("Request").fill("Document this project");
+      await page.getByLabel("Folder").fill(stage.lab.repo);
+      await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
+      await page.getByLabel("Budget in US dollars").fill("2");
+      await page.getByLabel("Most workers").fill("2");
+      await page.getByLabel("Agent").selectOption("local");
+      expect(await violations(page)).toEqual([]);
+      // The built-in agent would start processes, so this run only has to exist.
+      await page.route("**/api/orchestrator", async (route) => {
+        const body = { ...(route.request().postDataJSON() as object), autoStart: false };
+        await route.continue({ postData: JSON.stringify(body) });
+      });
+      await page.getByRole("button", { name: "Start run" }).click();
+      await page.getByRole("heading", { name: "Document this project" }).waitFor();
+      expect(stage.engine.list()[0]).toMatchObject({ agent: "local", cwd: stage.lab.repo, budget: { usd: 2 } });
+      expect(stage.engine.list()[0]!.template.config.maxWorkers).toBe(2);
+
+      const id = await confirmed(stage, [...mainSession([{ id: "a" }]), goodWorker], "Write a page");
+      await stage.until(id, "completed");
+      await page.goto(`${stage.url}/runs/${id}?tab=changes`);
+      await page.locator(".diff-line.is-added").first().waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel("Of which task").selectOption({ index: 1 });
+      await page.locator(".file-diff").waitFor();
+      await page.getByLabel("Of which task").selectOption({ index: 0 });
+      await page.getByRole("button", { name: "Merge", exact: true }).click();
+      await page.getByRole("button", { name: "Yes, merge" }).click();
+      await page.getByText(/^Merged into /).waitFor();
+      expect(await page.getByRole("textbox", { name: "Command that undoes it" }).inputValue()).toMatch(
+        /^git .*reset --keep /,
+      );
+      await page.reload();
+      await page.getByRole("button", { name: "Drop", exact: true }).click();
+      await page.getByRole("button", { name: "Yes, drop" }).click();
+      await page.getByText(/^Removed tutti\//).waitFor();
+      expect(stage.lab.git("branch", "--list", `tutti/${id}`)).toBe("");
+
+      await page.goto(`${stage.url}/runs?state=success&q=write`);
+      await page.locator(".run-row").waitFor();
+      expect(await page.locator(".run-row").count()).toBe(1);
+      await page.getByLabel("Find runs").fill("nothing like it");
+      await page.getByText("No run matches the filter.").waitFor();
+      expect(page.url()).toContain("q=nothing+like+it");
+      await page.goto(`${stage.url}/costs?by=run`);
+      await page.getByRole("row", { name: new RegExp(id) }).waitFor();
+      await page.goto(`${stage.url}/machine`);
+      await page.getByRole("heading", { name: "Tutti can work here" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+    }),
+  );
+
+  test(
+    "has a docked transcript that opens at its end with one request and takes messages",
+    onStage(async (stage) => {
+      const tools = Array.from({ length: 700 }, (_, i) => `Tool${i}`);
+      const hangs = { match: { role: "worker" }, turns: [{ tools, say: "The last words.", then: "hang" }] };
+      const id = await confirmed(stage, [...mainSession([{ id: "a" }]), hangs], "ابدأ من هنا ".repeat(40));
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn != null);
+      const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
+      await untilStatus(page, "a", "Working");
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        if (request.url().includes("/transcript?")) asked.push(request.url());
+      });
+      await page.locator('.task-node[data-task="a"]').click();
+      const transcript = page.getByRole("region", { name: "Transcript" });
+      await transcript.getByText("The last words.").waitFor();
+      expect(asked[0]).toContain("tail=300");
+      expect(await transcript.locator(".entry").count()).toBeLessThanOrEqual(300);
+      await transcript.getByRole("button", { name: /Show earlier/ }).click();
+      await expect.poll(() => transcript.locator(".entry").count()).toBeGreaterThan(500);
+      await transcript.getByLabel("Find in the transcript").fill("Tool699");
+      await expect.poll(() => transcript.locator(".entry").count()).toBe(1);
+      // Escape in a field belongs to the field.
+      await page.keyboard.press("Escape");
+      expect(await transcript.count()).toBe(1);
+
+      // The panel covers neither the buttons of the run nor those of the task.
+      expect(await isUncovered(page, ".run-header .run-actions .button")).toBe(true);
+      expect(await isUncovered(page, ".task-details .worker-actions .button")).toBe(true);
+      await page.getByLabel("Message to a").fill("Be brief");
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect.poll(() => stage.engine.get(id)!.messages.map(({ text }) => text)).toEqual(["Be brief"]);
+
+      // A link cannot put words on the page.
+      await page.goto(`${stage.url}/runs/${id}?session=Tutti%20says%20yes`);
+      await page.getByText("This run has no task with this name.").waitFor();
+      expect(await page.getByText("Tutti says yes").count()).toBe(0);
+
+      // A paused clock stands still, and paused workers are not at work.
+      await page.goto(`${stage.url}/runs/${id}`);
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await untilStatus(page, "a", "Paused");
+      await page.getByRole("heading", { name: "Paused 1" }).waitFor();
+      const time = () => page.locator(".facts dd").first().innerText();
+      const before = await time();
+      await page.clock.install();
+      await page.clock.runFor(5000);
+      expect(await time()).toBe(before);
+
+      // On a narrow screen the workers come before the graph, and the beginning of a request is visible in the list.
+      await page.setViewportSize({ width: 360, height: 740 });
+      const [workers, graph] = [
+        await page.locator(".workers").boundingBox(),
+        await page.locator(".graph").boundingBox(),
+      ];
+      expect(workers!.y).toBeLessThan(graph!.y);
+      await page.goto(`${stage.url}/runs`);
+      await page.locator(".run-row-request").waitFor();
+      expect(
+        await page.evaluate(`(() => {
+          const box = document.querySelector(".run-row-request");
+          const range = document.createRange();
+          range.setStart(box.firstChild, 0);
+          range.setEnd(box.firstChild, 3);
+          const [word, outer] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
+          return word.left >= outer.left && word.right <= outer.right + 1;
+        })()`),
+      ).toBe(true);
+    }),
+  );
+
+  test(
+    "notices that the connection is dead, forgets errors when the server is back, and asks for a reload after an upgrade",
+    onStage(async (stage) => {
+      const id = await confirmed(
+        stage,
+        [...mainSession([{ id: "a" }]), asking("a", "Which colour?")],
+        "Paint the page",
+      );
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 1);
+      const page = await stage.page(`/runs/${id}`);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByLabel("Your answer").fill("Green");
+      await page.context().setOffline(true);
+      await page.getByText("Reconnecting").waitFor();
+      await page.context().setOffline(false);
+      await page.getByText("Live", { exact: true }).waitFor();
+
+      await stage.stopServer();
+      await page.getByText("Reconnecting").waitFor();
+      await page.getByRole("button", { name: "Answer", exact: true }).click();
+      await page.getByText("The server does not respond.").waitFor();
+      expect(await page.getByLabel("Your answer").inputValue()).toBe("Green");
+      await stage.startServer("0.0.1");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByText("The server does not respond.").waitFor({ state: "detached" });
+      await page.getByText("The server runs another version of Tutti now.").waitFor();
+      expect(await statusOf(page, "a")).toBe("Needs you");
+
+      // Without a session the page of the server takes a token.
+      await page.context().clearCookies();
+      await page.goto(`${stage.url}/?token=wrong`);
+      await page.getByText("This token is wrong, expired or revoked.").waitFor();
+      await page.getByLabel("Token").fill(new URL(stage.openUrl).searchParams.get("token")!);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    }, /ERR_CONNECTION|ERR_INTERNET|WebSocket connection|status of 401/),
+  );
+});

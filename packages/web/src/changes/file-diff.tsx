@@ -1,0 +1,113 @@
+import { useState } from "react";
+import { LineComment } from "./line-comment.tsx";
+import { splitPatch, type PatchLine } from "./split-patch.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { count } from "../text/format.ts";
+import { visible } from "../text/safe-text.ts";
+import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts";
+
+interface Properties {
+  run: string;
+  file: FileChange;
+  /** The task that can receive a comment about a line; null if none can. */
+  author: string | null;
+}
+
+const MOST_LINES = 400;
+
+export function FileDiff({ run, file, author }: Properties) {
+  const { path, from, status, additions, deletions, binary, patch } = file;
+  const [most, setMost] = useState(MOST_LINES);
+  const [commented, setCommented] = useState<number | null>(null);
+  const lines = splitPatch(patch ?? "");
+  return (
+    <details className="file-diff card" open={lines.length <= MOST_LINES}>
+      <summary>
+        <span className="mono clip" title={visible(path)}>
+          {from !== undefined && (
+            <>
+              <AgentText text={from} max={200} /> →{" "}
+            </>
+          )}
+          <AgentText text={path} max={300} />
+        </span>
+        <span className="chip">{status}</span>
+        <span className="push diff-counts">
+          <span className="tone-good">+{count(additions)}</span> <span className="tone-bad">−{count(deletions)}</span>
+        </span>
+      </summary>
+      {binary && <p className="nothing-yet">A binary file.</p>}
+      {!binary && lines.length === 0 && <p className="nothing-yet">No lines changed.</p>}
+      {lines.length > 0 && (
+        <div className="diff-lines" role="region" aria-label={`Changes of ${path}`} tabIndex={0}>
+          <table>
+            <tbody>
+              {lines.slice(0, most).map((line, index) => (
+                <Line
+                  // Lines of a patch never change their order.
+                  key={index}
+                  line={line}
+                  onComment={author === null || line.kind === "hunk" ? undefined : () => setCommented(index)}
+                >
+                  {commented === index && author !== null && (
+                    <LineComment
+                      run={run}
+                      taskId={author}
+                      place={`${path}:${line.after ?? line.before}`}
+                      code={line.text}
+                      onClose={() => setCommented(null)}
+                    />
+                  )}
+                </Line>
+              ))}
+            </tbody>
+          </table>
+          {lines.length > most && (
+            <button type="button" className="button" onClick={() => setMost(most + 2000)}>
+              Show {count(lines.length - most)} more lines
+            </button>
+          )}
+        </div>
+      )}
+    </details>
+  );
+}
+
+const SIGNS: Record<PatchLine["kind"], string> = { added: "+", removed: "−", same: " ", hunk: "", note: "" };
+
+interface LineProperties {
+  line: PatchLine;
+  onComment?: (() => void) | undefined;
+  children: React.ReactNode;
+}
+
+function Line({ line: { kind, text, before, after }, onComment, children }: LineProperties) {
+  return (
+    <>
+      <tr className={`diff-line is-${kind}`}>
+        <td className="diff-number">
+          {onComment ? (
+            <button type="button" title="Comment on this line" onClick={onComment}>
+              <span className="visually-hidden">Comment on line </span>
+              {before ?? after}
+            </button>
+          ) : (
+            before
+          )}
+        </td>
+        <td className="diff-number">{after}</td>
+        <td className="diff-sign" aria-label={kind === "added" || kind === "removed" ? kind : undefined}>
+          {SIGNS[kind]}
+        </td>
+        <td className="diff-text" dir="ltr">
+          {visible(text)}
+        </td>
+      </tr>
+      {children && (
+        <tr>
+          <td colSpan={4}>{children}</td>
+        </tr>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import { useState } from "react";
+import { AskedButton } from "../shell/asked-button.tsx";
+import { CopyLine } from "../parts/copy-line.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { server } from "../shell/server.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+
+interface Report {
+  sentence: string;
+  undo: string | null;
+}
+
+/** Merges the result into the branch of the run's folder, or drops its branch, as `tutti merge` and `tutti drop` do. */
+export function TakeResult({ run }: { run: Run }) {
+  const [report, setReport] = useState<Report | null>(null);
+  const merge = async () => {
+    const { branch, from, to, undo } = await server.merge(run.id);
+    setReport({ sentence: from === to ? `${branch} contains the result already.` : `Merged into ${branch}.`, undo });
+  };
+  const drop = async () => {
+    const { branch, commit, undo } = await server.drop(run.id);
+    setReport({ sentence: commit === null ? "There was no branch to remove." : `Removed ${branch}.`, undo });
+  };
+  if (report) {
+    return (
+      <div className="take-result">
+        <Notice tone="good">{report.sentence}</Notice>
+        {report.undo !== null && <CopyLine label="Command that undoes it" text={report.undo} />}
+      </div>
+    );
+  }
+  return (
+    <div className="take-result run-actions">
+      <AskedButton
+        word="Merge"
+        question="Merge the result into the branch that is checked out in the folder?"
+        yes="Yes, merge"
+        order={merge}
+      />
+      <AskedButton word="Drop" question="Remove the branch of the result?" yes="Yes, drop" order={drop} />
+    </div>
+  );
+}

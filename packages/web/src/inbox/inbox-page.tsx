@@ -1,0 +1,141 @@
+import { useEffect, useRef } from "react";
+import { ItemCard } from "./item-card.tsx";
+import { byCost, costOf, lookOf, timeOf, titleOf } from "./item-look.ts";
+import { LostDrafts } from "./lost-drafts.tsx";
+import { live } from "../live/live-store.ts";
+import { useLive } from "../live/use-live.ts";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { useKeys } from "../shell/keys.ts";
+import { Link } from "../shell/link.tsx";
+import { ProblemCard } from "../shell/problem-card.tsx";
+import { inboxAddress, NEW_RUN, runAddress, runsAddress } from "../shell/page-route.ts";
+import { navigate, replaceAddress } from "../shell/route.ts";
+import { useNow } from "../shell/use-now.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { ago, lastPart, plural } from "../text/format.ts";
+import { shown } from "../text/safe-text.ts";
+import type { WaitingItem } from "../../../tutti/src/client/run-summary.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+const NO_ITEMS: readonly WaitingItem[] = [];
+
+/** Everything that waits for the user, over all runs. An answer leads to the next item. */
+export function InboxPage({ chosen }: { chosen: string | null }) {
+  const runs = useLive((state) => state.runs);
+  const inbox = useLive((state) => state.inbox ?? NO_ITEMS);
+  const error = useLive((state) => state.error);
+  const items = byCost(inbox);
+  const found = items.findIndex(({ id }) => id === chosen);
+  // An answered item leaves the list, and the next one takes its place.
+  const place = useRef(0);
+  if (found >= 0) place.current = found;
+  const index = Math.min(found >= 0 ? found : place.current, items.length - 1);
+  const item = items[index];
+  const now = useNow(true, 30_000);
+
+  useEffect(() => {
+    document.title = items.length > 0 ? `(${items.length}) Inbox · Tutti` : "Inbox · Tutti";
+  }, [items.length]);
+
+  const go = (to: number) => {
+    const next = items[to];
+    if (!next) return false;
+    place.current = to;
+    replaceAddress(inboxAddress(next.id));
+    return true;
+  };
+  useKeys({
+    j: () => go(index + 1),
+    k: () => go(index - 1),
+    o: () => item !== undefined && navigate(runAddress(item.run)),
+  });
+
+  const requestOf = (id: string) => runs?.find((run) => run.id === id);
+  const run = item && requestOf(item.run);
+  return (
+    <div className="page page-inbox">
+      <div className="page-title">
+        <h1>Inbox</h1>
+        <span className="muted">{items.length === 0 ? "" : plural(items.length, "item")}</span>
+      </div>
+      <p className="visually-hidden" role="status">
+        {items.length === 0 ? "Nothing waits for you" : `${plural(items.length, "item")} waiting for you`}
+      </p>
+      {error !== null && <ProblemCard error={error} retry={() => live.retry()} />}
+      {runs === null && error === null && <p className="loading">Loading …</p>}
+      <LostDrafts />
+      {runs !== null && items.length === 0 && (
+        <NothingWaits working={runs.filter((each) => !isRunOver(each.status)).length} />
+      )}
+      {item && (
+        <div className="inbox">
+          <ol className="inbox-items card" aria-label="Waiting items">
+            {items.map((each, at) => (
+              <li key={each.id}>
+                <button
+                  type="button"
+                  className={`inbox-item${each === item ? " is-open" : ""}`}
+                  aria-current={each === item ? "true" : undefined}
+                  data-item={each.id}
+                  onClick={() => go(at)}
+                >
+                  <span className={`inline-mark tone-${costOf(each) === 1 ? "warning" : "you"}`}>
+                    <Icon name={lookOf(each).icon} />
+                  </span>
+                  <span className="inbox-item-what">
+                    <strong className="clip">{titleOf(each)}</strong>
+                    <span className="muted clip agent-text" dir="auto">
+                      {shown(requestOf(each.run)?.userRequest ?? each.run, 120)}
+                    </span>
+                  </span>
+                  <span className="muted inbox-item-time">{ago(timeOf(each.createdAt), now)}</span>
+                </button>
+              </li>
+            ))}
+          </ol>
+          <div className="inbox-open">
+            <p className="inbox-run">
+              <Link to={runAddress(item.run)}>
+                <AgentText text={run?.userRequest ?? item.run} max={240} />
+              </Link>
+              {run && (
+                <span className="muted">
+                  {" "}
+                  in <AgentText text={lastPart(run.cwd)} max={60} />
+                </span>
+              )}
+            </p>
+            <ErrorBoundary key={item.id} part="This item">
+              <ItemCard item={item} hasKeys />
+            </ErrorBoundary>
+            {item.kind === "plan" && (
+              <p>
+                <Link to={runAddress(item.run)}>Open the run to change single tasks</Link>
+              </p>
+            )}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function NothingWaits({ working }: { working: number }) {
+  return (
+    <section className="card empty">
+      <Icon name="check" size={24} />
+      <h2>Nothing waits for you</h2>
+      <p>
+        {working === 0 ? (
+          "No run is at work."
+        ) : (
+          <Link to={runsAddress({ state: "active", text: "" })}>{`${plural(working, "run")} at work`}</Link>
+        )}
+      </p>
+      <Link to={NEW_RUN} className="button button-primary">
+        New run
+      </Link>
+    </section>
+  );
+}

@@ -1,0 +1,215 @@
+import { useId, useRef, useState, type FormEvent } from "react";
+import { titleOf, type AnyItem } from "./item-look.ts";
+import { useRefusal } from "../live/use-live.ts";
+import { ActionError } from "../shell/action-error.tsx";
+import { useKeys } from "../shell/keys.ts";
+import { server } from "../shell/server.ts";
+import { useAction } from "../shell/use-action.ts";
+import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
+import { shown } from "../text/safe-text.ts";
+import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import type { PersonAnswer } from "../../../tutti/src/schema/inbox.ts";
+
+interface Properties {
+  item: AnyItem;
+  /** Whether keys answer this item. Only one item of a page may have them. */
+  hasKeys?: boolean;
+  /** Options that the state of the run does not allow now. */
+  isImpossible?: (option: number) => boolean;
+}
+
+const MOST_OPTIONS = 9;
+
+/** The text of the answer, by kind; kinds without an entry accept only their options. */
+const FIELDS: Partial<Record<AnyItem["kind"], { label: string; submit: string }>> = {
+  question: { label: "Your answer", submit: "Answer" },
+  decision: { label: "Your answer", submit: "Answer" },
+  blocker: { label: "Your answer", submit: "Answer" },
+  permission: { label: "Refuse, and tell the agent why", submit: "Refuse" },
+  plan: { label: "Request changes", submit: "Request a new plan" },
+};
+
+/** Buttons, fields and keys that answer an item. The answer is bound to the version of the item on the screen. */
+export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }: Properties) {
+  const { id, kind, hash, options = [] } = item;
+  const text = useDraftText(id);
+  const field = useId();
+  const box = useRef<HTMLTextAreaElement>(null);
+  const answer = useRef<PersonAnswer | null>(null);
+  const [amount, setAmount] = useState("");
+  const refusal = useRefusal();
+  const write = (words: string) => keepDraft({ item: id, run: item.run, title: item.question, text: words });
+  const action = useAction(async () => {
+    // Forgotten before the item goes, so that the page does not report the words as lost.
+    forgetDraft(id);
+    try {
+      await server.answer(id, answer.current!);
+    } catch (error) {
+      write(text);
+      throw error;
+    }
+  });
+  const isBlocked = action.busy || refusal !== null;
+  const give = (given: PersonAnswer) => {
+    if (isBlocked) return;
+    answer.current = { ...given, hash };
+    action.run();
+  };
+  const choose = (option: number) => {
+    if (option >= Math.min(options.length, MOST_OPTIONS) || isImpossible(option)) return false;
+    give({ option });
+    return true;
+  };
+  const form = FIELDS[kind] ?? (Object.hasOwn(FIELDS, kind) || options.length > 0 ? null : FIELDS.question!);
+  const canApprove = kind === "plan" || kind === "permission";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() === "") return;
+    give(kind === "plan" || kind === "permission" ? { approve: false, text } : { text });
+  };
+  useKeys(
+    hasKeys
+      ? {
+          ...Object.fromEntries(options.slice(0, MOST_OPTIONS).map((_, at) => [String(at + 1), () => choose(at)])),
+          ...(canApprove && { a: () => give({ approve: true }) }),
+          ...(form && { r: () => box.current?.focus() }),
+        }
+      : {},
+  );
+  const hint = (key: string) => (hasKeys ? <kbd aria-hidden="true">{key}</kbd> : null);
+
+  return (
+    <div className="item-answer">
+      {(options.length > 0 || kind === "plan") && (
+        <div className="answer-row">
+          {kind === "plan" && (
+            <button
+              type="button"
+              className="button button-primary"
+              title={refusal ?? undefined}
+              disabled={isBlocked}
+              onClick={() => give({ approve: true })}
+            >
+              Confirm plan {hint("a")}
+            </button>
+          )}
+          {options.slice(0, MOST_OPTIONS).map((option, at) => (
+            <button
+              key={option}
+              type="button"
+              className="button"
+              title={refusal ?? undefined}
+              disabled={isBlocked || isImpossible(at)}
+              onClick={() => choose(at)}
+            >
+              <span className="clip">{shown(capitalize(option), 60)}</span> {hint(String(at + 1))}
+            </button>
+          ))}
+        </div>
+      )}
+      {form && (
+        <form className="answer" onSubmit={submit}>
+          <label htmlFor={field}>
+            {form.label} {hint("r")}
+          </label>
+          <textarea
+            ref={box}
+            id={field}
+            rows={2}
+            value={text}
+            disabled={refusal !== null}
+            aria-label={kind === "question" || kind === "decision" ? "Your answer" : undefined}
+            onChange={({ target }) => write(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+            }}
+          />
+          <div className="answer-row">
+            <button
+              type="submit"
+              className={`button${options.length === 0 ? " button-primary" : ""}`}
+              title={refusal ?? undefined}
+              disabled={isBlocked || text.trim() === ""}
+            >
+              {form.submit}
+            </button>
+          </div>
+        </form>
+      )}
+      {kind === "budget" && (
+        <form
+          className="answer-row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const unit = (item.evidence as { kind?: string } | undefined)?.kind ?? "usd";
+            if (Number(amount) > 0) give({ data: { [unit]: Number(amount) } });
+          }}
+        >
+          <label htmlFor={field}>New limit</label>
+          <input
+            id={field}
+            className="field is-short"
+            type="number"
+            min="0"
+            step="any"
+            value={amount}
+            onChange={({ target }) => setAmount(target.value)}
+          />
+          <button type="submit" className="button" disabled={isBlocked || !(Number(amount) > 0)}>
+            Set the limit
+          </button>
+        </form>
+      )}
+      {kind === "data" && <DataForm label={titleOf(item)} isBlocked={isBlocked} give={give} />}
+      <ActionError error={action.error} />
+    </div>
+  );
+}
+
+interface DataProperties {
+  label: string;
+  isBlocked: boolean;
+  give: (answer: PersonAnswer) => void;
+}
+
+/** The data of a phase that no session could provide, as a JSON object. */
+function DataForm({ isBlocked, give }: DataProperties) {
+  const field = useId();
+  const [text, setText] = useState("");
+  const data = readObject(text);
+  return (
+    <form
+      className="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (data) give({ data });
+      }}
+    >
+      <label htmlFor={field}>Data as a JSON object</label>
+      <textarea
+        id={field}
+        className="mono"
+        rows={4}
+        spellCheck={false}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div className="answer-row">
+        <button type="submit" className="button button-primary" disabled={isBlocked || data === null}>
+          Submit data
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function readObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+import { useId } from "react";
+import { ItemAnswer } from "./item-answer.tsx";
+import { ItemEvidence } from "./item-evidence.tsx";
+import { ItemTerms } from "./item-terms.tsx";
+import { lookOf, titleOf, type AnyItem } from "./item-look.ts";
+import { Icon } from "../parts/icon.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { LongText } from "../text/long-text.tsx";
+
+interface Properties {
+  item: AnyItem;
+  /** The title of the item's task. */
+  task?: string | undefined;
+  hasKeys?: boolean;
+  isImpossible?: (option: number) => boolean;
+}
+
+/** One inbox item: the question, its evidence and terms, and the ways to answer it. */
+export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properties) {
+  const look = lookOf(item);
+  const heading = useId();
+  const isFailure = item.kind === "failure";
+  return (
+    <section
+      className={`card question${isFailure ? "" : " needs-you"}`}
+      // Each landmark needs a name of its own, also among several questions.
+      aria-label={`${look.label}${item.taskId === null ? "" : ` of ${item.taskId}`}${item.index ? ` ${item.index + 1}` : ""}`}
+      aria-describedby={heading}
+    >
+      <header className={`plan-head${isFailure ? " is-failure" : ""}`}>
+        <Icon name={look.icon} size={20} />
+        <div>
+          <h2 id={heading}>
+            {titleOf(item)}
+            {task !== undefined && (
+              <span className="muted">
+                {" "}
+                <AgentText text={task} max={100} />
+              </span>
+            )}
+          </h2>
+          <div className="agent-words">
+            <LongText text={item.question} max={2000} />
+          </div>
+          <ItemTerms item={item} />
+        </div>
+      </header>
+      <ItemEvidence item={item} />
+      <ItemAnswer item={item} hasKeys={hasKeys} {...(isImpossible && { isImpossible })} />
+    </section>
+  );
+}

@@ -1,0 +1,142 @@
+import type { AnyItem } from "./item-look.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { compact, count, money, moment } from "../text/format.ts";
+import { LongText } from "../text/long-text.tsx";
+import type { PlanEstimate } from "../../../tutti/src/run/plan/estimate.ts";
+import type { Budget } from "../../../tutti/src/schema/budget.ts";
+import type { Task } from "../../../tutti/src/schema/task.ts";
+
+type Facts = Record<string, unknown>;
+
+/** The facts that an answer needs, by the kind of the item. Facts of an unknown shape are shown as they are. */
+export function ItemEvidence({ item }: { item: AnyItem }) {
+  const { kind, evidence } = item;
+  if (typeof evidence !== "object" || evidence === null) return null;
+  const facts = evidence as Facts;
+  switch (kind) {
+    case "plan":
+      return <PlanEvidence facts={facts} />;
+    case "permission":
+      return (
+        <FactList
+          rows={[
+            ["Tool", facts["tool"]],
+            ["Subject", facts["subject"]],
+          ]}
+        />
+      );
+    case "budget": {
+      const unit = facts["kind"] === "usd" ? "$" : typeof facts["kind"] === "string" ? facts["kind"] : "";
+      const amount = (value: unknown) => (unit === "$" ? money(Number(value)) : `${count(Number(value))} ${unit}`);
+      return (
+        <FactList
+          rows={[
+            ["Used", amount(facts["used"])],
+            ["Limit", amount(facts["limit"])],
+          ]}
+        />
+      );
+    }
+    case "limit":
+      return (
+        <FactList
+          rows={[
+            ["Provider", facts["provider"]],
+            ["Ends", typeof facts["resetAt"] === "number" ? moment(facts["resetAt"]) : null],
+            ["Resumes by itself", facts["autoResume"] === undefined ? null : facts["autoResume"] ? "yes" : "no"],
+            ["Advice", facts["advice"]],
+          ]}
+        />
+      );
+    case "failure":
+      return (
+        <FactList
+          rows={[
+            ["Attempt", facts["attempt"]],
+            ["Retries", facts["retryCount"]],
+            ["Code", facts["code"]],
+          ]}
+        />
+      );
+    case "decision":
+      return (
+        <FactList
+          rows={[
+            ["Kind", facts["type"]],
+            ["Files", list(facts["files"])],
+            ["Tasks", list(facts["tasks"])],
+          ]}
+        />
+      );
+    default:
+      return <LongText text={JSON.stringify(evidence, null, 2)} max={2000} mono />;
+  }
+}
+
+const list = (value: unknown): string | null => (Array.isArray(value) && value.length > 0 ? value.join(", ") : null);
+
+function FactList({ rows }: { rows: [name: string, value: unknown][] }) {
+  const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  if (known.length === 0) return null;
+  return (
+    <dl className="evidence">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <AgentText text={String(value)} max={600} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const MOST_TASKS = 12;
+
+function PlanEvidence({ facts }: { facts: Facts }) {
+  const tasks = Array.isArray(facts["tasks"]) ? (facts["tasks"] as Task[]) : [];
+  const estimate = facts["estimate"] as PlanEstimate | null | undefined;
+  return (
+    <>
+      {estimate && <PlanTerms estimate={estimate} budget={(facts["budget"] as Budget | undefined) ?? {}} />}
+      <ol className="evidence-tasks">
+        {tasks.slice(0, MOST_TASKS).map(({ id, title, dependencies }, index) => (
+          <li key={`${index} ${id}`}>
+            <code>{id}</code> <AgentText text={title} max={120} />
+            {dependencies.length > 0 && <span className="muted"> after {dependencies.join(", ")}</span>}
+          </li>
+        ))}
+        {tasks.length > MOST_TASKS && <li className="muted">and {tasks.length - MOST_TASKS} more</li>}
+      </ol>
+    </>
+  );
+}
+
+/** What a confirmation approves: time, cost, the longest chain and the budget. */
+export function PlanTerms({ estimate, budget }: { estimate: PlanEstimate; budget: Budget }) {
+  const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
+  const limits = [
+    budget.usd !== undefined && money(budget.usd),
+    budget.tokens !== undefined && `${compact(budget.tokens)} tokens`,
+    budget.minutes !== undefined && `${count(budget.minutes)} min`,
+    budget.turns !== undefined && `${count(budget.turns)} turns`,
+  ].filter(Boolean);
+  const origin = basis === "history" ? `from ${count(samples)} earlier tasks` : "a guess, without earlier tasks";
+  return (
+    <>
+      <FactList
+        rows={[
+          ["Estimate", `${count(Math.ceil(minutes))} min, ${money(usd)}, ${compact(tokens)} tokens (${origin})`],
+          ["Budget", limits.length === 0 ? "no limit" : limits.join(", ")],
+          ["Longest chain", `${criticalPath.join(" → ")} (${count(Math.ceil(criticalMinutes))} min)`],
+        ]}
+      />
+      {advice.map((sentence) => (
+        <p key={sentence} className="muted">
+          <AgentText text={sentence} max={300} />
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { timeOf, type AnyItem } from "./item-look.ts";
+import { Icon } from "../parts/icon.tsx";
+import { useNow } from "../shell/use-now.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { ago, duration } from "../text/format.ts";
+
+const RISKS = { low: null, medium: "Medium risk", high: "High risk" } as const;
+
+/** How long the item waits, what happens without an answer, and what a wrong answer can do. */
+export function ItemTerms({ item }: { item: AnyItem }) {
+  const { createdAt, expiresAt, risk } = item;
+  const now = useNow(true, expiresAt === undefined ? 30_000 : 1000);
+  const left = expiresAt === undefined ? null : timeOf(expiresAt) - now;
+  const riskWord = RISKS[risk] ?? null;
+  return (
+    <p className="item-terms">
+      <span className="muted">asked {ago(timeOf(createdAt), now)}</span>
+      {riskWord !== null && <span className={`chip${risk === "high" ? " tone-bad" : ""}`}>{riskWord}</span>}
+      {left !== null && (
+        <span className="item-deadline">
+          <Icon name="clock" size={14} />
+          <span>
+            {left > 0 ? `answers itself in ${duration(left)}` : "answers itself now"}
+            {item.default !== undefined && (
+              <>
+                {" with "}
+                <q>
+                  <AgentText text={item.default} max={80} />
+                </q>
+              </>
+            )}
+          </span>
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,28 @@
+import { useLive } from "../live/use-live.ts";
+import { Notice } from "../parts/notice.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { forgetDraft, useDrafts } from "../text/drafts.ts";
+import { LongText } from "../text/long-text.tsx";
+
+/** Drafts for items that were answered elsewhere, or withdrawn. Without `run`, of all runs. */
+export function LostDrafts({ run }: { run?: string }) {
+  const drafts = useDrafts();
+  const inbox = useLive((state) => state.inbox);
+  const isKnown = useLive((state) => state.runs !== null && state.connection === "live");
+  if (!isKnown) return null;
+  const open = new Set(inbox.map(({ id }) => id));
+  const lost = drafts.filter((draft) => !open.has(draft.item) && (run === undefined || draft.run === run));
+  return lost.map(({ item, title, text }) => (
+    <Notice key={item} tone="warning">
+      <strong>This was answered elsewhere, so your words were not sent: </strong>
+      <AgentText text={title} max={160} />
+      {isPlanEdit(text) ? <p>Your edits of the plan were not applied.</p> : <LongText text={text} max={600} />}
+      <button type="button" className="button" onClick={() => forgetDraft(item)}>
+        Discard my words
+      </button>
+    </Notice>
+  ));
+}
+
+/** `PlanCard` keeps its edits as JSON, which means nothing to the user. */
+const isPlanEdit = (text: string): boolean => text.startsWith('{"tasks":');

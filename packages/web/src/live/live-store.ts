@@ -1,0 +1,239 @@
+// Everything live in this page, from one WebSocket: the runs, the inbox, the open runs, and the connection itself.
+//
+// Invariants
+// 1. There is one connection. It continues after the last event that it delivered.
+// 2. "Live" is checked: without any event for `QUIET_MS` the store asks the server, and reconnects if it does not answer.
+// 3. A burst of events reads only the runs that changed, once.
+import { RunFeed } from "./run-feed.ts";
+import { notifyUser } from "../notify/notify-user.ts";
+import { baseUrl, server } from "../shell/server.ts";
+import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
+import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
+import { RequestError } from "../../../tutti/src/client/request-error.ts";
+import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
+import { isInformational } from "../../../tutti/src/schema/event.ts";
+import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
+
+export interface LiveState {
+  connection: Connection;
+  /** Null until the first response. */
+  runs: readonly ListedRun[] | null;
+  inbox: readonly WaitingItem[];
+  access: { name: string | null; role: TokenRole } | null;
+  /** True after the server was replaced by another version: the page may not know its events. */
+  isOutdated: boolean;
+  error: unknown;
+}
+
+const REFRESH_AFTER_MS = 200;
+const QUIET_MS = 15_000;
+const ANSWER_MS = 4000;
+const PAGE = 1000;
+/** Open runs that stay in memory after the user left them. */
+const KEPT_FEEDS = 3;
+
+type Read<T> = (page: { after?: string; limit: number }) => Promise<T[]>;
+
+async function readAll<T extends { id: string }>(read: Read<T>): Promise<T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const part = await read({ limit: PAGE, ...(after !== undefined && { after }) });
+    all.push(...part);
+    if (part.length < PAGE) return all;
+  }
+}
+
+export class LiveStore {
+  #state: LiveState = {
+    connection: "connecting",
+    runs: null,
+    inbox: [],
+    access: null,
+    isOutdated: false,
+    error: null,
+  };
+  readonly #listeners = new Set<() => void>();
+  readonly #feeds = new Map<string, RunFeed>();
+  readonly #changed = new Set<string>();
+  #isListStale = true;
+  #isInboxStale = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #refreshing: Promise<void> | null = null;
+  #lastSeq: number | undefined;
+  #heardAt = 0;
+  #version: string | null = null;
+  #unsubscribe: (() => void) | null = null;
+
+  readonly state = (): LiveState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  begin(): void {
+    this.#connect();
+    setInterval(() => void this.#checkQuiet(), QUIET_MS / 3);
+    for (const type of ["offline", "online"]) addEventListener(type, () => void this.#check());
+    document.addEventListener("visibilitychange", () => void this.#checkQuiet());
+  }
+
+  /** The feed of a run. It is loaded once and kept while a component uses it. */
+  feed(id: string): RunFeed {
+    const known = this.#feeds.get(id);
+    if (known) {
+      // A `Map` keeps insertion order, so the feed used last comes last.
+      this.#feeds.delete(id);
+      this.#feeds.set(id, known);
+      return known;
+    }
+    const feed = new RunFeed(id);
+    this.#feeds.set(id, feed);
+    void feed.load();
+    const unused = [...this.#feeds.values()].filter((each) => each !== feed && !each.isWatched);
+    for (const each of unused.slice(0, Math.max(0, this.#feeds.size - KEPT_FEEDS))) {
+      this.#feeds.delete(each.id);
+      each.close();
+    }
+    return feed;
+  }
+
+  /** Reads everything again, after an error. */
+  retry(): void {
+    this.#isListStale = this.#isInboxStale = true;
+    this.#show({ error: null });
+    for (const feed of this.#feeds.values()) void feed.catchUp();
+    void this.#check();
+    void this.#refresh();
+  }
+
+  #connect(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = followEvents({
+      baseUrl,
+      ...(this.#lastSeq !== undefined && { after: this.#lastSeq }),
+      onFrame: (frame) => this.#receive(frame),
+      onConnection: (connection) => this.#onConnection(connection),
+    });
+  }
+
+  #onConnection(connection: Connection): void {
+    this.#show({ connection });
+    if (connection === "live") {
+      this.#heardAt = Date.now();
+      // Before its first event a connection has no position, so events may have been missed.
+      this.#isListStale = this.#isInboxStale = true;
+      for (const feed of this.#feeds.values()) void feed.catchUp();
+      void this.#check();
+      void this.#refresh();
+    } else if (connection === "waiting") {
+      void this.#findRefusal();
+    }
+  }
+
+  #receive(frame: Frame): void {
+    this.#lastSeq = frame.seq;
+    this.#heardAt = Date.now();
+    const { run, type } = frame;
+    const feed = run === null ? undefined : this.#feeds.get(run);
+    feed?.receive(frame);
+    try {
+      notifyUser(toStoredEvent(frame), feed?.run ?? null);
+    } catch {
+      // An event of a newer server. The rest of the page goes on.
+    }
+    if (run === null || isInformational(type)) return;
+    if (type === "log:removed") this.#isListStale = true;
+    if (/^(inbox|orchestrator|log):/.test(type)) this.#isInboxStale = true;
+    this.#changed.add(run);
+    this.#timer ??= setTimeout(() => void this.#refresh(), REFRESH_AFTER_MS);
+  }
+
+  /** One refresh at a time; events during it start the next one. */
+  async #refresh(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#refreshing) {
+      await this.#refreshing;
+      if (this.#changed.size === 0 && !this.#isListStale && !this.#isInboxStale) return;
+    }
+    this.#refreshing = this.#readChanges().finally(() => (this.#refreshing = null));
+    await this.#refreshing;
+  }
+
+  async #readChanges(): Promise<void> {
+    const [wholeList, wholeInbox] = [this.#isListStale || this.#state.runs === null, this.#isInboxStale];
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    this.#isListStale = this.#isInboxStale = false;
+    try {
+      const [runs, inbox] = await Promise.all([
+        wholeList ? readAll((page) => server.list(page)) : this.#readRuns(ids),
+        wholeInbox ? readAll((page) => server.inbox(page)) : this.#state.inbox,
+      ]);
+      this.#show({ runs, inbox, error: null });
+    } catch (error) {
+      this.#isListStale ||= wholeList;
+      this.#isInboxStale ||= wholeInbox;
+      for (const id of ids) this.#changed.add(id);
+      // While the server is away, the page keeps what it shows.
+      if (this.#state.runs === null || isRefusal(error)) this.#show({ error });
+    }
+  }
+
+  async #readRuns(ids: readonly string[]): Promise<readonly ListedRun[]> {
+    const known = this.#state.runs ?? [];
+    if (ids.length === 0) return known;
+    const query = { ids: ids.join(","), limit: PAGE };
+    const changed = new Map(
+      ((await server.call("GET /api/orchestrator", { query })) as ListedRun[]).map((run) => [run.id, run]),
+    );
+    const kept = known.map((run) => {
+      const fresh = changed.get(run.id) ?? run;
+      changed.delete(run.id);
+      return fresh;
+    });
+    return [...kept, ...changed.values()];
+  }
+
+  async #checkQuiet(): Promise<void> {
+    if (this.#state.connection !== "live" || Date.now() - this.#heardAt < QUIET_MS || document.hidden) return;
+    await this.#check();
+  }
+
+  /** Asks the server for its version and the rights of this page. Without an answer the connection is opened again. */
+  async #check(): Promise<void> {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    try {
+      const { version } = await server.call("GET /api/health", { signal });
+      this.#heardAt = Date.now();
+      this.#version ??= version;
+      if (version !== this.#version) this.#show({ isOutdated: true });
+      const access = await server.call("GET /api/access", { signal });
+      const known = this.#state.access;
+      if (known?.name !== access.name || known.role !== access.role) this.#show({ access });
+    } catch {
+      if (this.#state.connection === "live") this.#connect();
+    }
+  }
+
+  /** A rejected WebSocket gives no reason, so ask over HTTP. Reconnecting helps if the server is down, not on 401 or 403. */
+  async #findRefusal(): Promise<void> {
+    const error: unknown = await server.inbox({ limit: 1 }).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (isRefusal(error)) this.#show({ error });
+  }
+
+  #show(part: Partial<LiveState>): void {
+    this.#state = { ...this.#state, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RequestError && (error.status === 401 || error.status === 403);
+
+export const live = new LiveStore();

@@ -1,0 +1,158 @@
+// The live state of one run: the snapshot of the server, the end of its log, and every further event, folded with the
+// server's `apply`. The page shows nothing but this fold.
+//
+// Invariants
+// 1. Each event is folded once, in the order of `runSeq`. A gap is filled from the log before anything else is folded.
+// 2. An event that cannot be folded changes nothing. `isOutdated` then tells the page to ask for a reload.
+// 3. A burst of events notifies the listeners once.
+import { activityLine, type ActivityLine } from "../run/activity.ts";
+import { server } from "../shell/server.ts";
+import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
+import { RequestError } from "../../../tutti/src/client/request-error.ts";
+import { apply, FOLD_VERSION } from "../../../tutti/src/run/apply.ts";
+import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+
+export interface RunFeedState {
+  run: Run | null;
+  /** The newest `MAX_ACTIVITY` events that have a sentence. */
+  activity: readonly ActivityLine[];
+  /** From `orchestrator:started`; they are not part of the fold. */
+  warnings: readonly string[];
+  isOutdated: boolean;
+  error: unknown;
+}
+
+const PAGE = 1000;
+const MAX_ACTIVITY = 200;
+const SHOW_AFTER_MS = 40;
+
+export class RunFeed {
+  readonly id: string;
+  readonly #listeners = new Set<() => void>();
+  readonly #closed = new AbortController();
+  #state: RunFeedState = { run: null, activity: [], warnings: [], isOutdated: false, error: null };
+  /** The newest fold; `#show` copies it into `#state` for the listeners. */
+  #run: Run | null = null;
+  #activity: ActivityLine[] = [];
+  #seq = 0;
+  /** Frames that arrive while the log is read. Null if nothing is being read. */
+  #waiting: Frame[] | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  readonly state = (): RunFeedState => this.#state;
+
+  get run(): Run | null {
+    return this.#run;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  get isWatched(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  load(): Promise<void> {
+    return this.#reading(async () => {
+      const [{ fold, seq, run, warnings }, frames] = await Promise.all([
+        server.call("GET /api/orchestrator/:id/snapshot", { params: { id: this.id }, signal: this.#closed.signal }),
+        server.call("GET /api/orchestrator/:id/events", {
+          params: { id: this.id },
+          query: { tail: MAX_ACTIVITY },
+          signal: this.#closed.signal,
+        }),
+      ]);
+      this.#run = null;
+      this.#activity = [];
+      this.#seq = 0;
+      this.#state = { ...this.#state, warnings, isOutdated: false };
+      // Another fold may give the same members another meaning, so the whole log is folded instead.
+      if (fold !== FOLD_VERSION) return this.#readLog();
+      this.#run = run;
+      this.#seq = seq;
+      for (const frame of frames) if (frame.runSeq <= run.runSeq) this.#describe(toStoredEvent(frame), run);
+    });
+  }
+
+  /** Reads the events that were missed, for example while the connection was lost. */
+  catchUp(): Promise<void> {
+    if (this.#run === null) return this.load();
+    return this.#reading(() => this.#readLog());
+  }
+
+  receive(frame: Frame): void {
+    if (this.#waiting) this.#waiting.push(frame);
+    else this.#take(frame);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async #reading(read: () => Promise<void>): Promise<void> {
+    if (this.#waiting) return;
+    this.#waiting = [];
+    try {
+      await read();
+      this.#show({ error: null });
+    } catch (error) {
+      if (!this.#closed.signal.aborted) this.#show({ error });
+    }
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    for (const frame of waiting) this.receive(frame);
+  }
+
+  async #readLog(): Promise<void> {
+    for (;;) {
+      const page = { after: this.#seq, limit: PAGE };
+      const frames = await server.events(this.id, page, this.#closed.signal);
+      for (const frame of frames) this.#fold(frame);
+      if (frames.length === 0) return;
+    }
+  }
+
+  #take(frame: Frame): void {
+    if (frame.type === "log:removed")
+      return this.#show({ error: new RequestError("run_not_found", `Run "${this.id}" was deleted.`, { status: 404 }) });
+    // Without a state the first `load` has failed, and the next one reads this event.
+    if (this.#run === null) return;
+    if (frame.runSeq > this.#run.runSeq + 1) return void this.catchUp();
+    this.#fold(frame);
+    this.#timer ??= setTimeout(() => this.#show({}), SHOW_AFTER_MS);
+  }
+
+  #fold(frame: Frame): void {
+    this.#seq = Math.max(this.#seq, frame.seq);
+    if (this.#run !== null && frame.runSeq <= this.#run.runSeq) return;
+    try {
+      const event = toStoredEvent(frame);
+      this.#run = apply(this.#run, event);
+      this.#describe(event, this.#run);
+    } catch {
+      // A newer server may give a known type another shape.
+      if (this.#run) this.#run = { ...this.#run, runSeq: frame.runSeq };
+      this.#state = { ...this.#state, isOutdated: true };
+    }
+  }
+
+  #describe(event: StoredEvent, run: Run): void {
+    const line = activityLine(event, run);
+    if (line) this.#activity = [...this.#activity, line].slice(-MAX_ACTIVITY);
+  }
+
+  #show(part: Partial<RunFeedState>): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#state = { ...this.#state, run: this.#run, activity: this.#activity, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,21 @@
+import { useMemo, useSyncExternalStore } from "react";
+import { live, type LiveState } from "./live-store.ts";
+import type { RunFeedState } from "./run-feed.ts";
+import { allows, type TokenRole } from "../../../tutti/src/schema/token-role.ts";
+
+/** `select` must return a part of the state, not a new object, so that other changes cause no render. */
+export function useLive<T>(select: (state: LiveState) => T): T {
+  return useSyncExternalStore(live.subscribe, () => select(live.state()));
+}
+
+export function useRunFeed(id: string): RunFeedState {
+  const feed = useMemo(() => live.feed(id), [id]);
+  return useSyncExternalStore(feed.subscribe, feed.state);
+}
+
+/** Why this page may not do what needs the role; null if it may, or its role is not known yet. */
+export function useRefusal(needs: TokenRole = "operate"): string | null {
+  const access = useLive((state) => state.access);
+  if (access === null || allows(access.role, needs)) return null;
+  return `Your token ${access.name === null ? "" : `"${access.name}" `}has the role ${access.role}. This needs ${needs}.`;
+}

@@ -1,0 +1,97 @@
+import { useEffect } from "react";
+import { useLive } from "../live/use-live.ts";
+import { ActionError } from "../shell/action-error.tsx";
+import { Link } from "../shell/link.tsx";
+import { costsAddress, runAddress } from "../shell/page-route.ts";
+import { replaceAddress } from "../shell/route.ts";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { compact, count, money } from "../text/format.ts";
+import type { UsageGroup, UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
+import "../styles/machine.css";
+
+const GROUPS: Record<UsageGroup, string> = {
+  day: "Day",
+  run: "Run",
+  agent: "Agent",
+  model: "Model",
+  template: "Template",
+  repository: "Folder",
+};
+
+/** Tokens and costs of all runs. */
+export function CostsPage({ by }: { by: string }) {
+  const group = (Object.hasOwn(GROUPS, by) ? by : "day") as UsageGroup;
+  // A finished run changes the sums; a turn within a run shows with the next visit.
+  const ended = useLive((state) => state.runs?.filter(({ completedAt }) => completedAt !== null).length ?? 0);
+  const { value, error, isLoading } = useRequest(`${group} ${ended}`, (signal) =>
+    server.call("GET /api/usage", { query: { by: group, limit: 10_000 }, signal }),
+  );
+  useEffect(() => {
+    document.title = "Costs · Tutti";
+  }, []);
+  const rows: UsageRow[] =
+    group === "day" ? (value ?? []).toReversed() : (value ?? []).toSorted((a, b) => b.usd - a.usd);
+  const total = rows.reduce((sum, { usd }) => sum + usd, 0);
+  const most = Math.max(0, ...rows.map(({ usd }) => usd));
+  return (
+    <div className="page page-form">
+      <div className="page-title">
+        <h1>Costs</h1>
+        <span className="muted">{value && `${money(total)} in all`}</span>
+      </div>
+      <div className="filter-words" role="group" aria-label="Sum by">
+        {Object.entries(GROUPS).map(([name, word]) => (
+          <button
+            key={name}
+            type="button"
+            className={`button${name === group ? " is-chosen" : ""}`}
+            aria-pressed={name === group}
+            onClick={() => replaceAddress(costsAddress(name))}
+          >
+            {word}
+          </button>
+        ))}
+      </div>
+      <ActionError error={error} />
+      {isLoading && value === null && <p className="loading">Loading …</p>}
+      {value?.length === 0 && <p className="nothing-yet">No agent has used tokens yet.</p>}
+      {rows.length > 0 && (
+        <div className="card cost-rows" tabIndex={0} role="region" aria-label="Table of costs">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{GROUPS[group]}</th>
+                <th scope="col">Cost</th>
+                <th scope="col">Input tokens</th>
+                <th scope="col">Output tokens</th>
+                <th scope="col">Turns</th>
+                <th scope="col">Runs</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ key, usd, inputTokens, outputTokens, turns, runs }) => (
+                <tr key={key}>
+                  <th scope="row">
+                    {group === "run" ? <Link to={runAddress(key)}>{key}</Link> : <AgentText text={key} max={120} />}
+                  </th>
+                  <td>
+                    {money(usd)}
+                    <span className="cost-bar" aria-hidden="true">
+                      <span style={{ width: `${most === 0 ? 0 : (usd / most) * 100}%` }} />
+                    </span>
+                  </td>
+                  <td>{compact(inputTokens)}</td>
+                  <td>{compact(outputTokens)}</td>
+                  <td>{count(turns)}</td>
+                  <td>{count(runs)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { useEffect, useState } from "react";
+import { useRefusal } from "../live/use-live.ts";
+import { ActionError } from "../shell/action-error.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import "../styles/machine.css";
+
+const TONES = { ok: "good", warning: "warning", missing: "bad" } as const;
+const ICONS = { ok: "check", warning: "warning", missing: "cross" } as const;
+
+/** What is installed on the server's machine, its settings, and a test of its notifications. */
+export function MachinePage() {
+  const refusal = useRefusal();
+  const doctor = useRequest(refusal === null ? "doctor" : null, (signal) => server.call("GET /api/doctor", { signal }));
+  const { value: settings } = useRequest(refusal === null ? "settings" : null, (signal) =>
+    server.call("GET /api/settings", { signal }),
+  );
+  useEffect(() => {
+    document.title = "Machine · Tutti";
+  }, []);
+  return (
+    <div className="page page-form">
+      <div className="page-title">
+        <h1>Machine</h1>
+        {settings && <span className="muted">{`Tutti ${settings.version}`}</span>}
+      </div>
+      {refusal !== null && <Notice tone="warning">{refusal}</Notice>}
+      <ActionError error={doctor.error} />
+      {doctor.isLoading && <p className="loading">Checking the machine …</p>}
+      {doctor.value && (
+        <section className="card" aria-labelledby="checks-title">
+          <h2 id="checks-title" className="card-title">
+            {doctor.value.ok ? "Tutti can work here" : "Tutti cannot work here"}
+          </h2>
+          <ul className="checks">
+            {doctor.value.checks.map(({ name, status, found, advice }, index) => (
+              <li key={`${index} ${name}`}>
+                <span className={`inline-mark tone-${TONES[status]}`}>
+                  <Icon name={ICONS[status]} size={14} />
+                  <span className="visually-hidden">{status}</span>
+                </span>
+                <strong>{name}</strong>
+                <span>
+                  <AgentText text={found} max={400} />
+                  {advice !== undefined && (
+                    <span className="muted">
+                      {" "}
+                      <AgentText text={advice} max={400} />
+                    </span>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {settings && (
+        <section className="card" aria-labelledby="settings-title">
+          <h2 id="settings-title" className="card-title">
+            Settings
+          </h2>
+          <dl className="evidence settings">
+            {Object.entries({
+              "Data folder": settings.dataDir,
+              Agent: settings.agent ?? "local",
+              Template: settings.template ?? "documentation",
+              "Own agents": settings.agents.map(({ name }) => name).join(", "),
+              Folders: settings.folders?.join(", ") ?? "all",
+              Retention: settings.retention ? JSON.stringify(settings.retention) : "all runs are kept",
+              Notifications: settings.notifications.targets.join(", ") || "none",
+            })
+              .filter(([, value]) => value !== "")
+              .map(([name, value]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>
+                    <AgentText text={value} max={400} />
+                  </dd>
+                </div>
+              ))}
+          </dl>
+          <NotifyTest hasTargets={settings.notifications.targets.length > 0} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function NotifyTest({ hasTargets }: { hasTargets: boolean }) {
+  const [results, setResults] = useState<{ target: string; ok: boolean; detail: string }[]>([]);
+  return (
+    <div className="notify-test">
+      <OrderButton
+        word="Send a test notification"
+        disabled={!hasTargets}
+        reason={hasTargets ? undefined : "No target is configured."}
+        order={async () => setResults((await server.call("POST /api/notify/test")).targets)}
+      />
+      {results.map(({ target, ok, detail }) => (
+        <Notice key={target} tone={ok ? "good" : "bad"}>
+          <AgentText text={`${target}: ${detail}`} max={300} />
+        </Notice>
+      ))}
+    </div>
+  );
+}

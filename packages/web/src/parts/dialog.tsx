@@ -1,0 +1,39 @@
+import { useEffect, useId, useRef, type ReactNode } from "react";
+import { Icon } from "./icon.tsx";
+
+interface Properties {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A modal `dialog`: the browser keeps the focus inside, closes it on Escape and returns the focus. */
+export function Dialog({ title, onClose, children }: Properties) {
+  const box = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    box.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      className="dialog"
+      aria-labelledby={heading}
+      onClose={onClose}
+      onClick={({ target }) => {
+        // Only the backdrop is outside of all children.
+        if (target === box.current) box.current?.close();
+      }}
+    >
+      <div className="dialog-content">
+        <header className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <button type="button" className="button-icon" aria-label="Close" onClick={() => box.current?.close()}>
+            <Icon name="cross" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

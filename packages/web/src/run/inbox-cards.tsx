@@ -1,0 +1,82 @@
+// The open inbox items of a run except its plan, which has `PlanCard`. Items that stop the run come first; failed tasks
+// share one card.
+import { ItemCard } from "../inbox/item-card.tsx";
+import { costOf } from "../inbox/item-look.ts";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { plural } from "../text/format.ts";
+import { canResumeMain } from "../../../tutti/src/run/lifecycle.ts";
+import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
+import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+
+export function InboxCards({ run }: { run: Run }) {
+  const items = Object.values(run.inbox).filter(({ kind }) => kind !== "plan");
+  const failures = items.filter(({ kind, taskId }) => kind === "failure" && taskId !== null);
+  const others = items
+    .filter((item) => !failures.includes(item))
+    .toSorted((a, b) => costOf(b) - costOf(a) || a.createdAt - b.createdAt);
+  const single = failures.length === 1 ? failures : [];
+  return (
+    <>
+      {[...others, ...single].map((item, index) => (
+        <ErrorBoundary key={item.id} part="This item">
+          <ItemCard
+            item={item}
+            task={run.tasks.find(({ id }) => id === item.taskId)?.title}
+            hasKeys={index === 0 && run.status !== "confirming"}
+            // Option 0 of a failure is the retry, which the server rejects while the run merges or verifies.
+            isImpossible={(option) => item.kind === "failure" && option === 0 && !canTryAgain(run, item)}
+          />
+        </ErrorBoundary>
+      ))}
+      {failures.length > 1 && <FailedTasks run={run} failures={failures} />}
+    </>
+  );
+}
+
+const canTryAgain = (run: Run, { taskId }: InboxItem): boolean =>
+  taskId === null ? canResumeMain(run) : canRetry(run, taskId);
+
+function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
+  const possible = failures.filter((item) => canTryAgain(run, item));
+  const answer = (items: InboxItem[], option: number) => async () => {
+    for (const { id, hash } of items) await server.answer(id, { option, hash });
+  };
+  return (
+    <section className="card question" aria-label="Failed tasks">
+      <header className="plan-head is-failure">
+        <Icon name="warning" size={20} />
+        <div>
+          <h2>{plural(failures.length, "task")} did not complete</h2>
+        </div>
+        <div className="run-actions">
+          <OrderButton
+            word="Retry all failed"
+            primary
+            disabled={possible.length === 0}
+            reason={possible.length === 0 ? "The run merges or verifies now." : undefined}
+            order={answer(possible, 0)}
+          />
+        </div>
+      </header>
+      <ul className="failed-tasks">
+        {failures.map((item) => (
+          <li key={item.id}>
+            <code>{item.taskId}</code>
+            <AgentText text={(item.evidence as { error?: string } | undefined)?.error ?? item.question} max={300} />
+            <OrderButton
+              word="Try it again"
+              label={`Try it again: ${item.taskId}`}
+              disabled={!canTryAgain(run, item)}
+              order={answer([item], 0)}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

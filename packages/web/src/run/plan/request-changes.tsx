@@ -1,0 +1,41 @@
+import { useId, useState, type FormEvent } from "react";
+import { useRefusal } from "../../live/use-live.ts";
+import { ActionError } from "../../shell/action-error.tsx";
+import { server } from "../../shell/server.ts";
+import { useAction } from "../../shell/use-action.ts";
+
+/** Sends the plan back with words. The main session then makes a new plan. */
+export function RequestChanges({ run }: { run: string }) {
+  const [text, setText] = useState("");
+  const field = useId();
+  const refusal = useRefusal();
+  const action = useAction(() => server.order(run, "requestChanges", { text }));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") action.run();
+  };
+  return (
+    <form className="answer" onSubmit={submit}>
+      <label htmlFor={field}>Request changes</label>
+      <textarea
+        id={field}
+        rows={2}
+        placeholder="Describe the changes. The main session makes a new plan."
+        value={text}
+        disabled={refusal !== null}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div className="answer-row">
+        <button
+          type="submit"
+          className="button"
+          title={refusal ?? undefined}
+          disabled={action.busy || refusal !== null || text.trim() === ""}
+        >
+          Request a new plan
+        </button>
+      </div>
+      <ActionError error={action.error} />
+    </form>
+  );
+}

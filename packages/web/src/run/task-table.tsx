@@ -1,0 +1,111 @@
+import { memo, useState } from "react";
+import { workerTime } from "./clock.ts";
+import type { StatusStyle } from "./run-look.ts";
+import { taskLook } from "./task-look.ts";
+import { Icon } from "../parts/icon.tsx";
+import { useNow } from "../shell/use-now.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { duration, money } from "../text/format.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+interface Properties {
+  run: Run;
+  opened: string | null;
+  onOpen: (session: string) => void;
+}
+
+/** All tasks as rows; the equal of the graph for the keyboard, for screen readers and for large plans. */
+export function TaskTable({ run, opened, onOpen }: Properties) {
+  const [text, setText] = useState("");
+  const now = useNow(!isRunOver(run.status) && run.status !== "paused", 5000);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = run.tasks
+    .map((task) => {
+      const worker = run.workers[task.id];
+      const time = worker ? workerTime(worker, now) : null;
+      return {
+        ...taskLook(run, task),
+        id: task.id,
+        title: task.title,
+        needs: task.dependencies.join(", "),
+        progress: worker?.progress ?? 0,
+        time: time === null ? "" : duration(time),
+        cost: worker && worker.usage.usd > 0 ? money(worker.usage.usd) : "",
+      };
+    })
+    .filter(({ id, title, word }) => {
+      const searched = `${id} ${title} ${word}`.toLowerCase();
+      return words.every((each) => searched.includes(each));
+    });
+  return (
+    <div className="task-table">
+      <input
+        className="field"
+        type="search"
+        aria-label="Find tasks"
+        placeholder="Find tasks by name or state, such as failed"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div className="task-table-rows" tabIndex={0} role="region" aria-label="Table of tasks">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col">Task</th>
+              <th scope="col">After</th>
+              <th scope="col">Time</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <Row key={`${index} ${row.id}`} {...row} isOpen={opened === row.id} onOpen={onOpen} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+interface RowProperties extends StatusStyle {
+  id: string;
+  title: string;
+  needs: string;
+  progress: number;
+  time: string;
+  cost: string;
+  isOpen: boolean;
+  onOpen: (session: string) => void;
+}
+
+/** `onOpen` is the same for all rows, so a new one needs no new row. */
+const Row = memo(
+  function Row({ id, title, needs, word, tone, icon, progress, time, cost, isOpen, onOpen }: RowProperties) {
+    return (
+      <tr className={isOpen ? "is-open" : undefined}>
+        <td>
+          <span className={`inline-mark tone-${tone}`}>
+            <Icon name={icon === "spinner" ? "dot" : icon} size={14} />
+            {word}
+            {tone === "running" && progress > 0 && ` ${progress} %`}
+          </span>
+        </td>
+        <td>
+          <button type="button" className="row-button" data-row={id} onClick={() => onOpen(id)}>
+            <code>{id}</code> <AgentText text={title} max={160} />
+          </button>
+        </td>
+        <td className="muted">
+          <AgentText text={needs} max={120} />
+        </td>
+        <td>{time}</td>
+        <td>{cost}</td>
+      </tr>
+    );
+  },
+  ({ onOpen: _was, ...before }, { onOpen: _is, ...after }) =>
+    Object.entries(after).every(([name, value]) => before[name as keyof typeof before] === value),
+);

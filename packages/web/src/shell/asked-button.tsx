@@ -1,0 +1,45 @@
+import { useState } from "react";
+import { ActionError } from "./action-error.tsx";
+import { useAction } from "./use-action.ts";
+import { useRefusal } from "../live/use-live.ts";
+
+interface Properties {
+  word: string;
+  label?: string;
+  question: string;
+  yes: string;
+  order: () => Promise<unknown>;
+}
+
+/** Asks for confirmation in place, for what cannot be taken back. */
+export function AskedButton({ word, label, question, yes, order }: Properties) {
+  const [asking, setAsking] = useState(false);
+  const action = useAction(order);
+  const refusal = useRefusal();
+  if (!asking) {
+    return (
+      <button
+        type="button"
+        className="button"
+        aria-label={label}
+        title={refusal ?? undefined}
+        disabled={refusal !== null}
+        onClick={() => setAsking(true)}
+      >
+        {word}
+      </button>
+    );
+  }
+  return (
+    <span className="asking" role="group" aria-label={question}>
+      <span>{question}</span>
+      <button type="button" className="button button-danger" disabled={action.busy} onClick={action.run}>
+        {yes}
+      </button>
+      <button type="button" className="button" autoFocus onClick={() => setAsking(false)}>
+        No
+      </button>
+      <ActionError error={action.error} />
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import { Component, type ReactNode } from "react";
+import { Notice } from "../parts/notice.tsx";
+import { describeProblem } from "./problem.ts";
+
+interface Properties {
+  /** Names the part of the page, for example "The graph". */
+  part?: string;
+  children: ReactNode;
+}
+
+/** Keeps an error of one panel from emptying the whole page. */
+export class ErrorBoundary extends Component<Properties, { error: unknown }> {
+  override state: { error: unknown } = { error: null };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    const { part = "This page", children } = this.props;
+    if (this.state.error === null) return children;
+    return (
+      <Notice tone="bad">
+        {`${part} cannot be shown: ${describeProblem(this.state.error).advice} `}
+        <button type="button" className="button-link" onClick={() => this.setState({ error: null })}>
+          Show it again
+        </button>
+      </Notice>
+    );
+  }
+}

@@ -1,0 +1,123 @@
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { ConnectionMark } from "./connection-mark.tsx";
+import type { IconName } from "../parts/icon-shapes.ts";
+import { Icon } from "../parts/icon.tsx";
+import { isTyping } from "./keys.ts";
+import { Link } from "./link.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { COSTS, INBOX, MACHINE, NEW_RUN, RUNS, type PageRoute } from "./page-route.ts";
+import { navigate } from "./route.ts";
+import { ThemeToggle } from "./theme-toggle.tsx";
+import { useLive } from "../live/use-live.ts";
+import { NotifySwitch } from "../notify/notify-switch.tsx";
+
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
+const ShortcutHelp = lazy(async () => ({ default: (await import("./shortcut-help.tsx")).ShortcutHelp }));
+
+const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"]; key: string }[] = [
+  { to: INBOX, name: "Inbox", icon: "inbox", view: "inbox", key: "i" },
+  { to: RUNS, name: "Runs", icon: "list", view: "runs", key: "r" },
+  { to: NEW_RUN, name: "New run", icon: "plus", view: "new", key: "n" },
+  { to: COSTS, name: "Costs", icon: "coins", view: "costs", key: "c" },
+  { to: MACHINE, name: "Machine", icon: "tool", view: "machine", key: "m" },
+];
+
+/** The parts around every view: places, connection, role, palette and help. */
+export function Frame({ route, children }: { route: PageRoute; children: ReactNode }) {
+  const inbox = useLive((state) => state.inbox);
+  const connection = useLive((state) => state.connection);
+  const access = useLive((state) => state.access);
+  const isOutdated = useLive((state) => state.isOutdated);
+  const [opened, setOpened] = useState<"palette" | "help" | null>(null);
+
+  useEffect(() => {
+    // The first key of a pair such as `g i`, which goes to the inbox.
+    let pressed = "";
+    const onKey = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, altKey } = event;
+      if ((ctrlKey || metaKey) && key.toLowerCase() === "k") {
+        event.preventDefault();
+        return setOpened((now) => (now === "palette" ? null : "palette"));
+      }
+      if (ctrlKey || metaKey || altKey || isTyping(event)) return;
+      if (key === "?") return setOpened((now) => (now === "help" ? null : "help"));
+      const place = pressed === "g" ? PLACES.find((each) => each.key === key) : undefined;
+      pressed = key;
+      if (place) navigate(place.to);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+
+  return (
+    <>
+      <a className="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <nav className="rail" aria-label="Places">
+        {PLACES.map(({ to, name, icon, view }) => (
+          <Link
+            key={to}
+            to={to}
+            className={`rail-place${view === route.view || (view === "runs" && route.view === "run") ? " is-here" : ""}`}
+            current={view === route.view}
+          >
+            <Icon name={icon} size={18} />
+            <span>{name}</span>
+            {view === "inbox" && inbox.length > 0 && (
+              <span className="rail-count">
+                {inbox.length}
+                <span className="visually-hidden"> waiting</span>
+              </span>
+            )}
+          </Link>
+        ))}
+      </nav>
+      <header className="top-bar">
+        <Link to={INBOX} className="brand">
+          <img src="/favicon.svg" width="20" height="20" alt="" />
+          Tutti
+        </Link>
+        {route.view === "run" && (
+          <span className="top-bar-path">
+            <span className="path-mark" aria-hidden="true">
+              /
+            </span>
+            <span className="mono clip">{route.id}</span>
+          </span>
+        )}
+        <span className="push" />
+        {access?.role === "view" && <span className="chip">View only</span>}
+        <ConnectionMark connection={connection} />
+        <button
+          type="button"
+          className="button-icon"
+          aria-label="Commands and runs (Ctrl+K)"
+          title="Commands and runs (Ctrl+K)"
+          onClick={() => setOpened("palette")}
+        >
+          <Icon name="search" />
+        </button>
+        <NotifySwitch />
+        <ThemeToggle />
+      </header>
+      {isOutdated && (
+        <div className="frame-notice">
+          <Notice tone="warning">
+            The server runs another version of Tutti now.{" "}
+            <button type="button" className="button-link is-inline" onClick={() => location.reload()}>
+              Reload this page
+            </button>
+          </Notice>
+        </div>
+      )}
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <Suspense>
+        {opened === "palette" && <Palette route={route} onClose={() => setOpened(null)} />}
+        {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
+      </Suspense>
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import { useEffect, useId, useState, type KeyboardEvent } from "react";
+import { Dialog } from "../parts/dialog.tsx";
+import { COSTS, INBOX, MACHINE, NEW_RUN, newRunAddress, runAddress, RUNS, type PageRoute } from "./page-route.ts";
+import { navigate } from "./route.ts";
+import { server } from "./server.ts";
+import { useLive, useRefusal } from "../live/use-live.ts";
+import { isRunOver, type RunStatus } from "../../../tutti/src/schema/status.ts";
+import { shown } from "../text/safe-text.ts";
+
+interface Command {
+  name: string;
+  /** The same as a command line, to copy. */
+  line?: string;
+  run: () => unknown;
+}
+
+const MOST = 50;
+
+/** Finds places, runs and the commands of the open run. Its foot copies the same as a command line. */
+export function Palette({ route, onClose }: { route: PageRoute; onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [index, setIndex] = useState(0);
+  const [note, setNote] = useState("");
+  const list = useId();
+  const runs = useLive((state) => state.runs) ?? [];
+  const refusal = useRefusal();
+  const here = route.view === "run" ? runs.find(({ id }) => id === route.id) : undefined;
+  const commands: Command[] = [
+    ...(here && refusal === null ? ofRun(here.id, here.status) : []),
+    { name: "Go to the inbox", line: "tutti inbox", run: () => navigate(INBOX) },
+    { name: "Go to the runs", line: "tutti list", run: () => navigate(RUNS) },
+    { name: "New run", line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
+    { name: "Go to the costs", run: () => navigate(COSTS) },
+    { name: "Check the machine", line: "tutti doctor", run: () => navigate(MACHINE) },
+    ...runs.toReversed().map(({ id, userRequest }) => ({
+      name: `Open ${id}: ${shown(userRequest, 80)}`,
+      line: `tutti attach ${id}`,
+      run: () => navigate(runAddress(id)),
+    })),
+  ];
+  const wanted = text.toLowerCase().split(/\s+/);
+  const found = commands.filter(({ name }) => wanted.every((word) => name.toLowerCase().includes(word))).slice(0, MOST);
+  const chosen = found[Math.min(index, found.length - 1)];
+  useEffect(() => setIndex(0), [text]);
+
+  const use = async (command: Command | undefined) => {
+    if (!command) return;
+    try {
+      await command.run();
+      onClose();
+    } catch (error) {
+      setNote(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setIndex(Math.min(index + 1, found.length - 1));
+    else if (event.key === "ArrowUp") setIndex(Math.max(index - 1, 0));
+    else if (event.key === "Enter") void use(chosen);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <Dialog title="Commands and runs" onClose={onClose}>
+      <input
+        autoFocus
+        className="field"
+        role="combobox"
+        aria-label="Find a command or a run"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={chosen ? `${list}-${found.indexOf(chosen)}` : undefined}
+        placeholder="Find a command or a run"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={onKey}
+      />
+      <ul id={list} className="palette" role="listbox" aria-label="Commands and runs">
+        {found.map((command, at) => (
+          <li
+            key={command.name}
+            id={`${list}-${at}`}
+            role="option"
+            aria-selected={command === chosen}
+            className={command === chosen ? "is-chosen" : undefined}
+            onPointerMove={() => setIndex(at)}
+            onClick={() => void use(command)}
+          >
+            <span className="clip">{command.name}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="muted">Nothing found.</p>}
+      <p className="palette-foot muted" role="status">
+        {note !== "" ? (
+          note
+        ) : chosen?.line === undefined ? (
+          ""
+        ) : (
+          <>
+            <code className="clip">{chosen.line}</code>
+            <button
+              type="button"
+              className="button-link is-inline"
+              onClick={() => void navigator.clipboard.writeText(chosen.line!).then(() => setNote("Copied."))}
+            >
+              Copy as command
+            </button>
+          </>
+        )}
+      </p>
+    </Dialog>
+  );
+}
+
+function ofRun(id: string, status: RunStatus): Command[] {
+  const order = (word: string, name: "start" | "pause" | "resume" | "cancel"): Command => ({
+    name: word,
+    line: `tutti ${name} ${id}`,
+    run: () => server.order(id, name),
+  });
+  const isOver = isRunOver(status);
+  return [
+    ...(status === "created" ? [order("Start this run", "start")] : []),
+    ...(status === "paused" ? [order("Resume this run", "resume")] : []),
+    ...(!isOver && status !== "paused" && status !== "created" ? [order("Pause this run", "pause")] : []),
+    ...(isOver ? [] : [order("Cancel this run", "cancel")]),
+    { name: "Show its changes", line: `tutti diff ${id}`, run: () => navigate(runAddress(id, null, "changes")) },
+    { name: "Run the same again", run: () => navigate(newRunAddress({ from: id })) },
+    ...(isOver
+      ? [
+          {
+            name: "Follow up on its result",
+            line: `tutti run --after ${id} "REQUEST"`,
+            run: () => navigate(newRunAddress({ from: id, after: id })),
+          },
+        ]
+      : []),
+  ];
+}

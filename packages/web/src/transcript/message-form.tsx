@@ -1,0 +1,45 @@
+import { useId, useState, type FormEvent } from "react";
+import { useRefusal } from "../live/use-live.ts";
+import { ActionError } from "../shell/action-error.tsx";
+import { server } from "../shell/server.ts";
+import { useAction } from "../shell/use-action.ts";
+
+/** Sends a message to the worker of a task, or to the main session. */
+export function MessageForm({ run, taskId }: { run: string; taskId: string | null }) {
+  const [text, setText] = useState("");
+  const field = useId();
+  const refusal = useRefusal();
+  const action = useAction(async () => {
+    await server.order(run, "message", { text, ...(taskId !== null && { taskId }) });
+    setText("");
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") action.run();
+  };
+  return (
+    <form className="message-form" onSubmit={submit}>
+      <label htmlFor={field} className="visually-hidden">
+        Message to {taskId ?? "the main session"}
+      </label>
+      <input
+        id={field}
+        className="field"
+        placeholder="Message to the agent"
+        value={text}
+        disabled={refusal !== null}
+        title={refusal ?? undefined}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <button
+        type="submit"
+        className="button"
+        title={refusal ?? undefined}
+        disabled={action.busy || refusal !== null || text.trim() === ""}
+      >
+        Send
+      </button>
+      <ActionError error={action.error} />
+    </form>
+  );
+}
