@@ -87,6 +87,12 @@ export function createProgram(runner: Runner): Command {
       "Template to use (default: from tutti.config.json, else documentation for the agent local, else _default)",
     )
     .option("--cwd <dir>", "Repository to work on (default: the current folder)")
+    .option(
+      "--scope <path>",
+      "File or folder below the repository to which the result is limited; repeatable",
+      collect,
+      [],
+    )
     .option("--after <id>", "Ended run to continue from: its result, folder, template and agent")
     .option(
       "--agent <agent>",

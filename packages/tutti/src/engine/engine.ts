@@ -96,7 +96,7 @@ export class Engine {
   async create(request: NewRun): Promise<Run> {
     this.#runs.assertRunning();
     const { templateId, message, customVariables = {}, idempotency } = request;
-    const { cwd, template, agent, providers, assignableAgents } = await prepareRun(request, this.#options);
+    const { cwd, template, agent, providers, assignableAgents, scope } = await prepareRun(request, this.#options);
     const follows = request.after === undefined ? null : await this.#follow(cwd, request.after);
     const id = `orch_${this.#options.world.id(12)}`;
     // The request of the earlier run may contain placeholders.
@@ -113,6 +113,7 @@ export class Engine {
       ...(Object.keys(providers).length > 0 ? { providers } : {}),
       ...(assignableAgents.length > 0 ? { assignableAgents } : {}),
       ...(follows ? { follows } : {}),
+      ...(scope.length > 0 ? { scope } : {}),
       ...(idempotency ? { idempotency } : {}),
     });
   }

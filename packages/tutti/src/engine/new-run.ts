@@ -1,3 +1,4 @@
+import { isAbsolute, join, relative } from "node:path/posix";
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
@@ -24,6 +25,8 @@ export interface NewRun {
   trust?: string | undefined;
   /** Id of an ended run. The new run starts from its result and knows what was done. */
   after?: string | undefined;
+  /** Files and folders, relative to `cwd`, to which the result is limited. */
+  scope?: readonly string[] | undefined;
   /** Identifies a repeated request. */
   idempotency?: Idempotency;
   /** Throws for a repository that the caller may not use. */
@@ -52,6 +55,8 @@ export interface PreparedRun {
   agent: string;
   providers: Record<string, string>;
   assignableAgents: string[];
+  /** Relative to the root of the repository. */
+  scope: string[];
 }
 
 export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
@@ -69,7 +74,21 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
   const assignableAgents = around.sessions.agentNames?.() ?? [];
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);
-  return { cwd, template, agent, providers, assignableAgents };
+  return { cwd, template, agent, providers, assignableAgents, scope: scopeIn(root, prefix, request.scope) };
+}
+
+/** Returns the paths relative to `root`. Empty if one of them is `root` itself. Throws for a path outside of it. */
+function scopeIn(root: string, prefix: string, given: readonly string[] = []): string[] {
+  const paths = given.map((path) => {
+    const inside = (isAbsolute(path) ? relative(root, path) : join(prefix, path)).replace(/\/+$/, "");
+    if (inside === ".." || inside.startsWith("../"))
+      throw new TuttiError(
+        "invalid_input",
+        `The scope "${path}" lies outside the repository "${root}". Choose another.`,
+      );
+    return inside;
+  });
+  return paths.some((path) => path === "" || path === ".") ? [] : paths;
 }
 
 /** Throws if the user assigned an agent to a task that cannot be used. */

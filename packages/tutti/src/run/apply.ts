@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 12;
+export const FOLD_VERSION = 13;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -97,6 +97,7 @@ function born(data: Created, { runSeq, timestamp }: LogPosition): Run {
     idempotency: data.idempotency ?? null,
     ...(data.providers && { providers: data.providers }),
     ...(data.follows && { follows: data.follows }),
+    ...(data.scope && { scope: data.scope }),
     ...(data.assignableAgents && { assignableAgents: data.assignableAgents }),
     released: false,
     createdAt: timestamp,
@@ -284,6 +285,10 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const conflicts = settleConflicts(run, repair, repair.summary ?? "resolved by the main session");
       // The decisions were about these conflicts. Later ones need their own.
       return { ...run, head, conflicts, owed: null, decisions: [] };
+    }
+    case "workspace:outside": {
+      const { id: _, ...outside } = event.data;
+      return { ...run, outside: [...(run.outside ?? []), outside] };
     }
     case "branch:moved": {
       const { id: _, ...moved } = event.data;

@@ -43,6 +43,7 @@ export type Order =
       providers?: Record<string, string>;
       assignableAgents?: string[];
       follows?: FollowedRun;
+      scope?: string[];
       idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }
@@ -187,6 +188,8 @@ export interface TurnOver {
     files: string[];
     head: string | null;
     unproven?: UnprovenFiles;
+    /** Changes outside the run's scope. They stay out of `commit`. */
+    outside?: string[];
     /** Changes of a role that may only read. They stay out of `commit`. */
     discarded?: string[];
   } | null;

@@ -145,6 +145,7 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     providers,
     assignableAgents,
     follows,
+    scope,
     idempotency,
   } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
@@ -152,6 +153,7 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     ...(providers ? { providers } : {}),
     ...(assignableAgents ? { assignableAgents } : {}),
     ...(follows ? { follows } : {}),
+    ...(scope ? { scope } : {}),
     ...(idempotency ? { idempotency } : {}),
   };
   return [{ type: "orchestrator:created", data: { ...data, ...more } }];

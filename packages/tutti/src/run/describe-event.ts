@@ -112,6 +112,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
     }
     case "verification:checking":
       return null;
+    case "workspace:outside":
+      return ofSession("warning", data.taskId, "changed files outside the scope", data.files.join(", "));
     case "verification:checked": {
       const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);
       if (failed.length > 0) return ofRun("bad", "checks failed", failed.map(describeFailed).join("; "));

@@ -77,6 +77,7 @@ export const EVENTS = {
     assignableAgents: z.array(z.string()).optional(),
     /** The run starts from the result of this run instead of the user's HEAD. */
     follows: FollowedRun.optional(),
+    scope: z.array(z.string()).optional(),
     /** The `Idempotency-Key` of the request and the hash of its body. A repeated request creates no second run. */
     idempotency: Idempotency.optional(),
   }),
@@ -415,6 +416,13 @@ export const EVENTS = {
   /** The main session settles the open conflicts in `files` before `tasks`, which build on them, start. */
   "workspace:repairing": z.object({ id: z.string(), files: z.array(z.string()), tasks: z.array(z.string()) }),
   "workspace:repaired": z.object({ id: z.string(), repair: AggregationAnswer, head: z.string() }),
+  /** The attempt changed files outside the run's scope. They stay out of the result. */
+  "workspace:outside": z.object({
+    id: z.string(),
+    taskId: z.string().nullable(),
+    attempt: z.number(),
+    files: z.array(z.string()),
+  }),
   /** The unfinished work of a running worker was committed, so that it survives a failure of the machine. */
   "workspace:saved": z.object({ id: z.string(), sessionId: z.string(), taskId: z.string(), commit: z.string() }),
   /** Something other than Tutti moved or deleted a ref of this run. The run's work does not include the commit found there. */

@@ -63,6 +63,10 @@ export interface Run {
   assignableAgents?: readonly string[];
   /** The ended run whose result this run starts from. */
   follows?: FollowedRun;
+  /** Paths below the repository's root. Changes elsewhere stay out of the result. */
+  scope?: readonly string[];
+  /** Changed files outside `scope`, by attempt; `taskId` is null for the main session. */
+  outside?: { taskId: string | null; attempt: number; files: string[] }[];
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;

@@ -7,6 +7,7 @@ import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/fold
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { findUnproven } from "./find-unproven.ts";
+import { limitToScope } from "./limit-scope.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
 import { combine } from "./merging/merge.ts";
 import { endDialogues } from "./dialogue/git-dialogue.ts";
@@ -107,10 +108,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, key.runId, (repository, run) =>
         moveWorktree(repository, run, workspacePaths(run, key), to, options),
       ),
-    snapshot: (cwd, key, start, message) =>
+    snapshot: (cwd, key, start, message, scope = []) =>
       changing(cwd, key.runId, async (repository, run) => {
         const commit = await commitOf(repository, start);
-        return snapshot(repository, workspacePaths(run, key), commit, message);
+        const paths = workspacePaths(run, key);
+        const taken = await snapshot(repository, paths, commit, message);
+        return scope.length === 0 ? taken : limitToScope(repository, paths, commit, taken, scope);
       }),
     findUnproven: (cwd, key, taken, claimed) =>
       guarded(async () => {

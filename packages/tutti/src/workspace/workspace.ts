@@ -34,6 +34,8 @@ export interface WorkspaceSnapshot {
   commit: string;
   /** Paths that differ from the start commit, relative to the repository's root, sorted. */
   files: string[];
+  /** Changed paths outside the run's scope, which the commit does not contain. */
+  outside?: string[];
 }
 
 export type Merge = { ok: true; commit: string } | { ok: false; files: string[] };
@@ -105,9 +107,16 @@ export interface Workspaces {
   move(cwd: string, key: WorkspaceKey, to: string, options?: { discard: boolean }): Promise<void>;
   /**
    * Commits all files of the workspace on top of `start`, after the agent's own commits if there are any. Returns
-   * `start` if nothing changed, and the last snapshot if the workspace has been removed.
+   * `start` if nothing changed, and the last snapshot if the workspace has been removed. With `scope`, changes elsewhere
+   * are left out.
    */
-  snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<WorkspaceSnapshot>;
+  snapshot(
+    cwd: string,
+    key: WorkspaceKey,
+    start: string,
+    message: string,
+    scope?: readonly string[],
+  ): Promise<WorkspaceSnapshot>;
   /**
    * Checks the files that an agent claims as its output. A name is relative to the repository's root or to the agent's
    * folder, or an absolute path in the workspace. A folder counts as changed if a file in it is.

@@ -16,6 +16,7 @@ export interface RunFlags {
   template?: string;
   cwd?: string;
   after?: string;
+  scope?: string[];
   agent?: string;
   maxUsd?: string;
   trust?: string;
@@ -78,6 +79,7 @@ export function readRequest(output: Output, message: string, flags: RunFlags, ea
     message,
     agent: agent ?? earlier?.agent,
     after: earlier?.id,
+    scope: flags.scope && flags.scope.length > 0 ? flags.scope : undefined,
     budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
     trust: flags.trust,
     customVariables: readPairs("--var", flags.var),

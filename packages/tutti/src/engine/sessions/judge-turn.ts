@@ -189,7 +189,7 @@ const isDone = (run: Run, summary: string): boolean => !isNatural(run) || stated
 async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, answer: Answer): Promise<TakenWork> {
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
-    const taken = await workspaces.snapshot(run.cwd, key, state.start!, message);
+    const taken = await workspaces.snapshot(run.cwd, key, state.start!, message, run.scope);
     if (roleOf(run, worker.task)?.workspace === "read") {
       const discarded = taken.files.length > 0 ? { discarded: taken.files } : {};
       return { work: { commit: state.start!, files: [], head: null, ...discarded }, moved: null };
@@ -206,12 +206,8 @@ async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, an
         ? answer.data.status !== "failed"
         : answer.phase === "analysis" && isOnlyPhase(run) && isDone(run, answer.data.summary);
   if (!succeeded) return NO_WORK;
-  const { commit, files } = await workspaces.snapshot(
-    run.cwd,
-    key,
-    run.head!,
-    `${RESULT_TITLES[answer.phase] ?? "Result"} of ${run.id}`,
-  );
+  const title = `${RESULT_TITLES[answer.phase] ?? "Result"} of ${run.id}`;
+  const { commit, files, outside } = await workspaces.snapshot(run.cwd, key, run.head!, title, run.scope);
   const result = { commit, message: resultMessage(run) };
   const merge = await workspaces.integrate(run.cwd, run.id, run.head!, result);
   if (!merge.ok)
@@ -219,5 +215,5 @@ async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, an
       "workspace_failed",
       `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
     );
-  return { work: { commit, files, head: merge.commit }, moved: merge.moved };
+  return { work: { commit, files, head: merge.commit, ...(outside && { outside }) }, moved: merge.moved };
 }

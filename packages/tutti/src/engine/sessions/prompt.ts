@@ -1,7 +1,9 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
+import { overlaps } from "../../run/overlaps.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
+import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { REPAIR_PROMPT } from "./repair-prompt.ts";
 import { renderTeamPrompt } from "./team-prompt.ts";
@@ -47,6 +49,8 @@ export function renderPrompt(
   const speaksToTeam = worker !== null && speaksMessages(run, worker);
   const first = [
     ...(asking ? preamble(asking, phase, speaksToTeam ? null : prompt) : []),
+    ...scopeOf(run),
+    ...(phase === "aggregation" ? factsOf(run) : []),
     ...earlierRun(run),
     ...(worker ? dependenciesOf(run, worker) : []),
     ...messagesTo(run, worker?.taskId ?? null),
@@ -79,6 +83,24 @@ function preamble(asking: PromptContext, phase: Phase, prompt: Prompt | null): s
     ...(asking.waitedSince === undefined ? [] : [WAITED]),
     ...(asking.note === null ? [] : [asking.note]),
   ];
+}
+
+const scopeOf = ({ scope = [] }: Run): string[] =>
+  scope.length === 0
+    ? []
+    : [`Change files only in: ${scope.join(", ")}. Changes anywhere else do not become part of the result.`];
+
+/** What the trees of the tasks show, so that the main session need not rely on their reports. */
+function factsOf(run: Run): string[] {
+  const conflicts = run.conflicts.map(
+    ({ files, tasks, resolution }) =>
+      `- ${tasks.join(" and ")} changed the same lines of ${files.join(", ")} (${resolution ?? "open"})`,
+  );
+  const shared = overlaps(run).map(
+    ({ files, tasks }) => `- ${tasks.join(" and ")} changed the same files without a conflict: ${files.join(", ")}`,
+  );
+  const facts = [...conflicts, ...shared, ...undeclaredChanges(run).map((sentence) => `- ${sentence}`)];
+  return facts.length === 0 ? [] : [`Facts from the work of the tasks:\n${facts.join("\n")}`];
 }
 
 /** Describes the run whose result this one starts from. A worker gets it too, because it shares no conversation. */

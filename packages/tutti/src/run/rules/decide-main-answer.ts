@@ -12,6 +12,7 @@ import { pause } from "../lifecycle.ts";
 import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
 import { addTools } from "../fold/apply-session.ts";
 import { reasonsToFix } from "./checks.ts";
+import { changedOutside } from "./scope.ts";
 import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
@@ -75,7 +76,12 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   }
   const { work, history, warnings } = over;
   const isUnproven = over.inWords === true && !hasWorked(run, over);
-  return takeAnswer(run, answer, { head: work?.head ?? run.head!, history, warnings, isUnproven }, ended, at);
+  const about = { head: work?.head ?? run.head!, history, warnings, isUnproven };
+  const [outside] = changedOutside(run, null, main.attempt, work?.outside);
+  if (!outside) return takeAnswer(run, answer, about, ended, at);
+  // The verdict of a run that this answer completes depends on it.
+  const seen = { ...run, outside: [...(run.outside ?? []), outside.data] };
+  return [outside, ...takeAnswer(seen, answer, about, ended, at)];
 }
 
 const hasWorked = (run: Run, { work, toolStats }: TurnOver): boolean =>

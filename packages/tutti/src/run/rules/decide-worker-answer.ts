@@ -1,3 +1,4 @@
+import { changedOutside } from "./scope.ts";
 import { describeProblems } from "../describe-problems.ts";
 import { askPerson } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
@@ -70,7 +71,8 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   if (report.status === "failed")
     return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
   const tools = addTools(worker.endedTools, over.toolStats);
-  const changes = (over.work?.files.length ?? 0) + (over.work?.discarded?.length ?? 0);
+  const changes =
+    (over.work?.files.length ?? 0) + (over.work?.discarded?.length ?? 0) + (over.work?.outside?.length ?? 0);
   const worked = succeededTools(tools) > 0 || changes > 0;
   if (!worked && !run.template.config.acceptWithoutWork) {
     const calls = tools.total === 0 ? "called no tool" : `had no tool call that succeeded (${tools.total} failed)`;
@@ -81,6 +83,7 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   return [
     ended([]),
+    ...changedOutside(run, worker.taskId, worker.attempt, over.work.outside),
     { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
     ...afterCompletion(run, worker, over),
   ];

@@ -28,6 +28,10 @@ const NewRunBody = z.strictObject({
   autoStart: z.boolean().default(false).describe("Start the run immediately."),
   config: Settings.default({}).describe("Settings that override the template's."),
   budget: Budget.default({}),
+  scope: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("Files and folders, relative to `cwd`. Changes elsewhere stay out of the result."),
   after: z
     .string()
     .min(1)
