@@ -11,6 +11,7 @@ const tsc = join(root, "node_modules/typescript/bin/tsc");
 
 /** @type {string[][]} */
 const steps = [
+  ["scripts/build-program.mjs", "--into", "packages/tutti/dist"],
   [tsc, "-p", "packages/tutti/tsconfig.build.json"],
   [tsc, "-p", "packages/local-agent/tsconfig.build.json"],
   ["scripts/build-web.mjs", "--into", "packages/tutti/dist/web"],

@@ -88,8 +88,12 @@ async function staticStep(name) {
   return code === 0;
 }
 
-/** Finds or installs the system programs that tests need, once, before tests run in parallel. */
+/** Builds Tutti, and finds or installs the system programs that tests need, once, before tests run in parallel. */
 async function provide() {
+  const built = await run(process.execPath, ["scripts/build-program.mjs"], "pipe");
+  console.log(`build: ${built.output.trim()}`);
+  // The tests start thousands of processes of ours, and each starts in half the time from a build.
+  if (built.code === 0) env["TUTTI_BUILD"] = built.output.trim();
   const { output } = await run(process.execPath, ["packages/tutti/test/web/provide-browser.ts"], "pipe");
   console.log(`browser: ${output.trim()}`);
   const strace = await run(process.execPath, ["packages/tutti/test/power/provide-strace.ts"], "pipe");

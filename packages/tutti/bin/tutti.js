@@ -9,10 +9,11 @@ import { existsSync, realpathSync } from "fs";
 import module from "module";
 import { constants, homedir } from "os";
 import { isAbsolute, join } from "path";
-import { fileURLToPath } from "url";
+import { fileURLToPath, pathToFileURL } from "url";
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const built = new URL("../dist/cli/main.js", import.meta.url);
+const buildKey = new URL("../../../scripts/build-key.mjs", import.meta.url);
 const pinnedNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
 const inCheckout = existsSync(source);
 const FLUSH_AFTER_MS = 3000;
@@ -28,10 +29,9 @@ if (newEnough) {
   hideSqliteWarning();
   useCompileCache();
   if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
-  // Not a literal, because only one of the two files exists.
-  const entry = inCheckout ? source : built;
   endOnSignals();
-  import(entry.href)
+  findEntry()
+    .then((entry) => import(entry.href))
     .then((cli) => cli.main(process.argv.slice(2)))
     .then((code) => {
       process.exitCode = code;
@@ -54,6 +54,21 @@ function endOnSignals() {
       if (process.listenerCount(signal) <= others) process.exit(INTERRUPTED);
     });
   });
+}
+
+/**
+ * In a clone a build is used only if it fits the sources. The tests name one, so that no process has to compare them.
+ *
+ * @returns {Promise<URL>}
+ */
+function findEntry() {
+  if (!inCheckout) return Promise.resolve(built);
+  /** @param {string} folder */
+  const use = (folder) =>
+    existsSync(join(folder, "cli", "main.js")) ? pathToFileURL(join(folder, "cli", "main.js")) : source;
+  if (process.env.TUTTI_BUILD) return Promise.resolve(use(process.env.TUTTI_BUILD));
+  if (!existsSync(buildKey)) return Promise.resolve(source);
+  return import(buildKey.href).then((key) => use(key.currentBuild()));
 }
 
 function refuse() {

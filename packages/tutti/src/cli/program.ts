@@ -11,7 +11,7 @@ import { addSteerCommands } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
 import { addWorkCommands } from "./work/work-commands.ts";
 import { addTokenCommands } from "./setup/token-commands.ts";
-import { readVersion } from "../main/version.ts";
+import { readVersion } from "../own-files.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Only these commands accept `--url`. */

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Check } from "./check.ts";
+import { packageFolder } from "../own-files.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { locateProgram } from "../session/probe-program.ts";
 import { probeSandbox } from "../session/probe-sandbox.ts";
@@ -10,8 +10,7 @@ import { isTooOld, readGitVersion } from "../workspace/git-version.ts";
 
 /** Never fails: `bin/tutti.js` refuses a Node that is too old before it loads this file. */
 export function checkNode(version: string): Check {
-  const home = fileURLToPath(new URL("../..", import.meta.url));
-  const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${home}`;
+  const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${packageFolder}`;
   return { name: "node", status: "ok", found };
 }
 

@@ -9,7 +9,7 @@ import type { HostedServers } from "./hosted-servers.ts";
 import { openMachine } from "./machine.ts";
 import { openTokens } from "./settings.ts";
 import { engineSocketIn, withShortPath } from "./socket-path.ts";
-import { readVersion } from "./version.ts";
+import { readVersion } from "../own-files.ts";
 import type { Engine } from "../engine/engine.ts";
 import { startSocketServer } from "../server/start-socket-server.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";

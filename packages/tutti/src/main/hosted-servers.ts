@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { openPort, serveEngine, type ServableEngine, type ServedEngine } from "./local-server.ts";
 import { DEFAULT_PORT } from "./settings.ts";
-import { readVersion } from "./version.ts";
+import { readVersion } from "../own-files.ts";
 import { DASHBOARD_PATH, HostedServerRequest, SERVER_PATH, type HostedServer } from "../schema/api/hosted-server.ts";
 import { TuttiError } from "../schema/error.ts";
 import { accessRequest } from "../server/access/access.ts";

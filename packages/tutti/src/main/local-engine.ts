@@ -6,7 +6,7 @@ import type { HostedServers } from "./hosted-servers.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
-import { readVersion } from "./version.ts";
+import { readVersion } from "../own-files.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CloseOptions } from "../engine/runs/run-registry.ts";
 import { bellTarget } from "../notify/bell-target.ts";

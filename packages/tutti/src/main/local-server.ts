@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join, resolve } from "node:path";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
 import type { OpenEngine } from "./open-engine.ts";
@@ -10,6 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { keepTrimmed } from "../engine/runs/retention.ts";
 import { openAutomation, type OpenAutomation } from "../schedule/automation.ts";
 import { TuttiError } from "../schema/error.ts";
+import { assetPath } from "../own-files.ts";
 import { allowedFolders } from "../server/access/allowed-folders.ts";
 import { startServer, type ServerOptions } from "../server/start-server.ts";
 import { loadToken } from "../server/access/token.ts";
@@ -176,8 +176,8 @@ export async function openPort(
   };
 }
 
-/** The built dashboard is beside this folder when installed, and in its own package in a checkout. */
+/** The built dashboard is in its own package in a clone, and in this one when installed. */
 function findWebRoot(): string | null {
-  const candidates = ["../web", "../../../web/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
-  return candidates.find((folder) => existsSync(join(folder, "index.html"))) ?? null;
+  const page = assetPath("../web/dist/index.html", "dist/web/index.html");
+  return existsSync(page) ? dirname(page) : null;
 }

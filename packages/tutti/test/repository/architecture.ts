@@ -16,6 +16,8 @@ const everything = "everything";
 const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
+  // Where the programs and assets of the package are, in a clone, in a build and when installed.
+  "own-files": [],
   "durable-file": ["schema"],
   // The sentences about a full disk and other conditions of the machine.
   "environment-fault": ["schema"],
@@ -26,7 +28,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   mcp: ["schema", "explain-issue"],
   run: ["schema"],
   client: ["schema"],
-  template: ["schema", "explain-issue", "world", "durable-file"],
+  template: ["schema", "explain-issue", "world", "durable-file", "own-files"],
   // Completes templates and names agents, and reads the settings of schedules and notifications.
   config: ["schema", "template", "session", "schedule", "notify"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
@@ -34,7 +36,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   store: ["schema", "world", "environment-fault"],
   workspace: ["schema", "world", "durable-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
-  session: ["schema", "protocol", "world", "durable-file"],
+  session: ["schema", "protocol", "world", "durable-file", "own-files"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and return the folded state.
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
@@ -44,7 +46,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // Sends notifications about events, and runs the user's own command for them.
   notify: ["schema", "run", "session", "world", "durable-file"],
   // Inspects the machine with the modules that know it: programs, git, the store and the user's configuration.
-  doctor: ["schema", "config", "notify", "store", "session", "workspace", "world"],
+  doctor: ["schema", "config", "notify", "store", "session", "workspace", "world", "own-files"],
   // Folds a server's run by the same rules to follow it in a terminal. Engines and servers come from `main`; the rest
   // are parts that work without either: message files, templates, checks of the machine, sample projects.
   cli: [
@@ -63,6 +65,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "telemetry",
     "explain-issue",
     "world",
+    "own-files",
   ],
   web: ["schema", "client", "run"],
   // A program on the public protocol of agents. Like any other agent, it shares no code with Tutti.
@@ -70,6 +73,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // The composition root. It may import neither commands nor the client nor the public classes.
   main: [
     "schema",
+    "own-files",
     "config",
     "engine",
     "template",
@@ -109,7 +113,7 @@ const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehear
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "explain-issue", "durable-file", "environment-fault", "index"];
+const topFiles = ["world", "explain-issue", "durable-file", "own-files", "environment-fault", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];

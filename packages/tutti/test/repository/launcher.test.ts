@@ -55,7 +55,8 @@ function layOut({ main, where, pinned = false }: { main: string; where: "src" | 
 
 function start(command: string[], args: string[]) {
   const [file = "", ...options] = command;
-  const child = spawn(file, [...options, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+  const { TUTTI_BUILD: _, ...env } = process.env;
+  const child = spawn(file, [...options, ...args], { stdio: ["pipe", "pipe", "pipe"], env });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
@@ -93,6 +94,20 @@ describe("on a Node that is new enough", () => {
     mkdirSync(join(file, "../../dist/cli"), { recursive: true });
     writeFileSync(join(file, "../../dist/cli/main.js"), "export const main = async () => 4;");
     expect((await start([process.execPath], [file]).exited).code).toBe(3);
+  });
+
+  test("in a clone, the launcher uses a build only as long as it fits the sources", async () => {
+    const file = layOut({ main: "export const main = async () => 3;", where: "src" });
+    const root = join(file, "../../../..");
+    cpSync(join(import.meta.dirname, "../../../../scripts/build-key.mjs"), join(root, "scripts/build-key.mjs"));
+    writeFileSync(join(root, "package-lock.json"), "{}");
+    const { currentBuild } = await import(join(root, "scripts/build-key.mjs"));
+    const built = join(currentBuild(), "cli");
+    mkdirSync(built, { recursive: true });
+    writeFileSync(join(built, "main.js"), "export const main = async () => 4;");
+    expect((await start([process.execPath], [file]).exited).code).toBe(4);
+    writeFileSync(join(file, "../../src/cli/main.ts"), "export const main = async (): Promise<number> => 5;");
+    expect((await start([process.execPath], [file]).exited).code).toBe(5);
   });
 
   test("the launcher hides only the warning about SQLite", async () => {

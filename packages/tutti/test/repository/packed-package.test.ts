@@ -18,11 +18,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed package", () => {
-  it("contains the built-in agent, where its driver finds it", async () => {
-    const { localDriver } = await import(join(folder, "sources/packages/tutti/dist/session/drivers/local.js"));
-    const [node, ...args] = localDriver.launch("").command;
+  it("contains the built-in agent", () => {
+    const agent = join(folder, "sources/packages/tutti/dist/local-agent/agent.js");
     const prompt = JSON.stringify({ type: "user", phase: "analysis", text: "Document this project." });
-    const output = execFileSync(node, args, { cwd: folder, input: `${prompt}\n`, encoding: "utf8" });
+    const output = execFileSync(process.execPath, [agent], { cwd: folder, input: `${prompt}\n`, encoding: "utf8" });
     expect(output).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
     expect(output.trimEnd().split("\n").at(-1)).toBe('{"type":"turn_end"}');
   });

@@ -8,8 +8,17 @@ import { Lab } from "../lab/lab.ts";
 
 export const ROOT = join(import.meta.dirname, "../../../..");
 /** Parts of the repository that the build needs. */
-const PARTS = ["package.json", "README.md", "LICENSE", "tsconfig.base.json", ".npmrc", "scripts", "packages"];
-const LEFT_OUT = new Set(["test", "bench", "node_modules", "dist"]);
+const PARTS = [
+  "package.json",
+  "package-lock.json",
+  "README.md",
+  "LICENSE",
+  "tsconfig.base.json",
+  ".npmrc",
+  "scripts",
+  "packages",
+];
+const LEFT_OUT = new Set(["test", "bench", "node_modules", "dist", ".build"]);
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|EIDLETIMEOUT/;
 const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 

@@ -7,7 +7,7 @@ import type { Output } from "../terminal/output.ts";
 import { readToken } from "../../main/data-folder.ts";
 import { startLocalMcp } from "../../main/local-mcp.ts";
 import { openTokens } from "../../main/settings.ts";
-import { readVersion } from "../../main/version.ts";
+import { readVersion } from "../../own-files.ts";
 import { serveTools } from "../../mcp/serve-stdio.ts";
 import { createToolServer } from "../../mcp/tool-server.ts";
 import { findServer } from "../access/server-file.ts";

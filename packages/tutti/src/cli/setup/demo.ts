@@ -8,7 +8,7 @@ import type { Output } from "../terminal/output.ts";
 import { SAMPLE_PROJECT } from "../../main/sample-project.ts";
 import { announceServer } from "../access/server-file.ts";
 import { waitForStopSignal } from "../terminal/interrupt.ts";
-import { readVersion } from "../../main/version.ts";
+import { readVersion } from "../../own-files.ts";
 import { startLocalServer } from "../../main/local-server.ts";
 import { exportCommit, makeRepository } from "../../workspace/sample.ts";
 

@@ -1,5 +1,5 @@
 import type { Output } from "../terminal/output.ts";
-import { readVersion } from "../../main/version.ts";
+import { readVersion } from "../../own-files.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
 
 export async function doctor(output: Output): Promise<number> {

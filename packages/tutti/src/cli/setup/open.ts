@@ -7,7 +7,7 @@ import { openBrowser } from "../terminal/open-browser.ts";
 import type { Output } from "../terminal/output.ts";
 import { serveFolder } from "./serve-folder.ts";
 import { DEFAULT_PORT } from "../../main/settings.ts";
-import { readVersion } from "../../main/version.ts";
+import { readVersion } from "../../own-files.ts";
 import type { HostedServer } from "../../schema/api/hosted-server.ts";
 
 /**

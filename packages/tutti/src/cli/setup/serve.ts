@@ -4,7 +4,7 @@ import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { serveFolder } from "./serve-folder.ts";
-import { readVersion } from "../../main/version.ts";
+import { readVersion } from "../../own-files.ts";
 import type { LocalServerOptions } from "../../main/local-server.ts";
 import { readLogLevel } from "../../telemetry/log.ts";
 

@@ -7,6 +7,6 @@ import { ownLaunch } from "../keeper/program.ts";
 
 export const cdpDriver: CodingDriver = {
   check: (rest) => void readAddress(rest),
-  launch: (rest, { permissions }) => ownLaunch("cdp/agent", import.meta.url, rest, JSON.stringify(permissions)),
+  launch: (rest, { permissions }) => ownLaunch("session/drivers/cdp/agent", rest, JSON.stringify(permissions)),
   coding: OWN_JSON_LINES,
 };

@@ -11,7 +11,7 @@ import { z } from "zod";
 
 export const scriptDriver: CodingDriver = {
   check: (rest, cwd) => void readScenario(isAbsolute(rest) ? rest : join(cwd, rest)),
-  launch: (rest) => ownLaunch("script/player", import.meta.url, rest),
+  launch: (rest) => ownLaunch("session/drivers/script/player", rest),
   coding: OWN_JSON_LINES,
 };
 

@@ -2,8 +2,8 @@
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
+import { programFile } from "../../own-files.ts";
 import type { ResumedConversation } from "../dialogue.ts";
-import { ownProgram } from "./program.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
 
 export interface KeeperLaunch {
@@ -40,7 +40,7 @@ const LAUNCH_FD = 3;
 const SCRIPT = `${SET_LOCK_LIMIT}; shift; "$@" </dev/null >/dev/null 2>&1 &`;
 
 export function startKeeper(folder: string, sessionId: string, launch: KeeperLaunch): void {
-  const keeper = [process.execPath, ownProgram("keeper", import.meta.url), folder];
+  const keeper = [process.execPath, programFile("session/keeper/keeper"), folder];
   const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(lockLimitOf(sessionId)), ...keeper], {
     cwd: folder,
     env: pickEnv(process.env, KEEPER_ENV),

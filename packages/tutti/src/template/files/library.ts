@@ -6,6 +6,7 @@
 // 4. An unusable template is listed with its errors, and using it throws. An invalid template is never written.
 import { existsSync } from "node:fs";
 import { join, resolve as absolutePath } from "node:path";
+import { assetPath } from "../../own-files.ts";
 import { mustFit, mustNotBeExtended, mustNotBeTaken, patched } from "../edit-template.ts";
 import { TemplateFolder } from "./folder.ts";
 import { TemplatePlace, type PlacedTemplate } from "./place.ts";
@@ -22,7 +23,7 @@ import { validateTemplate, type Validation } from "../check/validate-template.ts
 import { removeFile, writeWholeFile } from "./write-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-const BUILT_IN_FOLDER = join(import.meta.dirname, "../built-in");
+const BUILT_IN_FOLDER = assetPath("src/template/built-in", "dist/template/built-in");
 const PROJECT_FOLDER = join(".tutti", "templates");
 /** The number of cached projects; the least recently used one is dropped first. */
 const MAX_PROJECTS = 100;

@@ -23,7 +23,7 @@ import type {
   ProcessExit,
 } from "../../dialogue.ts";
 import { exitProblem } from "../dialogue-parts.ts";
-import { readTuttiVersion } from "../../tutti-version.ts";
+import { readVersion } from "../../../own-files.ts";
 
 /** Long, because agents start slowly when many start at once. */
 const START_MS = 3 * 60_000;
@@ -33,7 +33,7 @@ const QUIET_MS = 500;
 const HELLO: InitializeRequest = {
   protocolVersion: PROTOCOL_VERSION,
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-  clientInfo: { name: "tutti", title: "Tutti", version: readTuttiVersion() },
+  clientInfo: { name: "tutti", title: "Tutti", version: readVersion() },
 };
 
 interface Conversation {

@@ -4,7 +4,7 @@ import { threadSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";
 import { recordOf, textOf, textOrNull } from "../../json-fields.ts";
 import type { DialogueContext } from "../../dialogue.ts";
-import { readTuttiVersion } from "../../tutti-version.ts";
+import { readVersion } from "../../../own-files.ts";
 
 export interface OpenThreadOptions {
   peer: Peer;
@@ -43,7 +43,7 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
   };
 
   const initialize = (): void => {
-    const clientInfo = { name: "tutti", title: "Tutti", version: readTuttiVersion() };
+    const clientInfo = { name: "tutti", title: "Tutti", version: readVersion() };
     peer.request("initialize", { clientInfo, capabilities: CAPABILITIES }, ({ result, error }) => {
       if (error !== null) return fail(`Codex cannot be used: ${error}`);
       peer.notify("initialized");
