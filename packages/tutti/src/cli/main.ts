@@ -31,7 +31,7 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
   let captured = "";
   const capture = (text: string) => void (captured += text);
   // With `--json` the text of the parser is `captured` for the one value on stdout.
-  const streams = json ? { writeOut: capture, writeErr: capture } : {};
+  const streams = json ? { writeOut: capture, writeErr: capture } : { outputError: writeUsage };
   for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.configureOutput(streams).exitOverride();
   }
@@ -51,7 +51,21 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
   return adjustExitCode(code);
 }
 
+/** Commander suggests a word that has little in common with the wrong one. Only a similar beginning is worth a line. */
+function withoutFarSuggestion(text: string): string {
+  const [, word = ""] = /^error: unknown command '(.+)'$/m.exec(text) ?? [];
+  if (word === "") return text;
+  const [, suggested = ""] = /\(Did you mean (?:one of )?(.+)\?\)/.exec(text) ?? [];
+  const near = suggested.split(", ").filter((each) => each.startsWith(word[0]!));
+  const advice = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  return `error: unknown command '${word}'.${advice} List the commands with "tutti --help".\n`;
+}
+
+const writeUsage = (text: string, write: (text: string) => void): void => write(withoutFarSuggestion(text));
+
 const usageOf = ({ code, message }: CommanderError): string =>
   code === "commander.help"
     ? 'The command is missing. List the commands with "tutti --help".'
-    : message.replace(/^error: /, "");
+    : withoutFarSuggestion(message)
+        .replace(/^error: /, "")
+        .trim();

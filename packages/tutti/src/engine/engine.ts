@@ -184,7 +184,7 @@ export class Engine {
 
   /**
    * Cancels the run if it is not over, archives or deletes its sessions, and with `removeState` removes the run. Its
-   * branch stays, and its kept work until `tutti gc`, unless `freeWork` is set.
+   * branch stays if it has any work, and its kept work until `tutti gc`, unless `freeWork` is set.
    */
   async cleanup(id: string, options: CleanupOptions = {}): Promise<CleanupResult> {
     const { archiveWorkers = true, deleteWorkers = false, removeState = true } = options;
@@ -208,8 +208,10 @@ export class Engine {
       }
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
       if (removeState) {
-        const { cwd } = writer.run;
+        const { cwd, base, head } = writer.run;
         await this.#runs.remove(live);
+        // A branch without any work would only be in the way.
+        if (head === base) await this.#options.workspaces.dropBranch(cwd, id).catch(() => {});
         // The folder may no longer exist, or be no repository any more; then nothing of the run is left there.
         await this.#options.workspaces.forget(cwd, id, { free: options.freeWork ?? false }).catch(() => {});
       }

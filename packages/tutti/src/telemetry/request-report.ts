@@ -38,7 +38,9 @@ export function requestLogger(log: Log, now: () => number): (report: RequestRepo
   return ({ route: _route, error, ms, address, token, ...head }) => {
     const about = { ...head, ms: Math.round(ms * 10) / 10, ...(token !== undefined && { token }) };
     if (head.status >= 500) log.error("request failed", { ...about, ...errorMembers(error) });
-    else if (REFUSED.has(head.status)) logRefusal({ ...about, address, reason: reasonOf(error) });
+    // A browser requests the icon by itself, without the token, when it shows a refusal.
+    else if (REFUSED.has(head.status) && head.path !== "/favicon.ico")
+      logRefusal({ ...about, address, reason: reasonOf(error) });
     else log.debug("request", about);
   };
 }

@@ -21,6 +21,7 @@ describe("tutti demo", () => {
     expect(stdout).toMatch(/task_001 \d+ %: /);
     expect(stdout).toMatch(/success: 5 planned, 5 completed/);
     const [, result] = /result: (.+)/.exec(stdout)!;
+    expect(stdout).toContain("Now try a project of yours: tutti run ");
     const page = readFileSync(result!, "utf8");
     expect(page).toContain("Corner Bookshop");
     expect(page).toContain("orders.md");

@@ -91,6 +91,20 @@ describe("a run's log", () => {
     expect(await read(last.id!, sessionId, whole.length)).toEqual([]);
   });
 
+  it("shows the warnings of its start, the tasks of its plan, and its outcome as the last line", async () => {
+    lab.write("README.md", "# Not committed\n");
+    const { last } = await run(
+      lab.scenario([...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"] }]), goodWorker]),
+    );
+    const lines = (await lab.tutti(["logs", last.id!])).stdout.trimEnd().split("\n");
+    expect(lines.filter((line) => !/^\d{4}-/.test(line))).toEqual([
+      "  warning: The folder has uncommitted changes. The run starts from the last commit and does not include them.",
+      "  a  Title of a",
+      "  b  Title of b  (after a)",
+    ]);
+    expect(lines.at(-1)).toMatch(/the run succeeded: 2 planned, 2 completed;/);
+  });
+
   it("shows the sub-agents of a worker, and in its transcript their tools below them", async () => {
     lab.playsAgents = false;
     const go = join(lab.folder, "go");

@@ -14,6 +14,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+describe("an unknown command", () => {
+  it.each([
+    ["bogus", `error: unknown command 'bogus'. List the commands with "tutti --help".\n`],
+    ["lis", `error: unknown command 'lis'. Did you mean list? List the commands with "tutti --help".\n`],
+  ])("%s is answered with a command of a similar name only", async (word, stderr) => {
+    expect(await tutti([word])).toEqual({ code: 2, stdout: "", stderr });
+  });
+});
+
 describe("--json", () => {
   it.each([
     [["no-such-command"], "unknown command 'no-such-command'"],

@@ -225,3 +225,20 @@ describe("tutti run --after", () => {
     expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining(`Run "${open.id}" has not ended.`)]);
   });
 });
+
+describe("tutti delete", () => {
+  const branches = () => lab.git("for-each-ref", "--format=%(refname:short)", "refs/heads/tutti");
+
+  it("removes a branch without any work, and keeps one with a result", async () => {
+    const agent = lab.scenario(mainSession([{ id: "one" }]));
+    // Without a terminal the run waits for the confirmation of its plan.
+    await lab.json(["run", "do it", "--cwd", lab.repo, "--agent", agent]);
+    const [{ id: waiting }] = (await lab.json(["list"])).last as unknown as [{ id: string }];
+    expect(branches()).toBe(`tutti/${waiting}`);
+    expect((await lab.json(["delete", waiting])).code).toBe(0);
+    expect(branches()).toBe("");
+    const ended = await carriedOut();
+    expect((await lab.json(["delete", ended])).code).toBe(0);
+    expect(branches()).toBe(`tutti/${ended}`);
+  });
+});

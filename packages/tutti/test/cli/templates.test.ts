@@ -75,6 +75,11 @@ describe("tutti templates", () => {
     expect(stdout).toContain("config.maxWorkers");
     expect(await json("create", file)).toMatchObject({ code: 2, last: { error: { code: "invalid_template" } } });
     expect(await ids()).not.toContain("house");
+    writeFileSync(file, "{ half");
+    expect(await json("validate", file)).toMatchObject({
+      code: 1,
+      last: { valid: false, errors: [expect.stringContaining("line 1")] },
+    });
   });
 
   it("exits with 2 for wrong usage, 3 for a missing template or file, and 4 for a protected template", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventLine } from "../terminal/describe.ts";
+import { describePlan, eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { INTERRUPTED, untilInterrupted } from "../terminal/interrupt.ts";
 import { readRuns } from "../access/open-runs.ts";
@@ -124,9 +124,16 @@ class LogPrinter {
     const { seq, run, runSeq, type, data } = event;
     const timestamp = new Date(event.timestamp).toISOString();
     const line = eventLine(event, this.#run!);
-    const show = line === null ? null : () => this.#output.result(`${timestamp}  ${line}`);
+    const lines = line === null ? [] : [`${timestamp}  ${line}`, ...detailsOf(event, this.#run!)];
+    const show = line === null ? null : () => lines.forEach((each) => this.#output.result(each));
     this.#entries.push({ value: { seq, run, runSeq, type, data, timestamp }, show });
   }
+}
+
+/** The lines below that of an event: the warnings of a start, and the tasks of a plan. */
+function detailsOf({ type, data }: StoredEvent, run: Run): string[] {
+  if (type === "orchestrator:started") return data.warnings.map((warning) => `  warning: ${warning}`);
+  return type === "orchestrator:tasksReady" ? describePlan(run) : [];
 }
 
 const taskOf = ({ data }: StoredEvent): unknown => (data as { taskId?: unknown }).taskId;

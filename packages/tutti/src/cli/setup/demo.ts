@@ -43,6 +43,7 @@ export async function demo(output: Output): Promise<number> {
     output.value({ result: join(result, "docs", "README.md") });
     output.result(`result: ${join(result, "docs", "README.md")}`);
     output.line(`The files of this demo stay in ${folder}. Delete that folder when you no longer need it.`);
+    output.line('Now try a project of yours: tutti run "Document this repository" --cwd FOLDER --agent local');
     if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
     output.line("The dashboard stays up until you press Ctrl-C.");
     await stopSignal;

@@ -57,13 +57,24 @@ function print(output: Output, value: unknown): number {
 }
 
 export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
-  const template = parseTemplate(readFile(file));
-  const validation = await (await openTemplateSource(output)).validate(template, projectOf(flags));
+  const validation = await check(output, readFile(file), projectOf(flags));
   output.value(validation);
   for (const warning of validation.warnings) output.warn(warning);
   for (const error of validation.errors) output.result(error);
   if (validation.valid) output.result(`${file} is a valid template`);
   return validation.valid ? 0 : 1;
+}
+
+/** A file that is not JSON is a template with a problem, like any other. */
+async function check(output: Output, text: string, project: string | undefined) {
+  let template: unknown;
+  try {
+    template = parseTemplate(text);
+  } catch (error) {
+    if (!(error instanceof TuttiError)) throw error;
+    return { valid: false, errors: [error.message], warnings: [] };
+  }
+  return (await openTemplateSource(output)).validate(template, project);
 }
 
 export async function create(output: Output, file: string, flags: TemplateFlags): Promise<number> {
