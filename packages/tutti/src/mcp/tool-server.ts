@@ -8,7 +8,8 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { explainArguments, problemText } from "./explain-arguments.ts";
+import { explainArguments, problemText, type ArgumentProblem } from "./explain-arguments.ts";
+import { InvalidArguments } from "./invalid-arguments.ts";
 import type { McpTool } from "./mcp-tool.ts";
 import { asTuttiError } from "../schema/error.ts";
 
@@ -78,15 +79,7 @@ function describeTool([name, { description, input, readOnly }]: [string, McpTool
 
 async function callTool(name: string, tool: McpTool, given: unknown, context: ServerContext): Promise<CallToolResult> {
   const parsed = tool.input.safeParse(given ?? {});
-  if (!parsed.success) {
-    const problems = explainArguments(parsed.error, given ?? {});
-    const error = { code: "invalid_input", message: `The arguments of ${name} are invalid.`, details: problems };
-    return {
-      isError: true,
-      content: [{ type: "text", text: problemText(name, problems) }],
-      structuredContent: { error },
-    };
-  }
+  if (!parsed.success) return refusalOf(name, explainArguments(parsed.error, given ?? {}));
   const { signal, notify, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;
   let count = 0;
@@ -97,8 +90,17 @@ async function callTool(name: string, tool: McpTool, given: unknown, context: Se
   try {
     return resultOf(await tool.call(parsed.data, { signal, progress }));
   } catch (error) {
-    return errorOf(error);
+    return error instanceof InvalidArguments ? refusalOf(name, error.problems) : errorOf(error);
   }
+}
+
+function refusalOf(name: string, problems: readonly ArgumentProblem[]): CallToolResult {
+  const error = { code: "invalid_input", message: `The arguments of ${name} are invalid.`, details: [...problems] };
+  return {
+    isError: true,
+    content: [{ type: "text", text: problemText(name, problems) }],
+    structuredContent: { error },
+  };
 }
 
 /** `structuredContent` must be an object. */

@@ -92,6 +92,7 @@ export type Report =
       question: string;
       options?: string[];
       permission?: { tool: string; subject: string };
+      blocker?: Record<string, unknown>;
     }
   /** Like a refusal in an `Ending`, but the agent retries by itself. */
   | ({ type: "troubled"; sessionId: string } & Trouble)

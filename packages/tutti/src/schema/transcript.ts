@@ -11,6 +11,8 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   /** Name, version and capabilities that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
   | { type: "text"; text: string }
+  /** The agent answered with a tool of Tutti instead of a block. */
+  | { type: "report"; phase: string; data: unknown }
   /** The agent received a message of the user during its turn. */
   | { type: "steered"; id: string; text: string }
   /** `parent` is the `id` of the call whose subagent makes this call. */

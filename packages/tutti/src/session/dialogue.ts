@@ -1,6 +1,7 @@
 // A `Dialogue` translates between an agent's own protocol and the JSON lines of `command:` agents
 // (drivers/json-lines.ts), so that all other code reads one format. It runs in the keeper and therefore continues
 // without an engine.
+import type { ToolAddress } from "./tools/tool-listener.ts";
 import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 import type { SubagentEnd } from "../schema/status.ts";
@@ -46,9 +47,19 @@ export type AgentLine =
   /** Counts since the previous `usage` line. */
   | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
   /** `permission` names the tool if the agent asks for permission to use it. */
-  | { type: "ask"; id: string; question: string; options?: string[]; permission?: { tool: string; subject: string } }
+  | {
+      type: "ask";
+      id: string;
+      question: string;
+      options?: string[];
+      permission?: { tool: string; subject: string };
+      /** The members of an escalation of document 003, if the agent is blocked. */
+      blocker?: Record<string, unknown>;
+    }
   /** The agent received the message `id` during its turn. */
   | { type: "steered"; id: string; text: string }
+  /** The agent answered with a tool of Tutti. Only the keeper writes this line. */
+  | { type: "report"; phase: string; data: Record<string, unknown> }
   /** The agent withdraws an open question. */
   | { type: "ask_cancelled"; id: string }
   /** The provider refused a request and the agent retries by itself. */
@@ -80,6 +91,8 @@ export interface DialogueContext {
   model: string | null;
   /** The conversation to resume; null for a new one. */
   resumed: ResumedConversation | null;
+  /** Where the agent reaches the tools of Tutti. */
+  tools: ToolAddress;
   /** The command of the first process, for `relaunch`. */
   command: readonly string[];
   /** Writes to the agent's stdin. */

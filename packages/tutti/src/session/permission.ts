@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isOwnTool } from "./tools/own-tool.ts";
 import type { Permissions } from "../schema/permissions.ts";
 
 export interface ToolRequest {
@@ -25,7 +26,7 @@ export function decidePermission(
       ? [request.subject, ...request.subject.split(CHAINS).map((part) => part.trim())]
       : [request.subject];
   if (refuse.some((pattern) => parts.some((subject) => matches(pattern, { ...request, subject })))) return "refuse";
-  if (mode === "all" || allow.some((pattern) => allows(pattern, request))) return "allow";
+  if (mode === "all" || isOwnTool(request.tool) || allow.some((pattern) => allows(pattern, request))) return "allow";
   if (mode === "listed") return "refuse";
   return mode === "edits" && staysInside(request, cwd) ? "allow" : "ask";
 }

@@ -68,7 +68,11 @@ export type AgentSignal =
       question: string;
       options?: string[];
       permission?: { tool: string; subject: string };
+      /** The members of an escalation of document 003, if the agent is blocked. */
+      blocker?: Record<string, unknown>;
     }
+  /** The agent answered with a tool of Tutti instead of a block. */
+  | { type: "report"; phase: string; data: Record<string, unknown> }
   /** The agent received the message `id` of `steer`. */
   | { type: "steered"; id: string; text: string }
   /** The agent withdraws its question. */

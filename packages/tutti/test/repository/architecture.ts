@@ -36,7 +36,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   store: ["schema", "world", "environment-fault"],
   workspace: ["schema", "world", "durable-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
-  session: ["schema", "protocol", "world", "durable-file", "own-files"],
+  // Keepers offer tools to their agents.
+  session: ["schema", "protocol", "mcp", "world", "durable-file", "own-files"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and return the folded state.
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],

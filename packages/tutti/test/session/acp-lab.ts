@@ -26,6 +26,7 @@ export class AcpLab {
       cwd,
       permissions: Permissions.parse(permissions),
       model,
+      tools: { url: "http://127.0.0.1:9/mcp", token: "tutti_worker_none" },
       resumed: null,
       command: ["agent", "--acp"],
       write: (text) => void this.wrote.push(JSON.parse(text) as Message),

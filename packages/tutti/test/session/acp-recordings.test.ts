@@ -55,12 +55,16 @@ const AGENTS = {
   },
 } as const;
 
+/** The recordings are older than the tools that Tutti offers to its agents. */
+const withoutServers = <T extends object>(message: T): T =>
+  JSON.parse(JSON.stringify(message, (name, value: unknown) => (name === "mcpServers" ? [] : value))) as T;
+
 describe.each(["claude", "codex", "gemini"] as const)("A recording of %s", (name) => {
   const expected = AGENTS[name];
 
   test("gets exactly the recorded answers and is translated to JSON lines", async () => {
     const { turns, said } = await play(name, SETTINGS);
-    for (const [theirs, ours] of said) if (theirs.method !== "initialize") expect(ours).toEqual(theirs);
+    for (const [theirs, ours] of said) if (theirs.method !== "initialize") expect(withoutServers(ours)).toEqual(theirs);
     const [start, first, second, third, slow, , , refused, again] = turns.map(whole);
     const { agent, version, cost } = expected.ready;
     expect(start).toMatchObject([{ type: "ready", agent, version, capabilities: { ...known, cost: "none" } }]);

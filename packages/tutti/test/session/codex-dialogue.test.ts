@@ -60,6 +60,17 @@ describe("The start of Codex", () => {
         approvalPolicy: policy,
         approvalsReviewer: "user",
         sandbox: "read-only",
+        config: {
+          mcp_servers: {
+            tutti: {
+              url: "http://127.0.0.1:9/mcp",
+              bearer_token_env_var: "TUTTI_MCP_TOKEN",
+              enabled: true,
+              tool_timeout_sec: expect.any(Number) as number,
+              default_tools_approval_mode: "approve",
+            },
+          },
+        },
       });
       lab.turn();
       expect(lab.request("turn/start")["params"]).toMatchObject({

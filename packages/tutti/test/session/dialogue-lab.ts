@@ -32,6 +32,7 @@ export class DialogueLab {
       cwd: options.cwd ?? "/home/dev/project",
       permissions: { ...DEFAULT_PERMISSIONS, ...options.permissions },
       model: options.model ?? null,
+      tools: { url: "http://127.0.0.1:9/mcp", token: "tutti_worker_none" },
       resumed: options.resumed ?? null,
       write: (text) => {
         for (const line of text.split("\n"))

@@ -250,6 +250,9 @@ describe("A session under its keeper", () => {
     });
     expect(env["TUTTI_RUN_ID"]).toMatch(/^run_/);
     expect(env["TUTTI_SESSION_KEY"]).toMatch(/^session_/);
+    expect(env["TUTTI_MCP_URL"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    // Masked, like every secret in the output of an agent.
+    expect(env["TUTTI_MCP_TOKEN"]).not.toMatch(/^tutti_worker_/);
     const allowed = new Set([
       "TUTTI_RUN_ID",
       "TUTTI_TASK_ID",
@@ -257,6 +260,8 @@ describe("A session under its keeper", () => {
       "TUTTI_SESSION_KEY",
       "TUTTI_ATTEMPT",
       "TUTTI_MODEL",
+      "TUTTI_MCP_URL",
+      "TUTTI_MCP_TOKEN",
       "CHOSEN",
       "PATH",
       "HOME",

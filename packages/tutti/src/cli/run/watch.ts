@@ -196,7 +196,13 @@ async function attend(options: FollowContext): Promise<number> {
 }
 
 /** Inbox items that block a run or a part of it. `settlePlan` handles plans, and the `failure` of a task blocks nothing. */
-const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
+const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set([
+  "question",
+  "blocker",
+  "permission",
+  "decision",
+  "budget",
+]);
 
 /**
  * Whether this command can do nothing more for a paused run, which then needs `tutti resume`. Some pauses end with the

@@ -66,7 +66,8 @@ export class ProgressReporter {
 
 function progressOf({ run, worker, record, progress }: Watched): RecordedEvent {
   if (!worker) {
-    const data = { id: run.id, stats: record.toolStats, currentAction: record.lastWords || null };
+    const action = progress?.current_action?.slice(0, MAX_CHARACTERS) ?? record.lastWords;
+    const data = { id: run.id, stats: record.toolStats, currentAction: action || null };
     return { type: "orchestrator:progress", data };
   }
   return {

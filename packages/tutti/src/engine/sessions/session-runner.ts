@@ -253,8 +253,9 @@ export class SessionRunner {
       // The message arrived after the turn was decided, but before its prompt was made.
       if (this.#lastPrompt?.turn === turn && index < this.#lastPrompt.messages)
         await this.#report({ type: "steered", sessionId: this.sessionId, message: index });
-      else if (this.#canSteer) await session.steer?.(turn, String(index), this.#options.openSecrets(text));
-      else if (now) await session.interrupt(turn);
+      else if (now && !this.#canSteer) await session.interrupt(turn);
+      // An agent that cannot receive it now may read it with a tool.
+      else await session.steer?.(turn, String(index), this.#options.openSecrets(text));
     }
   }
 
@@ -426,6 +427,8 @@ export class SessionRunner {
         }
         return this.#progressReporter.changed(this.#progress !== previous);
       }
+      case "report":
+        return this.#handleReport(signal);
       case "agent":
         this.#canSteer = signal.capabilities?.steer === true;
         return;
@@ -498,6 +501,13 @@ export class SessionRunner {
     await this.#report({ type: "subagent", sessionId, taskId, subagent: { ...subagent, text: shown } });
   }
 
+  async #handleReport({ phase, data }: Extract<SessionSignal, { type: "report" }>): Promise<void> {
+    if (phase !== "progress" && phase !== "heartbeat") return this.#record.report(phase, data);
+    // The tool has validated the data. A main session has no task, and shows only its action.
+    if (phase === "progress") this.#progress = data as ProgressAnswer;
+    return this.#progressReporter.changed(true);
+  }
+
   #readText(text: string, complete: boolean): void {
     for (const block of this.#record.text(text, complete)) {
       this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
@@ -523,6 +533,7 @@ export class SessionRunner {
   async #turnOver({ turn, ending, cutOff }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
     const record = this.#record;
     this.#record = this.#newRecord();
+    if (this.taskId === null) this.#progress = null;
     const state = this.#state;
     // The turn was judged before a restart, or a timeout or cancellation came first.
     if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;

@@ -1,6 +1,7 @@
 import { countTool } from "./tool-stats.ts";
 import { ResponseScanner, type Delimiters, type ScannedBlock } from "../../protocol/response/response-scanner.ts";
 import { wordsOutsideBlocks } from "../../protocol/response/words-outside-blocks.ts";
+import { isOwnTool } from "../../session/tools/own-tool.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
 
@@ -74,6 +75,13 @@ export class TurnRecord {
     return this.#texts.join("");
   }
 
+  /** An answer by a tool of Tutti counts like a block. */
+  report(phase: string, data: Record<string, unknown>): void {
+    const block: ScannedBlock = { ok: true, phase, data, raw: JSON.stringify(data), repairs: [] };
+    this.#keep(block);
+    this.lastBlock = block;
+  }
+
   #keep(block: ScannedBlock): void {
     this.blocks.push(block);
     this.#blocksLength += block.raw.length;
@@ -92,6 +100,8 @@ export class TurnRecord {
   }
 
   tool(name: string, id?: string): void {
+    // A report is a claim about work.
+    if (isOwnTool(name)) return;
     this.toolStats = countTool(this.toolStats, name);
     if (id !== undefined) this.#calls.add(id);
     if (STARTS_AN_AGENT.has(name)) this.subagents += 1;

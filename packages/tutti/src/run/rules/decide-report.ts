@@ -21,6 +21,7 @@ import { takeOver } from "./reuse.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import { PAUSABLE } from "../transitions.ts";
+import { blockerRaised } from "../team/blocker.ts";
 import { deployableCommit, isDeployment, isHeldBack } from "../team/gate.ts";
 import { assign } from "../team/team.ts";
 import type { RunEvent } from "../../schema/event.ts";
@@ -260,7 +261,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
 }
 
 function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
-  const { itemId, sessionId, askId, question, options, permission } = report;
+  const { itemId, sessionId, askId, question, options, permission, blocker } = report;
   // An adopted session repeats its signals, so the question may already be in the inbox.
   const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
   if (session && Object.hasOwn(session.asks, askId)) return [];
@@ -268,20 +269,21 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
   const byDefault = permission ? noAmong(options) : (options?.[0] ?? NO_ANSWER);
   const item = {
     id: itemId,
-    kind: permission ? ("permission" as const) : ("question" as const),
+    kind: permission ? ("permission" as const) : blocker ? ("blocker" as const) : ("question" as const),
     taskId,
     sessionId,
     askId,
     question,
     ...(options ? { options } : {}),
-    ...(permission ? { evidence: permission, risk: "medium" as const } : {}),
+    ...(permission || blocker ? { evidence: permission ?? blocker, risk: "medium" as const } : {}),
     ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: byDefault }),
   };
+  const raised = blocker && taskId !== null ? [blockerRaised(run, { ...item, taskId }, blocker)] : [];
   const added = addItem(run, item, at);
   const key = asking(taskId, question);
   const earlier = Object.hasOwn(run.answers, key) ? run.answers[key]! : null;
-  if (added.type !== "inbox:added" || earlier === null || !isRepeated(report, earlier)) return [added];
-  return [added, answered(run, added.data.item, earlier.text)];
+  if (added.type !== "inbox:added" || earlier === null || !isRepeated(report, earlier)) return [...raised, added];
+  return [...raised, added, answered(run, added.data.item, earlier.text)];
 }
 
 /**

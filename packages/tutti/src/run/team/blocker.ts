@@ -19,8 +19,6 @@ export function raiseBlocker(run: Run, worker: Worker, { body }: ReadMessage, it
   const listed = Array.isArray(body["options"]) ? body["options"] : [];
   const options = listed.map((option) => (typeof option === "string" ? option : JSON.stringify(option)));
   const question = textOf(body["description"]) || `${worker.task.role} is blocked and gave no description.`;
-  const about = { id: run.id, taskId, sessionId, itemId, description: question };
-  const kinds = { blockerType: textOf(body["blocker_type"]), severity: textOf(body["severity"]) };
   const item = {
     id: itemId,
     kind: "blocker" as const,
@@ -31,19 +29,35 @@ export function raiseBlocker(run: Run, worker: Worker, { body }: ReadMessage, it
     evidence: body,
     risk: "medium" as const,
   };
-  return [{ type: "blocker:raised", data: { ...about, ...kinds } }, addItem(run, item, at)];
+  return [blockerRaised(run, item, body), addItem(run, item, at)];
 }
 
-/** The user's decision becomes a message to the blocked session, if it still waits for one. */
+interface BlockerItem extends Pick<InboxItem, "id" | "question"> {
+  taskId: string;
+  sessionId: string;
+}
+
+export function blockerRaised(
+  run: Run,
+  { id: itemId, taskId, sessionId, question }: BlockerItem,
+  body: Record<string, unknown>,
+): RunEvent {
+  const kinds = { blockerType: textOf(body["blocker_type"]), severity: textOf(body["severity"]) };
+  return { type: "blocker:raised", data: { id: run.id, taskId, sessionId, itemId, description: question, ...kinds } };
+}
+
+/** The user's decision becomes a message to the blocked session, if it still waits for one. A tool call returns it. */
 export function resolveBlocker(run: Run, item: InboxItem, decision: string, at: number): RunEvent[] {
-  const taskId = item.taskId!;
+  const { taskId } = item;
+  // The main session has no task of which the log could tell.
+  if (taskId === null) return [answered(run, item, decision)];
   const worker = workerOf(run, taskId);
   const resolved: RunEvent = {
     type: "blocker:resolved",
     data: { id: run.id, taskId, itemId: item.id, decision, by: "human" },
   };
   const settled = [answered(run, item, decision), resolved];
-  if (worker?.sessionId !== item.sessionId) return settled;
+  if (item.askId !== null || worker?.sessionId !== item.sessionId) return settled;
   const to = worker.task.role!;
   const body = {
     message_type: "BLOCKER_RESOLUTION",

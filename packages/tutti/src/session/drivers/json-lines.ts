@@ -119,7 +119,7 @@ function shortenMessage(line: string): string | null {
 }
 
 /** Null for unknown types and for messages without their required members. */
-function decodeMessage(message: Message): Decoded | null {
+export function decodeMessage(message: Message): Decoded | null {
   const { type, text, name, id } = message;
   switch (type) {
     case "ready":
@@ -197,7 +197,7 @@ function readCapabilities(value: unknown): Capabilities | null {
   };
 }
 
-function decodeAsk({ id, question, options, permission }: Message): Decoded | null {
+function decodeAsk({ id, question, options, permission, blocker }: Message): Decoded | null {
   if (typeof id !== "string" || typeof question !== "string") return null;
   const choices = Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
   const { tool, subject } = (typeof permission === "object" && permission !== null ? permission : {}) as Message;
@@ -207,6 +207,7 @@ function decodeAsk({ id, question, options, permission }: Message): Decoded | nu
     question,
     ...(choices.length > 0 ? { options: choices } : {}),
     ...(typeof tool === "string" ? { permission: { tool, subject: typeof subject === "string" ? subject : "" } } : {}),
+    ...(typeof blocker === "object" && blocker !== null ? { blocker: { ...blocker } } : {}),
   };
 }
 

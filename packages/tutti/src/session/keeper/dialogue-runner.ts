@@ -10,6 +10,7 @@ import { LineTail } from "../lines/line-tail.ts";
 import { readEndOf } from "./session-file.ts";
 import { paths, type KeeperSpec } from "./session-folder.ts";
 import type { SessionRecord } from "./session-record.ts";
+import type { ToolAddress } from "../tools/tool-listener.ts";
 
 /** Per turn. */
 const MAX_RELAUNCHES = 1;
@@ -22,6 +23,7 @@ export interface DialogueRunnerOptions {
   folder: string;
   spec: KeeperSpec;
   record: SessionRecord;
+  tools: ToolAddress;
   resumed: ResumedConversation | null;
   write: (text: string) => void;
   /** Called once per session, when the first process accepts turns. */
@@ -44,8 +46,8 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
     const tell = (line: AgentLine) => runner.tell(line);
     const ready = () => runner.becomeReady();
     const fail = (error: string) => runner.fail(error);
-    const { resumed } = options;
-    return open({ sessionId, cwd, permissions, model, resumed, command, write, tell, ready, fail });
+    const { resumed, tools } = options;
+    return open({ sessionId, cwd, permissions, model, resumed, tools, command, write, tell, ready, fail });
   });
 }
 
@@ -131,6 +133,10 @@ export class DialogueRunner {
     this.#dialogue.answer(askId, text);
   }
 
+  get canSteer(): boolean {
+    return this.#dialogue.steer !== undefined;
+  }
+
   /** Not during a relaunch: the message then waits for the next turn. */
   steer(id: string, text: string): void {
     if (this.#isRunning && this.#open && this.#open.number !== this.#stoppedTurn) this.#dialogue.steer?.(id, text);
@@ -179,11 +185,12 @@ export class DialogueRunner {
 
   /**
    * Whether the open turn had no activity for `forMs`. An agent with a dialogue reports every step, so one without
-   * output and without busy processes has lost its connection. Open questions do not count as a stall.
+   * output and without busy processes has lost its connection. Open questions do not count as a stall, nor does a call
+   * that `waits` for the user.
    */
-  hasStalled(forMs: number): boolean {
+  hasStalled(forMs: number, waits: boolean): boolean {
     const now = performance.now();
-    const isSilent = this.#open !== null && this.#asks.size === 0;
+    const isSilent = this.#open !== null && this.#asks.size === 0 && !waits;
     const hasStalled = isSilent && this.#activity.look(statSync(paths(this.#options.folder).raw).size, now) >= forMs;
     if (!isSilent || hasStalled) this.#activity.touch(now);
     return hasStalled;

@@ -27,6 +27,7 @@ import {
   type SessionEnd,
 } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { isToolQuestion } from "../tools/tool-desk.ts";
 import { TimeSlice } from "../time-slice.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
 import { ignoreUnwritable, removeFile, tryToWrite } from "../../durable-file.ts";
@@ -207,9 +208,9 @@ export class KeeperSession implements Session {
   }
 
   async deliver(turn: Turn): Promise<void> {
-    const { number, text } = turn;
+    const { number, text, phase } = turn;
     const input = this.#coding?.encodeTurn(turn) ?? null;
-    this.#request(turnName(number), { type: "turn", number, text, input });
+    this.#request(turnName(number), { type: "turn", number, text, input, phase });
   }
 
   wasDelivered(turn: number): boolean {
@@ -219,7 +220,7 @@ export class KeeperSession implements Session {
   async answer(askId: string, text: string): Promise<void> {
     const name = wireName(askId);
     const input = this.#coding?.encodeAnswer(name, text) ?? null;
-    if (this.#coding && input === null) return;
+    if (this.#coding && input === null && !isToolQuestion(name)) return;
     this.#request(answerName(askId), { type: "answer", askId: name, text, input });
   }
 
@@ -228,7 +229,7 @@ export class KeeperSession implements Session {
   }
 
   async steer(turn: number, id: string, text: string): Promise<void> {
-    if ("coding" in this.#options.driver || !this.wasDelivered(turn)) return;
+    if (!this.wasDelivered(turn)) return;
     this.#request(`message-${turn}-${pathName(id)}`, { type: "message", turn, id, text });
   }
 

@@ -33,8 +33,11 @@ import {
 } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
+import { openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
 import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
 import { openAppending, SessionRecord } from "./session-record.ts";
+import { ANSWER_PHASE } from "../../schema/status.ts";
 
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
@@ -63,6 +66,9 @@ class Keeper {
   #agent: ChildProcess | null = null;
   /** Null for an agent that writes JSON lines or plain text itself. */
   #runner: DialogueRunner | null = null;
+  readonly #desk: ToolDesk;
+  /** Set before the agent starts. */
+  #tools: ToolAddress | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
 
@@ -73,6 +79,11 @@ class Keeper {
     this.#folder = folder;
     this.#record = new SessionRecord(folder, createSecrets(launch.secrets), spec.maxOutputBytes);
     this.#errors = openAppending(this.#at.errors);
+    this.#desk = new ToolDesk({
+      role: launch.env["TUTTI_ROLE"] ?? "",
+      taskId: launch.env["TUTTI_TASK_ID"] ?? null,
+      note: (line) => this.#record.note({ type: "line", line }),
+    });
   }
 
   async run(): Promise<void> {
@@ -81,7 +92,8 @@ class Keeper {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       leave();
     });
-    await this.#openDialogueRunner();
+    this.#tools = await openToolListener(this.#desk);
+    await this.#openDialogueRunner(this.#tools);
     // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
     watchOutput({
@@ -114,13 +126,14 @@ class Keeper {
     this.#start(null, command);
   }
 
-  async #openDialogueRunner(): Promise<void> {
+  async #openDialogueRunner(tools: ToolAddress): Promise<void> {
     const { dialogue } = this.#spec;
     if (dialogue === null) return;
     this.#runner = await openDialogueRunner(dialogue, {
       folder: this.#folder,
       spec: this.#spec,
       record: this.#record,
+      tools,
       resumed: this.#launch.revival ?? null,
       write: (text) => void this.#agent?.stdin?.write(text),
       ready: () => {
@@ -169,17 +182,24 @@ class Keeper {
         else this.#start(request);
         return;
       case "answer":
-        if (this.#runner) this.#runner.answer(request.askId, request.text);
+        if (isToolQuestion(request.askId)) this.#desk.answer(request.askId, request.text);
+        else if (this.#runner) this.#runner.answer(request.askId, request.text);
         else this.#agent?.stdin?.write(request.input!);
         return;
       case "message":
-        if (request.turn === this.#sent && !this.#ending) this.#runner?.steer(request.id, request.text);
+        if (request.turn === this.#sent && !this.#ending) this.#passOn(request);
         return;
       case "interrupt":
         return this.#interrupt(request);
       case "close":
         return this.#close();
     }
+  }
+
+  /** An agent that receives messages during its turn gets it now. Any other can read it with a tool. */
+  #passOn({ id, text }: Extract<KeeperRequest, { type: "message" }>): void {
+    if (this.#runner?.canSteer) this.#runner.steer(id, text);
+    else this.#desk.addMessage({ id, text });
   }
 
   /** Writes the journal entry first: a turn that may have been sent must never be sent again. */
@@ -190,8 +210,9 @@ class Keeper {
     this.#interruptEarly();
   }
 
-  #noteSent({ number }: TurnRequest): void {
+  #noteSent({ number, phase }: TurnRequest): void {
     this.#sent = number;
+    this.#desk.beginTurn(phase === undefined ? null : ANSWER_PHASE[phase]);
     this.#record.note({ type: "sent", turn: number });
   }
 
@@ -213,7 +234,8 @@ class Keeper {
 
   #start(turn: TurnRequest | null, command = this.#spec.command): void {
     const { cwd } = this.#spec;
-    const { env } = this.#launch;
+    const { url, token } = this.#tools!;
+    const env = { ...this.#launch.env, TUTTI_MCP_URL: url, TUTTI_MCP_TOKEN: token };
     const [program, ...args] = command;
     if (turn) this.#noteSent(turn);
     const output = this.#runner ? openAppending(this.#at.raw) : this.#record.output;
@@ -332,7 +354,7 @@ class Keeper {
   /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
   #watchActivity(stallMs: number): void {
     const check = () => {
-      if (!this.#agent || this.#ending || !this.#runner?.hasStalled(stallMs)) return;
+      if (!this.#agent || this.#ending || !this.#runner?.hasStalled(stallMs, this.#desk.isWaiting)) return;
       this.#record.note({ type: "stalled", forMs: stallMs });
       // No interrupt first: a stalled agent does not read it, and the dialogue would report the turn as interrupted.
       void this.#kill(false);

@@ -6,7 +6,9 @@
 //    only belong to turns that the journal contains by then.
 // 2. Signals contain no secrets: the reader masks the bytes, which may end in the middle of a secret, and also the
 //    decoded texts where escapes may hide one. The keeper masks the files too, but the reader may be faster.
+import type { AgentLine } from "../dialogue.ts";
 import type { Decoded, Decoder } from "../driver.ts";
+import { decodeMessage } from "../drivers/json-lines.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
 import { maskDecoded, mayHide } from "../secrets/mask-decoded.ts";
 import { MaskStream, maskText } from "../secrets/mask.ts";
@@ -164,6 +166,9 @@ export class SessionReader {
         this.#turns.push(entry.turn);
         yield { type: "sent", turn: entry.turn };
         return;
+      case "line":
+        yield* this.#readLine(entry.line);
+        return;
       case "interrupted":
         // The turn may have ended before the interrupt arrived.
         if (!this.#turns.includes(entry.turn)) return;
@@ -208,6 +213,15 @@ export class SessionReader {
         yield* this.#endTurn(clean ? SUCCESS : this.#exit(how, entry.resumable === true));
       }
     }
+  }
+
+  /** A line of the keeper. The agent may be in the middle of a line of its own. */
+  *#readLine(line: AgentLine): Generator<SessionSignal | null> {
+    const wasHidden = this.#hidden;
+    this.#hidden = true;
+    const decoded = line.type === "report" ? line : decodeMessage({ ...line });
+    if (decoded) yield* this.#toSignals([decoded]);
+    this.#hidden = wasHidden;
   }
 
   #startDecoding(): void {

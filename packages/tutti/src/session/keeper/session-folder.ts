@@ -19,6 +19,7 @@
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
 import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentLine } from "../dialogue.ts";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
@@ -35,6 +36,7 @@ import {
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { Permissions } from "../../schema/permissions.ts";
+import type { Phase } from "../../schema/status.ts";
 
 export interface KeeperSpec {
   sessionId: string;
@@ -66,9 +68,9 @@ export interface KeeperSpec {
 
 export type KeeperRequest =
   /** `input` is null for an agent with a dialogue, which encodes the text itself. */
-  | { type: "turn"; number: number; text: string; input: string | null }
+  | { type: "turn"; number: number; text: string; input: string | null; phase?: Phase }
   | { type: "answer"; askId: string; text: string; input: string | null }
-  /** A message for the agent in the open turn; only for agents with a dialogue. */
+  /** A message for the agent in the open turn. An agent that cannot receive it may read it with a tool. */
   | { type: "message"; turn: number; id: string; text: string }
   /** Without a dialogue and without `input` the turn is a process, which the keeper kills. */
   | { type: "interrupt"; turn: number; input: string | null }
@@ -78,6 +80,8 @@ export type KeeperRequest =
 export type JournalEntry =
   | { type: "started"; offset: number }
   | { type: "sent"; turn: number; offset: number }
+  /** The agent called a tool of Tutti. In `output.log` the line could end up within a line of the agent. */
+  | { type: "line"; line: AgentLine; offset: number }
   /** Written before the interrupt is sent. */
   | { type: "interrupted"; turn: number; offset: number }
   /** Written before the keeper kills an agent without activity. */

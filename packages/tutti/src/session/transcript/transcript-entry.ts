@@ -28,6 +28,10 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
       const { text, ...more } = cut(question);
       return { type, askId, question: text, ...(options && { options }), ...(permission && { permission }), ...more };
     }
+    case "report": {
+      const { input: data, ...more } = cutInput(signal.data);
+      return { type: signal.type, phase: signal.phase, data, ...more };
+    }
     case "steered":
       return { ...signal, ...cut(signal.text) };
     case "subagent":

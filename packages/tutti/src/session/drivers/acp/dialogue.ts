@@ -6,7 +6,7 @@
 // 2. Only updates between a prompt and its answer are passed on, so a replayed history is never taken for new output.
 // 3. The dialogue never calls `authenticate`: it may open a browser or replace the user's login.
 import { client, CLIENT_METHODS, AGENT_METHODS, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
-import type { ClientApp, InitializeRequest } from "@agentclientprotocol/sdk";
+import type { ClientApp, InitializeRequest, McpServer } from "@agentclientprotocol/sdk";
 import { basename } from "node:path";
 import { AUTH_REQUIRED, failureOf, failureOfError, usageOf } from "./end-of-turn.ts";
 import { listOf, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
@@ -23,6 +23,7 @@ import type {
   ProcessExit,
 } from "../../dialogue.ts";
 import { exitProblem } from "../dialogue-parts.ts";
+import { SERVER_NAME } from "../../tools/own-tool.ts";
 import { readVersion } from "../../../own-files.ts";
 
 /** Long, because agents start slowly when many start at once. */
@@ -112,7 +113,7 @@ class AcpDialogue implements Dialogue {
       throw new Error(`it uses version ${JSON.stringify(version)} of the protocol, but ${supported}`);
     }
     const hadTurns = this.#conversation?.hadTurns === true;
-    const problem = this.#conversation ? await this.#resume(link, this.#conversation) : null;
+    const problem = this.#conversation ? await this.#resume(link, agent, this.#conversation) : null;
     if (!this.#conversation || problem !== null) await this.#begin(link, agent);
     // The process may have exited meanwhile.
     if (this.#link !== link) return;
@@ -125,7 +126,7 @@ class AcpDialogue implements Dialogue {
 
   async #begin(link: AgentLink, agent: Fields): Promise<void> {
     const answer = await link.agent
-      .request(AGENT_METHODS.session_new, { cwd: this.#context.cwd, mcpServers: [] })
+      .request(AGENT_METHODS.session_new, { cwd: this.#context.cwd, mcpServers: this.#toolServers(agent) })
       .catch((error: unknown) => {
         throw isAuthRequired(error) ? new Error(loginSentence(agent, sentenceOf(error))) : error;
       });
@@ -138,6 +139,15 @@ class AcpDialogue implements Dialogue {
     await this.#chooseModel(link, id, recordOf(answer));
   }
 
+  /** The tools of Tutti, for agents that can reach them over HTTP. */
+  #toolServers(agent: Fields): McpServer[] {
+    const { mcpCapabilities } = recordOf(agent["agentCapabilities"]);
+    if (recordOf(mcpCapabilities)["http"] !== true) return [];
+    const { url, token } = this.#context.tools;
+    const headers = [{ name: "Authorization", value: `Bearer ${token}` }];
+    return [{ type: "http", name: SERVER_NAME, url, headers }];
+  }
+
   async #chooseModel(link: AgentLink, sessionId: string, session: Fields): Promise<void> {
     const { model } = this.#context;
     if (model === null) return;
@@ -147,9 +157,9 @@ class AcpDialogue implements Dialogue {
   }
 
   /** Returns the problem if the conversation cannot be resumed, else null. */
-  async #resume(link: AgentLink, { id, resumeMethod }: Conversation): Promise<string | null> {
+  async #resume(link: AgentLink, agent: Fields, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
-      const params = { sessionId: id, cwd: this.#context.cwd, mcpServers: [] };
+      const params = { sessionId: id, cwd: this.#context.cwd, mcpServers: this.#toolServers(agent) };
       const session = recordOf(await link.agent.request(resumeMethod!, params));
       // An agent that lists no models here keeps the one that was set at the start.
       if (choiceOfModel(session, id, "") !== null) await this.#chooseModel(link, id, session);

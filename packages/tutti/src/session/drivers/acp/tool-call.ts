@@ -3,6 +3,7 @@
 import { listOf, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
 import type { ToolRequest } from "../../permission.ts";
+import { SERVER_NAME } from "../../tools/own-tool.ts";
 
 export interface ToolCall {
   name: string | null;
@@ -53,8 +54,14 @@ const NAMES: Readonly<Record<string, string>> = {
   fetch: "WebFetch",
 };
 
-export const nameOf = ({ name, kind }: ToolCall): string =>
-  name ?? (Object.hasOwn(NAMES, kind) ? NAMES[kind]! : "Other");
+export const nameOf = ({ name, kind, title }: ToolCall): string =>
+  name ?? (Object.hasOwn(NAMES, kind) ? NAMES[kind]! : (ownTool(title) ?? "Other"));
+
+/** Gemini gives a tool of an MCP server only a title, such as `ask (tutti MCP Server)`. */
+function ownTool(title: string): string | null {
+  const [, tool, server] = /^([a-z_]+) \((\w+) MCP Server\)$/.exec(title) ?? [];
+  return server === SERVER_NAME ? `mcp__${SERVER_NAME}__${tool}` : null;
+}
 
 /** Falls back to title and paths if the agent does not report the input. */
 export const inputOf = ({ input, title, paths }: ToolCall): unknown =>

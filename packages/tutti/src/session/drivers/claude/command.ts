@@ -1,5 +1,6 @@
 // The command of Claude Code: one process per session that reads lines from stdin and asks Tutti for every permission.
 import { createHash } from "node:crypto";
+import { SERVER_NAME } from "../../tools/own-tool.ts";
 
 /** Looked up on the PATH, where the user may have a launcher. */
 export const CLAUDE = "claude";
@@ -12,6 +13,22 @@ const WITHHELD = "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,CronCrea
 
 const BEGIN = "--session-id";
 
+/** In milliseconds. A question to the user may wait for weeks. */
+const CALL_TIMEOUT_MS = 2_147_483_647;
+
+/** The program replaces the variables itself, so that no list of processes shows the token. */
+const TOOLS = JSON.stringify({
+  mcpServers: {
+    [SERVER_NAME]: {
+      type: "http",
+      url: "${TUTTI_MCP_URL}",
+      headers: { Authorization: "Bearer ${TUTTI_MCP_TOKEN}" },
+      alwaysLoad: true,
+      timeout: CALL_TIMEOUT_MS,
+    },
+  },
+});
+
 /** Tutti chooses the id of the conversation, so it can resume one whose process died. */
 export function claudeCommand(conversation: string, cwd: string, model?: string): string[] {
   const lines = "--verbose --input-format stream-json --output-format stream-json";
@@ -23,6 +40,10 @@ export function claudeCommand(conversation: string, cwd: string, model?: string)
   return [
     CLAUDE,
     ...`-p ${lines} ${messages} ${permissions} --disallowedTools ${WITHHELD} ${settings}`.split(" "),
+    "--mcp-config",
+    TOOLS,
+    "--allowedTools",
+    `mcp__${SERVER_NAME}`,
     ...(model === undefined ? [] : ["--model", model]),
     "--add-dir",
     cwd,

@@ -52,6 +52,18 @@ function providerFlags(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] 
   return ["-c", "model_provider=openai-key", "-c", `model_providers.openai-key={${table.join(",")}}`];
 }
 
+/** In seconds. A question to the user may wait for weeks. */
+const CALL_TIMEOUT_S = 2_147_483;
+
+/** The configuration of the tools that Tutti offers. Codex reads the token from its environment. */
+export const toolServer = (url: string) => ({
+  url,
+  bearer_token_env_var: "TUTTI_MCP_TOKEN",
+  enabled: true,
+  tool_timeout_sec: CALL_TIMEOUT_S,
+  default_tools_approval_mode: "approve",
+});
+
 export interface ThreadSettings {
   approvalPolicy: "untrusted" | "on-request";
   approvalsReviewer: "user";

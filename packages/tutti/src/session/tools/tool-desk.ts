@@ -1,0 +1,92 @@
+// The keeper's side of the tools that Tutti offers to its agents: what the agent reports becomes a line of the session,
+// a question waits here for its answer. So a waiting call outlives the engine.
+import type { AgentLine } from "../dialogue.ts";
+import type { AnswerPhase } from "../../schema/status.ts";
+
+/** Starts the id of a question that was asked with a tool. The answer then goes to the call, not to the agent's input. */
+const ASKED_BY_TOOL = "tutti-tool-";
+
+export const isToolQuestion = (askId: string): boolean => askId.startsWith(ASKED_BY_TOOL);
+
+export interface ToolDeskOptions {
+  /** The name of the session's role. */
+  role: string;
+  /** Null for the main session. */
+  taskId: string | null;
+  /** Appends a line to the record of the session. */
+  note: (line: AgentLine) => void;
+}
+
+type Question = Omit<Extract<AgentLine, { type: "ask" }>, "type" | "id">;
+
+interface WaitingMessage {
+  id: string;
+  text: string;
+}
+
+export class ToolDesk {
+  readonly role: string;
+  readonly taskId: string | null;
+  readonly #note: (line: AgentLine) => void;
+  readonly #questions = new Map<string, (answer: string) => void>();
+  #messages: WaitingMessage[] = [];
+  #count = 0;
+  /** The phase that the answer of the last turn must have; null before the first turn. */
+  phase: AnswerPhase | null = null;
+
+  constructor({ role, taskId, note }: ToolDeskOptions) {
+    this.role = role;
+    this.taskId = taskId;
+    this.#note = note;
+  }
+
+  /** The engine sends messages of an earlier turn again with the next prompt. */
+  beginTurn(phase: AnswerPhase | null): void {
+    this.phase = phase;
+    this.#messages = [];
+  }
+
+  /** Whether a call waits for the user. The agent then does nothing, but has not stalled. */
+  get isWaiting(): boolean {
+    return this.#questions.size > 0;
+  }
+
+  report(phase: string, data: Record<string, unknown>): void {
+    this.#note({ type: "report", phase, data });
+  }
+
+  /** Rejects if `signal` is aborted: the agent no longer waits for the answer. */
+  ask(question: Question, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const id = `${ASKED_BY_TOOL}${++this.#count}`;
+    this.#questions.set(id, resolve);
+    signal.addEventListener("abort", () => {
+      if (!this.#questions.delete(id)) return;
+      this.#note({ type: "ask_cancelled", id });
+      reject(signal.reason as Error);
+    });
+    this.#note({ type: "ask", id, ...question });
+    return promise;
+  }
+
+  /** Returns false for a question that no call waits for. */
+  answer(askId: string, text: string): boolean {
+    const resolve = this.#questions.get(askId);
+    this.#questions.delete(askId);
+    resolve?.(text);
+    return resolve !== undefined;
+  }
+
+  addMessage(message: WaitingMessage): void {
+    this.#messages.push(message);
+  }
+
+  /** Each message is returned once, and counts as received by the agent. */
+  readMessages(): string[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    for (const message of messages) this.#note({ type: "steered", ...message });
+    return messages.map(({ text }) => text);
+  }
+}

@@ -1,0 +1,176 @@
+// The tools that Tutti offers to its agents. The token of a call belongs to one session, so no argument names a task.
+import { z } from "zod";
+import type { ToolDesk } from "./tool-desk.ts";
+import { defineTool, type McpTool } from "../../mcp/mcp-tool.ts";
+import { InvalidArguments } from "../../mcp/invalid-arguments.ts";
+import { BLOCKER_TYPES, ESCALATION_TARGETS, SEVERITIES } from "../../protocol/messages/message-schema.ts";
+import { answerProblems } from "../../protocol/response/answer-problems.ts";
+import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+export const WORKER_INSTRUCTIONS =
+  "Tutti runs you as one of several agents. You may answer with these tools instead of the delimited block that the prompt " +
+  "describes: attempt_completion or submit_response once, then end your turn. report_progress shows the user what you do. " +
+  "ask and escalate_blocker wait until the user has answered.";
+
+const ACCEPTED = "Accepted. End your turn now without a block.";
+const PHASES = Object.keys(ANSWERS) as [BlockPhase];
+/** Sent by agents that copy the messages of document 003. The token decides who speaks, so they must not contradict it. */
+const identity = {
+  task_id: z.string().optional().describe("Not needed."),
+  from_agent: z.string().optional().describe("Not needed."),
+  to_agent: z.string().optional().describe("Not needed."),
+  message_type: z.literal("BLOCKER_ESCALATION").optional(),
+  timestamp: z.string().optional().describe("Not needed."),
+};
+
+export function workerTools(desk: ToolDesk): Record<string, McpTool> {
+  const taskPart = desk.taskId === null ? {} : { task_id: desk.taskId };
+
+  /** Validates an answer as the engine will do it, and reports it. */
+  function submit(phase: BlockPhase, given: Record<string, unknown>): string {
+    const isAtOnce = phase === "progress" || phase === "heartbeat";
+    if (!isAtOnce && desk.phase !== null && phase !== desk.phase) {
+      throw new InvalidArguments([
+        { path: "phase", problem: `must be "${desk.phase}" in this turn; it is "${phase}"` },
+      ]);
+    }
+    checkTask(given["task_id"], "data.task_id");
+    const data = { ...given, ...taskPart };
+    const problems = answerProblems(phase, data);
+    if (problems.length > 0) throw new InvalidArguments(problems);
+    desk.report(phase, data);
+    return isAtOnce ? "Noted." : ACCEPTED;
+  }
+
+  function checkTask(named: unknown, path: string): void {
+    if (named === undefined || named === desk.taskId) return;
+    const own = desk.taskId === null ? "must be left out" : `must be ${JSON.stringify(desk.taskId)} or left out`;
+    throw new InvalidArguments([{ path, problem: `${own}; this session works on nothing else` }]);
+  }
+
+  return {
+    report_progress: defineTool({
+      description: "Shows the user how far you are. Call it now and then during long work.",
+      input: z.strictObject({
+        percent: z.number().min(0).max(100),
+        action: z.string().min(1).describe("What you do now, in a few words."),
+      }),
+      call: async ({ percent, action }) => {
+        const data = { ...taskPart, status: "in_progress", progress_percent: percent, current_action: action };
+        desk.report("progress", data);
+        return "Noted.";
+      },
+    }),
+    submit_response: defineTool({
+      description: "Answers this turn with the data that the prompt asks for, in place of a delimited block.",
+      input: z.strictObject({ phase: z.enum(PHASES), data: z.record(z.string(), z.unknown()) }),
+      call: async ({ phase, data }) => submit(phase, data),
+    }),
+    attempt_completion: defineTool({
+      description: "Reports the end of your task, in place of a delimited block.",
+      input: z.strictObject({
+        result: z.string().min(1).describe('"success", "partial" or "failure", or the result in words.'),
+        summary: z.string().optional(),
+        output_files: z.array(z.string()).optional().describe("Files that you created or changed."),
+      }),
+      call: async (completion) => {
+        const { phase, data } = completionAnswer(desk, completion);
+        return submit(phase, data);
+      },
+    }),
+    new_task: defineTool({
+      description: "Delegates a part of your work to another agent, in runs that allow it.",
+      input: z.looseObject({ mode: z.string().min(1), message: z.string().min(1) }),
+      call: async ({ mode }) => {
+        const problem = `This run cannot delegate to "${mode}": its tasks are those of the confirmed plan.`;
+        throw new TuttiError(
+          "wrong_state",
+          `${problem} Do this part yourself, or use escalate_blocker to ask the user.`,
+        );
+      },
+    }),
+    escalate_blocker: defineTool({
+      description: "Tells the user about a problem that you cannot solve, and waits for the decision.",
+      input: z.strictObject({
+        blocker_type: z.enum(BLOCKER_TYPES),
+        description: z.string().min(1),
+        severity: z.enum(SEVERITIES).optional(),
+        options: z.array(z.string().min(1)).optional(),
+        suggested_resolution: z.string().optional(),
+        context: z.string().optional(),
+        escalate_to: z.enum(ESCALATION_TARGETS).optional(),
+        ...identity,
+      }),
+      call: async (blocker, { signal }) => {
+        checkTask(blocker.task_id, "task_id");
+        const { description: question, options } = blocker;
+        const body = { ...blocker, message_type: "BLOCKER_ESCALATION", ...taskPart, from_agent: desk.role };
+        const asked = { question, ...(options?.length ? { options } : {}), blocker: body };
+        const decision = await desk.ask(asked, signal);
+        return {
+          message_type: "BLOCKER_RESOLUTION",
+          ...taskPart,
+          from_agent: "human",
+          to_agent: desk.role,
+          decision,
+          resume_task: true,
+        };
+      },
+    }),
+    ask: defineTool({
+      description: "Asks the user, and waits for the answer.",
+      input: z.strictObject({ question: z.string().min(1), options: z.array(z.string().min(1)).optional() }),
+      call: ({ question, options }, { signal }) =>
+        desk.ask({ question, ...(options?.length ? { options } : {}) }, signal),
+    }),
+    read_messages: defineTool({
+      description: "Returns messages that the user sent during this turn, each once.",
+      input: z.strictObject({}),
+      call: async () => ({ messages: desk.readMessages() }),
+    }),
+  };
+}
+
+const FAILED = new Set(["failure", "failed", "error"]);
+const PARTIAL = new Set(["partial"]);
+/** Results of document 002 that wait for an answer, and the tool that gets one. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+  clarification_needed: "ask",
+  conflict_detected: "escalate_blocker",
+};
+
+interface Completion {
+  result: string;
+  summary?: string | undefined;
+  output_files?: string[] | undefined;
+}
+
+/** The answer of the open turn that says the same. A result in words is a success with these words. */
+function completionAnswer(desk: ToolDesk, { result, summary, output_files: files }: Completion) {
+  const word = result.trim().toLowerCase();
+  if (Object.hasOwn(UNFINISHED, word)) {
+    const problem = `must be "success", "partial" or "failure"; call ${UNFINISHED[word]} and continue with its answer`;
+    throw new InvalidArguments([{ path: "result", problem }]);
+  }
+  const isWord = FAILED.has(word) || PARTIAL.has(word) || word === "success" || word === "completed";
+  const text = summary ?? (isWord ? undefined : result);
+  const said = { ...(text === undefined ? {} : { summary: text }), ...(files ? { output_files: files } : {}) };
+  const failed = FAILED.has(word);
+  const phase = desk.phase ?? "completion";
+  switch (phase) {
+    case "completion": {
+      const status = failed ? "failed" : PARTIAL.has(word) ? "partial" : "success";
+      const error = failed ? { error: text ?? "the agent reported a failure" } : {};
+      return { phase, data: { status, ...said, ...error, ...(isWord ? {} : { output: result }) } } as const;
+    }
+    case "aggregation":
+      return { phase, data: { status: failed ? "failed" : "success", ...said } } as const;
+    case "verification":
+      return { phase, data: { status: failed ? "failed" : "passed", ...said } } as const;
+    default: {
+      const problem = `This turn needs an answer of the phase "${phase}". Call submit_response with its data.`;
+      throw new TuttiError("wrong_state", problem);
+    }
+  }
+}

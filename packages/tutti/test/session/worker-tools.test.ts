@@ -1,0 +1,176 @@
+// The tools that Tutti offers to its agents, under a real keeper and with the official client of the protocol.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SessionLab, turn } from "./session-lab.ts";
+import type { Session, SessionSignal } from "../../src/session/session.ts";
+
+const TOOLS = [
+  ["report_progress", "submit_response", "attempt_completion", "new_task", "escalate_blocker", "ask"],
+  ["read_messages"],
+].flat();
+
+/** Writes where its tools are, and ends its turn when the file `over` appears. */
+const PATIENT = `
+  import { existsSync, renameSync, writeFileSync } from "node:fs";
+  import { createInterface } from "node:readline";
+  const { TUTTI_MCP_URL: url, TUTTI_MCP_TOKEN: token } = process.env;
+  createInterface({ input: process.stdin }).on("line", () => {
+    console.log(JSON.stringify({ type: "assistant", text: "my token is " + token }));
+    writeFileSync("new.json", JSON.stringify({ url, token }));
+    renameSync("new.json", "address.json");
+    setInterval(() => existsSync("over") && (console.log(JSON.stringify({ type: "turn_end" })), process.exit()), 20);
+  });
+`;
+
+let lab: SessionLab;
+let clients: Client[];
+beforeEach(() => {
+  lab = new SessionLab();
+  clients = [];
+});
+afterEach(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  lab.tearDown();
+});
+
+/** Collects the signals of a session in the background. */
+function collect(session: Session): SessionSignal[] {
+  const signals: SessionSignal[] = [];
+  void (async () => {
+    for await (const signal of session.signals()) signals.push(signal);
+  })();
+  return signals;
+}
+
+const address = () => JSON.parse(readFileSync(join(lab.cwd, "address.json"), "utf8")) as { url: string; token: string };
+
+async function connect(mode: "auto" | "legacy" = "legacy"): Promise<Client> {
+  await expect.poll(() => existsSync(join(lab.cwd, "address.json")), { timeout: 30_000 }).toBe(true);
+  const { url, token } = address();
+  const headers = { authorization: `Bearer ${token}` };
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  clients.push(client);
+  return client;
+}
+
+async function call(client: Client, name: string, input: object, options: object = {}) {
+  const given = { name, arguments: input as Record<string, unknown> };
+  const { content, isError = false } = await client.callTool(given, { timeout: 60_000, ...options });
+  return { text: (content as { text: string }[])[0]!.text, isError };
+}
+
+async function begin(spec = lab.spec(lab.program("command", PATIENT))) {
+  const session = lab.host.open(spec);
+  const signals = collect(session);
+  await expect.poll(() => signals.some(({ type }) => type === "ready"), { timeout: 30_000 }).toBe(true);
+  await session.deliver(turn(1));
+  return { spec, session, signals };
+}
+
+describe("an agent that uses the tools of Tutti", () => {
+  it("reports progress and its completion as signals, in both generations of the protocol", async () => {
+    const { spec, signals } = await begin();
+    const client = await connect("auto");
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS);
+    expect(await call(client, "report_progress", { percent: 40, action: "reading" })).toEqual({
+      text: "Noted.",
+      isError: false,
+    });
+    const older = await connect("legacy");
+    const done = await call(older, "attempt_completion", {
+      result: "success",
+      summary: "wrote it",
+      output_files: ["a.md"],
+    });
+    expect(done).toMatchObject({ isError: false, text: expect.stringContaining("Accepted") as string });
+    writeFileSync(join(lab.cwd, "over"), "");
+    await expect.poll(() => signals.at(-1)?.type, { timeout: 30_000 }).toBe("gone");
+    const reports = signals.filter(({ type }) => type === "report");
+    expect(reports).toEqual([
+      {
+        type: "report",
+        phase: "progress",
+        data: { task_id: "task_001", status: "in_progress", progress_percent: 40, current_action: "reading" },
+      },
+      {
+        type: "report",
+        phase: "completion",
+        data: { task_id: "task_001", status: "success", summary: "wrote it", output_files: ["a.md"] },
+      },
+    ]);
+    const order = signals.map(({ type }) => type);
+    expect(order.indexOf("turnOver")).toBeGreaterThan(order.lastIndexOf("report"));
+    const transcript = await lab.host.transcript(spec.runId, spec.sessionId);
+    expect(transcript.filter(({ type }) => type === "report")).toHaveLength(2);
+    expect(JSON.stringify([transcript, signals])).toContain("my token is ");
+    expect(JSON.stringify([transcript, signals])).not.toContain(address().token);
+  });
+
+  it("gets the path of each problem, and cannot speak for another task", async () => {
+    const { signals } = await begin();
+    const client = await connect();
+    const wrong = await call(client, "report_progress", { percent: 120, what: "x" });
+    expect(wrong.isError).toBe(true);
+    for (const line of ["- percent: must be at most 100", "- action: is missing", "- what: is not an argument"])
+      expect(wrong.text).toContain(line);
+    const submit = (phase: string, data: object) => call(client, "submit_response", { phase, data });
+    expect((await submit("completion", { status: "done" })).text).toContain("- data.status: must be one of");
+    expect((await submit("completion", { task_id: "task_002", status: "success" })).text).toContain("- data.task_id: ");
+    expect((await submit("analysis", { summary: "x", recommended_splits: 1 })).text).toContain(
+      '- phase: must be "completion"',
+    );
+    expect((await call(client, "attempt_completion", { result: "clarification_needed" })).text).toContain("- result: ");
+    expect(await call(client, "new_task", { mode: "code", message: "help" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("cannot delegate") as string,
+    });
+    expect(signals.filter(({ type }) => type === "report")).toEqual([]);
+
+    const { url, token } = address();
+    const post = (headers: Record<string, string>) =>
+      fetch(url, { method: "POST", headers, body: "{}" }).then(({ status }) => status);
+    expect(await post({})).toBe(401);
+    expect(await post({ authorization: `Bearer ${token.replace(/.$/, "_")}` })).toBe(401);
+    expect(await post({ authorization: `Bearer ${token}`, origin: "http://127.0.0.1" })).toBe(403);
+  });
+
+  it("waits for an answer over the restart of the engine, and withdraws a question that it gives up", async () => {
+    const { spec, session, signals } = await begin();
+    const client = await connect();
+    const answer = call(client, "ask", { question: "Which colour?", options: ["red", "blue"] });
+    const asked = (among: SessionSignal[]) => among.find((signal) => signal.type === "ask");
+    await expect
+      .poll(() => asked(signals), { timeout: 30_000 })
+      .toMatchObject({ question: "Which colour?", options: ["red", "blue"] });
+    session.leave();
+
+    const adopted = lab.newHost().open(spec);
+    const again = collect(adopted);
+    await expect.poll(() => asked(again)).toEqual(asked(signals));
+    await adopted.answer(asked(again)!.askId, "blue");
+    expect(await answer).toEqual({ text: "blue", isError: false });
+
+    const cancel = new AbortController();
+    const blocker = { blocker_type: "technical_blocker", description: "No network", task_id: "task_001" };
+    const second = client.callTool({ name: "escalate_blocker", arguments: blocker }, { signal: cancel.signal });
+    await expect.poll(() => again.filter(({ type }) => type === "ask")).toHaveLength(2);
+    cancel.abort();
+    await expect(second).rejects.toThrow();
+    await client.close();
+    await expect.poll(() => again.some(({ type }) => type === "askCancelled"), { timeout: 10_000 }).toBe(true);
+  });
+
+  it("reads messages that arrive during its turn, each once", async () => {
+    const { session, signals } = await begin();
+    const client = await connect();
+    expect((await call(client, "read_messages", {})).text).toBe('{"messages":[]}');
+    await session.steer!(1, "0", "use British spelling");
+    const read = async () => (await call(client, "read_messages", {})).text;
+    await expect.poll(read, { timeout: 10_000 }).toBe('{"messages":["use British spelling"]}');
+    expect(await read()).toBe('{"messages":[]}');
+    await expect.poll(() => signals.find(({ type }) => type === "steered")).toMatchObject({ id: "0" });
+  });
+});
