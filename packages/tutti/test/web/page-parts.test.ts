@@ -13,10 +13,12 @@ import {
   problemOf,
   type TaskEdit,
 } from "../../../web/src/run/plan/plan-edits.ts";
+import { comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
 import { taskLook } from "../../../web/src/run/task-look.ts";
 import { splitPatch } from "../../../web/src/changes/split-patch.ts";
 import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-route.ts";
 import { agentName, duration } from "../../../web/src/text/format.ts";
+import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
@@ -245,6 +247,38 @@ describe("The edits of a plan", () => {
   });
 });
 
+test("`comparePlans` names new, removed and changed tasks", () => {
+  const task = (id: string, title = id) => ({ id, title, description: id, scope: [], priority: 5, dependencies: [] });
+  expect(comparePlans([task("a"), task("b"), task("c")], [task("b", "B"), task("c"), task("d")])).toEqual({
+    added: ["d"],
+    removed: ["a"],
+    changed: ["b"],
+  });
+});
+
+test("`readMarkdown` reads code, headings, lists and emphasis, and leaves links and markup as text", () => {
+  const text =
+    "# Title\n\nSome `code` and **bold**.\n- one\n  2. two\n```js\nx < 1\n```\n[a](javascript:alert(1)) <b>\n~~~\nopen";
+  expect(readMarkdown(text)).toEqual([
+    { kind: "heading", inlines: [{ kind: "text", text: "Title" }] },
+    {
+      kind: "paragraph",
+      inlines: [
+        { kind: "text", text: "Some " },
+        { kind: "code", text: "code" },
+        { kind: "text", text: " and " },
+        { kind: "strong", text: "bold" },
+        { kind: "text", text: "." },
+      ],
+    },
+    { kind: "item", depth: 0, mark: "•", inlines: [{ kind: "text", text: "one" }] },
+    { kind: "item", depth: 1, mark: "2.", inlines: [{ kind: "text", text: "two" }] },
+    { kind: "code", text: "x < 1" },
+    { kind: "paragraph", inlines: [{ kind: "text", text: "[a](javascript:alert(1)) <b>" }] },
+    { kind: "code", text: "open" },
+  ]);
+});
+
 test("`splitPatch` numbers the lines of both versions", () => {
   const patch =
     "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3,2 +3,3 @@ f\n same\n-old\n+new\n+more\n\\ No newline at end of file\n";
@@ -265,6 +299,7 @@ test("Every address is read back as it was written", () => {
     id: "orch_1",
     session: "task.one",
     tab: "changes",
+    task: null,
   });
   expect(readRoute(runsAddress({ state: "failed", text: "a b&c" }))).toEqual({
     view: "runs",

@@ -3,6 +3,8 @@ import { FileDiff } from "./file-diff.tsx";
 import { TakeResult } from "./take-result.tsx";
 import { ActionError } from "../shell/action-error.tsx";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { changesAddress } from "../shell/page-route.ts";
+import { replaceAddress } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { plural } from "../text/format.ts";
@@ -14,8 +16,9 @@ import "../styles/changes.css";
 const MOST_FILES = 100;
 
 /** The difference of the run, or of one task, from the commit that it started from. */
-export function ChangesPanel({ run }: { run: Run }) {
-  const [task, setTask] = useState("");
+export function ChangesPanel({ run, chosen }: { run: Run; chosen: string | null }) {
+  // A link may name any task.
+  const task = chosen !== null && Object.hasOwn(run.workers, chosen) ? chosen : "";
   const [most, setMost] = useState(MOST_FILES);
   const worker = task === "" ? undefined : run.workers[task];
   // A commit of the run, or the state of the task, changes what there is to see.
@@ -31,7 +34,11 @@ export function ChangesPanel({ run }: { run: Run }) {
         <h2 id="changes-title">Changes {value && <span className="muted">{plural(files.length, "file")}</span>}</h2>
         <label>
           Of{" "}
-          <select aria-label="Of which task" value={task} onChange={({ target }) => setTask(target.value)}>
+          <select
+            aria-label="Of which task"
+            value={task}
+            onChange={({ target }) => replaceAddress(changesAddress(run.id, target.value))}
+          >
             <option value="">the whole run</option>
             {run.tasks
               .filter(({ id }) => run.workers[id])

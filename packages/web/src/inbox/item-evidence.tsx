@@ -1,4 +1,5 @@
 import type { AnyItem } from "./item-look.ts";
+import { VersionLinks } from "../changes/version-links.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
@@ -58,16 +59,25 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
           ]}
         />
       );
-    case "decision":
+    case "decision": {
+      const tasks = Array.isArray(facts["tasks"]) ? facts["tasks"].filter((id) => typeof id === "string") : [];
       return (
-        <FactList
-          rows={[
-            ["Kind", facts["type"]],
-            ["Files", list(facts["files"])],
-            ["Tasks", list(facts["tasks"])],
-          ]}
-        />
+        <>
+          <FactList
+            rows={[
+              ["Kind", facts["type"]],
+              ["Files", list(facts["files"])],
+              ["Tasks", list(facts["tasks"])],
+            ]}
+          />
+          {tasks.length > 0 && (
+            <p>
+              See the version of <VersionLinks run={item.run} tasks={tasks} />.
+            </p>
+          )}
+        </>
       );
+    }
     default:
       return <LongText text={JSON.stringify(evidence, null, 2)} max={2000} mono />;
   }

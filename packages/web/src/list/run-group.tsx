@@ -7,9 +7,11 @@ interface Properties {
   runs: ListedRun[];
   questions: ReadonlyMap<string, number>;
   now: number;
+  selected: ReadonlySet<string>;
+  onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunGroup({ title, runs, questions, now }: Properties) {
+export function RunGroup({ title, runs, questions, now, selected, onSelect }: Properties) {
   const heading = useId();
   if (runs.length === 0) return null;
   return (
@@ -21,7 +23,14 @@ export function RunGroup({ title, runs, questions, now }: Properties) {
       )}
       <ul className="run-rows card">
         {runs.map((run) => (
-          <RunRow key={run.id} run={run} questions={questions.get(run.id) ?? 0} now={now} />
+          <RunRow
+            key={run.id}
+            run={run}
+            questions={questions.get(run.id) ?? 0}
+            now={now}
+            isSelected={selected.has(run.id)}
+            onSelect={onSelect}
+          />
         ))}
       </ul>
     </section>

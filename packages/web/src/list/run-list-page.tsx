@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
 import { RunGroup } from "./run-group.tsx";
@@ -21,6 +22,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const inbox = useLive((state) => state.inbox);
   const error = useLive((state) => state.error);
   const [most, setMost] = useState(MOST);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
   const waiting = all.needsYou.length;
@@ -31,6 +33,9 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const select = (part: typeof all.others) => filterRuns(part, filter, all.questions);
   const [needsYou, others] = [select(all.needsYou), select(all.others)];
   const found = needsYou.length + others.length;
+  const chosen = [...needsYou, ...others].filter(({ id }) => selected.has(id));
+  const onSelect = (id: string, isSelected: boolean) =>
+    setSelected(new Set(isSelected ? [...selected, id] : [...selected].filter((each) => each !== id)));
 
   return (
     <div className="page page-list">
@@ -51,14 +56,24 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             {waiting > 0 ? `${plural(waiting, "run")} waiting for you` : ""}
           </p>
           {runs.length > 0 && <Filters filter={filter} />}
+          {chosen.length > 0 && <BulkBar runs={chosen} onDone={() => setSelected(new Set())} />}
           {runs.length === 0 && <EmptyList />}
           {runs.length > 0 && found === 0 && <p className="nothing-yet">No run matches the filter.</p>}
-          <RunGroup title="Needs you" runs={needsYou.slice(0, most)} questions={all.questions} now={now} />
+          <RunGroup
+            title="Needs you"
+            runs={needsYou.slice(0, most)}
+            questions={all.questions}
+            now={now}
+            selected={selected}
+            onSelect={onSelect}
+          />
           <RunGroup
             title={needsYou.length > 0 ? "Other runs" : null}
             runs={others.slice(0, most)}
             questions={all.questions}
             now={now}
+            selected={selected}
+            onSelect={onSelect}
           />
           {Math.max(needsYou.length, others.length) > most && (
             <button type="button" className="button" onClick={() => setMost(most + MOST)}>

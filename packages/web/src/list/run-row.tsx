@@ -9,10 +9,25 @@ import { AgentText } from "../text/agent-text.tsx";
 import { agentName, ago, duration, lastPart, moment, money, plural } from "../text/format.ts";
 import { shown, visible } from "../text/safe-text.ts";
 
-export function RunRow({ run, questions, now }: { run: ListedRun; questions: number; now: number }) {
+interface Properties {
+  run: ListedRun;
+  questions: number;
+  now: number;
+  isSelected: boolean;
+  onSelect: (id: string, isSelected: boolean) => void;
+}
+
+export function RunRow({ run, questions, now, isSelected, onSelect }: Properties) {
   const look = runLook(run.status, questions, run.outcome);
   return (
-    <li>
+    <li className="run-item">
+      <input
+        type="checkbox"
+        className="run-check"
+        aria-label={`Select ${run.id}`}
+        checked={isSelected}
+        onChange={({ target }) => onSelect(run.id, target.checked)}
+      />
       <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" ? " needs-you" : ""}`}>
         <span className="run-row-status">
           <Badge tone={look.tone} icon={look.icon}>

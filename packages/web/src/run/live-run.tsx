@@ -2,7 +2,6 @@ import { lazy, Suspense, useEffect, useRef } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { InboxCards } from "./inbox-cards.tsx";
-import { ResultCard } from "./result/result-card.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
@@ -18,6 +17,7 @@ import { WorkerPanel } from "../workers/worker-panel.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
+const ResultCard = lazy(async () => ({ default: (await import("./result/result-card.tsx")).ResultCard }));
 const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.tsx")).PlanCard }));
 const TranscriptPanel = lazy(async () => ({
   default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
@@ -30,11 +30,12 @@ interface Properties {
   warnings: readonly string[];
   opened: string | null;
   tab: RunTab;
+  task: string | null;
 }
 
 const TAB_NAMES: Record<RunTab, string> = { tasks: "Tasks", changes: "Changes", log: "Log" };
 
-export function LiveRun({ run, activity, warnings, opened, tab }: Properties) {
+export function LiveRun({ run, activity, warnings, opened, tab, task }: Properties) {
   const questions = Object.values(run.inbox).filter(holdsUp).length;
   const look = runLook(run.status, questions, run.outcome);
   const waiting = questions + (run.status === "confirming" ? 1 : 0);
@@ -64,7 +65,9 @@ export function LiveRun({ run, activity, warnings, opened, tab }: Properties) {
       <LostDrafts run={run.id} />
       {isRunOver(run.status) && (
         <ErrorBoundary part="The result">
-          <ResultCard run={run} />
+          <Suspense fallback={<p className="loading">Loading …</p>}>
+            <ResultCard run={run} />
+          </Suspense>
         </ErrorBoundary>
       )}
       <InboxCards run={run} />
@@ -97,7 +100,7 @@ export function LiveRun({ run, activity, warnings, opened, tab }: Properties) {
           {tab === "changes" && (
             <ErrorBoundary part="The changes">
               <Suspense fallback={<p className="loading">Loading …</p>}>
-                <ChangesPanel run={run} />
+                <ChangesPanel run={run} chosen={task} />
               </Suspense>
             </ErrorBoundary>
           )}

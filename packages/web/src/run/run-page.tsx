@@ -12,8 +12,16 @@ import "../styles/workers.css";
 import "../styles/result.css";
 import "../styles/transcript.css";
 
+interface Properties {
+  id: string;
+  opened: string | null;
+  tab: RunTab;
+  /** The task whose changes are shown; null shows those of the run. */
+  task: string | null;
+}
+
 /** `opened` is the task id, or `main`, whose transcript is open. */
-export function RunPage({ id, opened, tab }: { id: string; opened: string | null; tab: RunTab }) {
+export function RunPage({ id, opened, tab, task }: Properties) {
   const { run, activity, warnings, isOutdated, error } = useRunFeed(id);
   const refused = useLive((state) => state.error);
   useEffect(() => {
@@ -27,7 +35,9 @@ export function RunPage({ id, opened, tab }: { id: string; opened: string | null
         <Notice tone="warning">This page is older than the server and cannot show everything. Reload it.</Notice>
       )}
       {run === null && problem === null && <p className="loading">Loading run …</p>}
-      {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} tab={tab} />}
+      {run !== null && (
+        <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} tab={tab} task={task} />
+      )}
     </div>
   );
 }

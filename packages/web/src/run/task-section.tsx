@@ -1,5 +1,4 @@
 import { lazy, Suspense, useState } from "react";
-import { TaskTable } from "./task-table.tsx";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -7,6 +6,7 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
 // The graph and its layout are larger than the rest of the page.
 const TaskGraph = lazy(async () => ({ default: (await import("../graph/task-graph.tsx")).TaskGraph }));
+const TaskTable = lazy(async () => ({ default: (await import("./task-table.tsx")).TaskTable }));
 const TaskTimeline = lazy(async () => ({ default: (await import("./task-timeline.tsx")).TaskTimeline }));
 
 interface Properties {

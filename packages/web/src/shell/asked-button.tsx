@@ -2,20 +2,22 @@ import { useState } from "react";
 import { ActionError } from "./action-error.tsx";
 import { useAction } from "./use-action.ts";
 import { useRefusal } from "../live/use-live.ts";
+import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
 interface Properties {
   word: string;
   label?: string;
   question: string;
   yes: string;
+  needs?: TokenRole;
   order: () => Promise<unknown>;
 }
 
 /** Asks for confirmation in place, for what cannot be taken back. */
-export function AskedButton({ word, label, question, yes, order }: Properties) {
+export function AskedButton({ word, label, question, yes, needs, order }: Properties) {
   const [asking, setAsking] = useState(false);
   const action = useAction(order);
-  const refusal = useRefusal();
+  const refusal = useRefusal(needs);
   if (!asking) {
     return (
       <button

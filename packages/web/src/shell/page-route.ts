@@ -13,7 +13,7 @@ export type PageRoute =
   | { view: "inbox"; item: string | null }
   | { view: "runs"; filter: RunFilter }
   | { view: "new"; from: string | null; after: string | null }
-  | { view: "run"; id: string; session: string | null; tab: RunTab }
+  | { view: "run"; id: string; session: string | null; tab: RunTab; task: string | null }
   | { view: "costs"; by: string }
   | { view: "machine" }
   | { view: "unknown"; path: string };
@@ -34,6 +34,9 @@ export const runsAddress = ({ state, text }: RunFilter): string => withQuery(RUN
 export const newRunAddress = (given: { from?: string; after?: string }): string =>
   withQuery(NEW_RUN, { from: given.from ?? null, after: given.after ?? null });
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
+/** The changes of one task, or of the whole run. */
+export const changesAddress = (id: string, task: string | null): string =>
+  withQuery(`/runs/${encodeURIComponent(id)}`, { tab: "changes", task });
 export const runAddress = (id: string, session: string | null = null, tab: RunTab = "tasks"): string =>
   withQuery(`/runs/${encodeURIComponent(id)}`, { tab: tab === "tasks" ? null : tab, session });
 
@@ -55,5 +58,5 @@ export function readRoute(address: string): PageRoute {
   const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
   if (!id) return { view: "unknown", path: pathname };
   const tab = RUN_TABS.find((each) => each === query.get("tab")) ?? "tasks";
-  return { view: "run", id, session: query.get("session"), tab };
+  return { view: "run", id, session: query.get("session"), tab, task: query.get("task") };
 }

@@ -1,5 +1,6 @@
 import { splitBlocks, type BlockFormat } from "./split-blocks.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AgentMarkdown } from "../text/agent-markdown.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
@@ -8,7 +9,7 @@ export function Said({ text, format }: { text: string; format: BlockFormat }) {
   return splitBlocks(text, format).map((part, index) =>
     part.kind === "words" ? (
       // The index is a stable key: parts of a text never change their order.
-      <LongText key={index} text={part.text} />
+      <AgentMarkdown key={index} text={part.text} />
     ) : (
       <details key={index} className="folded">
         <summary>

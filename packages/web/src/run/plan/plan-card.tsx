@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { CancelButton } from "../cancel-button.tsx";
 import { changesOf, editedTasks, editOf, freeId, isEdited, NO_EDITS, problemOf, type PlanEdits } from "./plan-edits.ts";
+import { comparePlans, earlierPlan } from "./compare-plans.ts";
 import { PlanTask } from "./plan-task.tsx";
 import { RequestChanges } from "./request-changes.tsx";
 import { PlanTerms } from "../../inbox/item-evidence.tsx";
@@ -87,6 +88,7 @@ export function PlanCard({ run }: { run: Run }) {
           <AgentText text={problem} max={400} />
         </Notice>
       )}
+      <ComparedPlan run={run} />
       {estimate && <PlanTerms estimate={estimate} budget={budget} />}
       {tasks.length > 12 && (
         <input
@@ -145,8 +147,25 @@ export function PlanCard({ run }: { run: Run }) {
           )}
         </div>
       )}
-      <RequestChanges run={run.id} />
+      <RequestChanges run={run} />
     </section>
+  );
+}
+
+/** The difference from the plan that the user sent back. */
+function ComparedPlan({ run }: { run: Run }) {
+  const earlier = earlierPlan(run.id);
+  if (earlier === null) return null;
+  const { added, removed, changed } = comparePlans(earlier, run.tasks);
+  const parts = [
+    added.length > 0 && `new: ${added.join(", ")}`,
+    removed.length > 0 && `gone: ${removed.join(", ")}`,
+    changed.length > 0 && `changed: ${changed.join(", ")}`,
+  ].filter(Boolean);
+  return (
+    <Notice tone="neutral">
+      <AgentText text={`Since the plan before: ${parts.join("; ") || "no difference"}.`} max={800} />
+    </Notice>
   );
 }
 

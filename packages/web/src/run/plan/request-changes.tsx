@@ -1,15 +1,20 @@
 import { useId, useState, type FormEvent } from "react";
+import { rememberPlan } from "./compare-plans.ts";
 import { useRefusal } from "../../live/use-live.ts";
 import { ActionError } from "../../shell/action-error.tsx";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
 
 /** Sends the plan back with words. The main session then makes a new plan. */
-export function RequestChanges({ run }: { run: string }) {
+export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
   const [text, setText] = useState("");
   const field = useId();
   const refusal = useRefusal();
-  const action = useAction(() => server.order(run, "requestChanges", { text }));
+  const action = useAction(async () => {
+    await server.order(id, "requestChanges", { text });
+    rememberPlan(id, tasks);
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== "") action.run();

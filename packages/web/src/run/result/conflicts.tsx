@@ -1,21 +1,22 @@
+import { VersionLinks } from "../../changes/version-links.tsx";
 import { FoldedList } from "./folded-list.tsx";
 import type { Conflict } from "../../../../tutti/src/schema/outcome.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
 /** Overlaps were merged without a conflict, so they have a list of their own. */
-export function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
+export function Conflicts({ run, conflicts }: { run: string; conflicts: Conflict[] }) {
   const overlaps = conflicts.filter(({ type }) => type === "overlap");
   const others = conflicts.filter(({ type }) => type !== "overlap");
   return (
     <>
-      <ConflictList noun="conflict" conflicts={others} />
-      <ConflictList noun="overlap" conflicts={overlaps} />
+      <ConflictList run={run} noun="conflict" conflicts={others} />
+      <ConflictList run={run} noun="overlap" conflicts={overlaps} />
     </>
   );
 }
 
-function ConflictList({ noun, conflicts }: { noun: string; conflicts: Conflict[] }) {
+function ConflictList({ run, noun, conflicts }: { run: string; noun: string; conflicts: Conflict[] }) {
   if (conflicts.length === 0) return null;
   return (
     <FoldedList title={plural(conflicts.length, noun)} items={conflicts} most={100}>
@@ -24,7 +25,7 @@ function ConflictList({ noun, conflicts }: { noun: string; conflicts: Conflict[]
           <code>
             <AgentText text={files.join(", ")} max={200} />
           </code>{" "}
-          between {tasks.join(" and ")}
+          between <VersionLinks run={run} tasks={tasks} />
           <div className="muted">
             {resolution === null ? "Not resolved. Both versions are kept." : <AgentText text={resolution} max={300} />}
           </div>

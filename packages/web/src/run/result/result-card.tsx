@@ -43,7 +43,7 @@ export function ResultCard({ run }: { run: Run }) {
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} />
-        <Conflicts conflicts={result.conflicts} />
+        <Conflicts run={run.id} conflicts={result.conflicts} />
         {result.warnings.map((warning) => (
           <LongText key={warning} text={warning} max={600} />
         ))}

@@ -1,0 +1,65 @@
+import { useState } from "react";
+import { AskedButton } from "../shell/asked-button.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import { plural } from "../text/format.ts";
+import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+interface Properties {
+  runs: readonly ListedRun[];
+  onDone: () => void;
+}
+
+/** Actions on all selected runs. Each button acts only on the runs whose state allows it. */
+export function BulkBar({ runs, onDone }: Properties) {
+  const [failed, setFailed] = useState<string[]>([]);
+  const ids = (matches: (run: ListedRun) => boolean) => runs.filter(matches).map(({ id }) => id);
+  const open = ids(({ status }) => !isRunOver(status));
+  const paused = ids(({ status }) => status === "paused");
+  const active = ids(({ status }) => !isRunOver(status) && status !== "paused" && status !== "created");
+  const ended = ids(({ status }) => isRunOver(status));
+  /** Goes on after a refusal, and names the refused runs. */
+  const each = (chosen: readonly string[], act: (id: string) => Promise<unknown>) => async () => {
+    const refused: string[] = [];
+    for (const id of chosen) await act(id).catch(() => refused.push(id));
+    setFailed(refused);
+    if (refused.length === 0) onDone();
+  };
+  return (
+    <section className="card bulk-bar" aria-label="Selected runs">
+      <strong>{`${plural(runs.length, "run")} selected`}</strong>
+      <OrderButton
+        word={`Pause ${active.length}`}
+        disabled={active.length === 0}
+        order={each(active, (id) => server.order(id, "pause"))}
+      />
+      <OrderButton
+        word={`Resume ${paused.length}`}
+        disabled={paused.length === 0}
+        order={each(paused, (id) => server.order(id, "resume"))}
+      />
+      {open.length > 0 && (
+        <AskedButton
+          word={`Cancel ${open.length}`}
+          question={`Cancel ${plural(open.length, "run")}? They cannot be resumed.`}
+          yes="Yes, cancel"
+          order={each(open, (id) => server.order(id, "cancel"))}
+        />
+      )}
+      {ended.length > 0 && (
+        <AskedButton
+          word={`Delete ${ended.length}`}
+          question={`Delete ${plural(ended.length, "run")}? Their branches stay.`}
+          yes="Yes, delete"
+          needs="admin"
+          order={each(ended, (id) => server.call("DELETE /api/orchestrator/:id", { params: { id } }))}
+        />
+      )}
+      <button type="button" className="button" onClick={onDone}>
+        Select none
+      </button>
+      {failed.length > 0 && <span role="alert">{`Refused: ${failed.join(", ")}`}</span>}
+    </section>
+  );
+}
