@@ -3,6 +3,7 @@
 //
 //   node scripts/build-program.mjs              into the folder of `currentBuild`, unless it exists; prints the folder
 //   node scripts/build-program.mjs --into DIR   into DIR
+//   node scripts/build-program.mjs --prepare    like the first, for `npm ci`: a clone works without a build, too
 import { cpSync, existsSync, mkdtempSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,6 +23,8 @@ const ENTRIES = [
 
 const into = process.argv.indexOf("--into");
 if (into > 0) await build(process.argv[into + 1] ?? "");
+else if (process.argv.includes("--prepare"))
+  await buildOnce().catch((error) => console.warn(`Tutti was not built and runs from its sources: ${error}`));
 else console.log(await buildOnce());
 
 async function buildOnce() {

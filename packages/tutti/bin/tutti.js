@@ -5,7 +5,7 @@
 // the version check.
 
 import { spawn } from "child_process";
-import { existsSync, realpathSync } from "fs";
+import { existsSync, readFileSync, realpathSync } from "fs";
 import module from "module";
 import { constants, homedir } from "os";
 import { isAbsolute, join } from "path";
@@ -25,7 +25,10 @@ const version = process.versions.node.split(".").map(Number);
 const major = version[0] || 0;
 const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);
 
-if (newEnough) {
+if (newEnough && process.argv.length === 3 && ["--version", "-V"].includes(process.argv[2] || "")) {
+  // Nothing has to be loaded for this.
+  console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
+} else if (newEnough) {
   hideSqliteWarning();
   useCompileCache();
   if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
