@@ -620,7 +620,10 @@ describe("the user", () => {
     while (!existsSync(join(lab.data, "tutti.db")) || !lab.events().some((event) => event.type === "worker:completed"))
       await sleep(50);
     child.kill("SIGINT");
-    expect(await end).toMatchObject({ code: 130 });
+    const { code: interruptedCode, stdout } = await end;
+    const left = JSON.parse(stdout.trim().split("\n").at(-1)!) as object;
+    const next = `tutti attach ${lab.events()[0]!.run!}`;
+    expect([interruptedCode, left]).toMatchObject([130, { status: "running", interrupted: true, next }]);
     await expect.poll(() => processesOf(lab.folder), { timeout: 30_000 }).toEqual([]);
     const id = lab.events()[0]!.run!;
     const { code, last } = await lab.json(["attach", id]);

@@ -15,6 +15,7 @@ import {
 } from "../terminal/describe.ts";
 import { INTERRUPTED, whenAborted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
+import { nextOf } from "../terminal/run-lines.ts";
 import { isTerminal } from "../terminal/ask.ts";
 import { openDialogue, openPlainDialogue, type UserDialogue } from "../terminal/dialogue.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
@@ -74,6 +75,8 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     if (end !== undefined) return end;
     board.close(false);
     const home = runs.isFollowed(id) ? "other process" : runs.home;
+    const interrupted = home === "here" && options.whenStopped === undefined;
+    output.value({ id, status: live.run.status, ...nextOf({ id, interrupted }) });
     output.line(options.whenStopped ?? `${AFTER_INTERRUPT[home]}: tutti attach ${id}`);
     return INTERRUPTED;
   } finally {

@@ -58,7 +58,10 @@ export function describeNext({ id, status, interrupted }: RunRow): string | null
 }
 
 /** Members of an interrupted run for `--json`. */
-export const nextOf = ({ id, interrupted }: RunRow): { interrupted?: true; next?: string } =>
+export const nextOf = ({
+  id,
+  interrupted,
+}: Pick<RunRow, "id" | "interrupted">): { interrupted?: true; next?: string } =>
   interrupted ? { interrupted, next: attachCommand(id) } : {};
 
 const attachCommand = (id: string): string => `tutti attach ${id}`;
