@@ -2,6 +2,7 @@
 // user has changed them. The sentences have the figure that the user needs.
 import { accessSync, constants, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { freemem, totalmem } from "node:os";
+import { dirname } from "node:path";
 import { TuttiError, type EnvironmentCode } from "./schema/error.ts";
 
 interface Condition {
@@ -102,7 +103,9 @@ function spaceOf(folder: string): { free: number; all: number; freeFiles: number
     const { bavail, blocks, bsize, files: allFiles, ffree } = statfsSync(folder);
     return { free: bavail * bsize, all: blocks * bsize, freeFiles: allFiles === 0 ? Infinity : ffree };
   } catch {
-    return { free: Infinity, all: Infinity, freeFiles: Infinity };
+    // A folder that does not exist yet would be on the disk of its parent.
+    const parent = dirname(folder);
+    return parent === folder ? { free: Infinity, all: Infinity, freeFiles: Infinity } : spaceOf(parent);
   }
 }
 

@@ -26,8 +26,6 @@ import type { World } from "../world.ts";
 /** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
 const NO_REASON = "the alarm was reset";
 /** The wait before the disk is tried again doubles from the first to the longest. */
-const FIRST_DISK_WAIT_MS = 1000;
-const LONGEST_DISK_WAIT_MS = 60_000;
 
 export interface ReconcilerOptions {
   writer: RunWriter;
@@ -65,10 +63,8 @@ export class Reconciler {
   readonly #leaving = new Set<SessionRunner>();
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
-  /** Sessions whose runner could not write. They get another one when the disk allows it. */
+  /** Sessions whose runner the machine blocked. They get another one when the user resumes the run. */
   readonly #blocked = new Set<string>();
-  /** `alarm` is set while the reconciler waits for the disk, which failed last at `failedAt`. */
-  readonly #disk = { alarm: null as AbortController | null, waitMs: FIRST_DISK_WAIT_MS, failedAt: 0 };
   #merging = false;
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
@@ -150,7 +146,6 @@ export class Reconciler {
     const { run } = this.#writer;
     if (isRunOver(run.status)) {
       this.#alarm.abort(NO_REASON);
-      this.#disk.alarm?.abort(NO_REASON);
       this.#blocked.clear();
       this.#endOthers(new Set());
       if (!run.released && this.#life.stage === "active") this.#do("release", this.#release());
@@ -178,9 +173,6 @@ export class Reconciler {
     const opensAt = wanted.spawnMain
       ? slots.opensAt(mainAgent(run))
       : workerAgents(run).reduce<number | null>((at, agent) => earliest(at, slots.opensAt(askerOf(run, agent))), null);
-    // An engine that opens such a run has to try the disk first.
-    if (run.pausedFrom?.reason === "storage" && this.#disk.alarm === null)
-      void this.#waitForDisk(run.pausedFrom.detail);
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
@@ -300,9 +292,7 @@ export class Reconciler {
     this.#runners.delete(sessionId);
     this.#blocked.add(sessionId);
     this.#do("end of a session", runner.leave());
-    const { sessions } = this.#options;
-    if (succeeds(() => sessions.checkWritable?.(this.#writer.id))) void this.#waitForUser(error);
-    else void this.#waitForDisk(error.message);
+    void this.#waitForUser(error);
   }
 
   /** Pauses the run until the user resumes it, because nothing here can check whether the work would succeed now. */
@@ -312,31 +302,6 @@ export class Reconciler {
     await this.#writer.submit({ type: "environment", error: message, output }).catch(() => {});
     this.#hold = "held";
     // The user may have resumed the run meanwhile.
-    this.look();
-  }
-
-  /** Pauses the run until its session files can be written. The rules resume it, unless the user paused it first. */
-  async #waitForDisk(error: string): Promise<void> {
-    const { sessions, world } = this.#options;
-    const disk = this.#disk;
-    await this.#writer.submit({ type: "unwritable", error }).catch(() => {});
-    if (disk.alarm || this.#hasLeft || isRunOver(this.#writer.run.status)) return;
-    const alarm = new AbortController();
-    disk.alarm = alarm;
-    // A disk that failed long ago has recovered since. One that fails again at once is tried less often.
-    if (world.mono() - disk.failedAt > 2 * LONGEST_DISK_WAIT_MS) disk.waitMs = FIRST_DISK_WAIT_MS;
-    while (!alarm.signal.aborted) {
-      await world.sleep(disk.waitMs, alarm.signal);
-      disk.waitMs = Math.min(disk.waitMs * 2, LONGEST_DISK_WAIT_MS);
-      if (alarm.signal.aborted || succeeds(() => sessions.checkWritable?.(this.#writer.id))) break;
-      // The user may have resumed the run too early.
-      await this.#writer.submit({ type: "unwritable", error }).catch(() => {});
-    }
-    disk.alarm = null;
-    disk.failedAt = world.mono();
-    if (alarm.signal.aborted) return;
-    this.#blocked.clear();
-    await this.#writer.submit({ type: "writable" }).catch(() => {});
     this.look();
   }
 
@@ -509,7 +474,6 @@ export class Reconciler {
     const { begun } = this;
     this.#life = { stage: "left" };
     this.#alarm.abort(NO_REASON);
-    this.#disk.alarm?.abort(NO_REASON);
     await this.#lookDone;
     const runners = [...this.#runners.values()];
     this.#runners.clear();
@@ -522,15 +486,6 @@ export class Reconciler {
 const mainAgent = (run: Run): Asker => askerOf(run, assignedAgent(run, run.owed?.phase ?? "analysis").agent);
 const askerOfTask = (run: Run, taskId: string): Asker => askerOf(run, workerAgent(run, taskOf(run, taskId)!).agent);
 const askerOf = (run: Run, agent: string): Asker => ({ agent, provider: providerOf(agent, run.providers) });
-
-function succeeds(work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const earliest = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b);

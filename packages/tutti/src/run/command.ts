@@ -116,9 +116,6 @@ export type Report =
   | { type: "tick" }
   | { type: "clockJumped"; byMs: number }
   | { type: "fault"; operation: string; error: string; code: string }
-  /** The files of the run's sessions cannot be written for now, or can be written again. */
-  | { type: "unwritable"; error: string }
-  | { type: "writable" }
   /** The machine does not allow the work for now. `output` is the complete text of the program that failed. */
   | { type: "environment"; error: string; output?: string | undefined }
   /** An error outside the run's own work, for example during cleanup. Unlike `fault` it does not end the run. */

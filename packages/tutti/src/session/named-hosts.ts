@@ -31,7 +31,6 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
       return [];
     },
     isArchived: (runId, sessionId) => hosts.some((host) => host.isArchived(runId, sessionId)),
-    checkWritable: (runId) => hosts.forEach((host) => host.checkWritable?.(runId)),
     hasRun: (runId) => hosts.some((host) => host.hasRun(runId)),
     reap: (runId, keep) => onEachHost((host) => host.reap(runId, keep)),
     end: (runId, sessionId) => onEachHost((host) => host.end(runId, sessionId)),

@@ -159,11 +159,6 @@ export interface SessionHost {
   isArchived(runId: string, sessionId: string): boolean;
   /** Deletes all sessions of the run. Throws `wrong_state` while one of them is alive. */
   forget(runId: string): Promise<void>;
-  /**
-   * Throws `unwritable` or `disk_full` if the files of the run's sessions cannot be written. A host without it writes no
-   * files.
-   */
-  checkWritable?(runId: string): void;
   /** Whether the host stores any session of the run. */
   hasRun(runId: string): boolean;
   /** The agent behind a name from the user's configuration, or the name itself. A host without it has no such names. */

@@ -13,7 +13,7 @@ afterEach(() => lab.tearDown());
 it.each([
   { what: "a new session", tasks: [{ id: "one" }, { id: "two", dependencies: ["one"] }], first: ["one"] },
   { what: "the next turn of a session", tasks: [{ id: "one" }, { id: "two" }], first: ["one", "two"] },
-])("a run that cannot write the files of $what pauses, says so, and continues when it can", ({ tasks, first }) => {
+])("a run that cannot write the files of $what pauses with exit 4, and resume continues it", ({ tasks, first }) => {
   const gate = lab.gate();
   const agent = lab.scenario([
     ...mainSession(tasks),
@@ -22,30 +22,33 @@ it.each([
   const sessions = join(lab.data, "sessions");
   const output = join(lab.folder, "output");
   const launcher = join(import.meta.dirname, "../../bin/tutti.js");
-  const command = [process.execPath, launcher, "--json", "--data-dir", lab.data, "run", "x", "--cwd", lab.repo];
   // A mount that only this script and its children see. Files that were open before stay writable.
   const script = `
-    "$@" --agent ${agent} --yes >${output} 2>&1 &
+    tutti() { ${process.execPath} ${launcher} --json --data-dir ${lab.data} "$@"; }
+    tutti run x --cwd ${lab.repo} --agent ${agent} --yes >${output} &
     ${first.map((task) => `until grep -q '"type":"turn:started".*"taskId":"${task}"' ${output}; do sleep 0.1; done`).join("\n")}
     mount --bind ${sessions} ${sessions} && mount -o remount,ro,bind ${sessions} || exit 100
     touch ${gate.file}
-    until grep -q '"reason":"storage"' ${output}; do kill -0 $! || exit 102; sleep 0.1; done
+    wait $!
+    echo "code $?"
+    tail -n 1 ${output}
     umount ${sessions} || exit 101
-    wait $!`;
+    tutti resume $(grep -o 'orch_[a-z0-9]*' ${output} | head -n 1) >${output}
+    echo "code $?"`;
   const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
-  const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", ...command], {
+  const { stdout, stderr } = spawnSync("unshare", [...unshare, "sh", "-c", script], {
     encoding: "utf8",
     timeout: 600_000,
   });
   const events = lab.events();
-  expect([result.status, result.stderr], JSON.stringify(events.slice(-5))).toEqual([0, ""]);
+  expect([stdout.match(/code \d/g), stderr], JSON.stringify(events.slice(-5))).toEqual([["code 4", "code 0"], ""]);
+  const sentence = /The session folder \S+ cannot be written: "\S+" is read-only\. Make it writable\./;
+  const { error } = JSON.parse(stdout.split("\n")[1]!) as { error: { message: string } };
+  expect(error.message.replaceAll("\\", "")).toMatch(sentence);
+  expect(error.message).toMatch(/Resume it with "tutti resume orch_\w+"\.$/);
   const types = events.map(({ type }) => type);
   expect(types.filter((type) => type === "orchestrator:paused")).toHaveLength(1);
-  expect(events.find(({ type }) => type === "orchestrator:paused")?.data).toMatchObject({
-    reason: "storage",
-    detail: expect.stringMatching(/cannot be written \(EROFS\)/),
-  });
-  expect(types.indexOf("orchestrator:resumed")).toBeGreaterThan(types.indexOf("orchestrator:paused"));
+  expect(events.find(({ type }) => type === "orchestrator:paused")?.data).toMatchObject({ reason: "environment" });
   expect(types).toContain("orchestrator:completed");
   expect(types).not.toContain("orchestrator:error");
   expect(lab.leftovers()).toEqual([]);

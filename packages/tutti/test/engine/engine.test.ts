@@ -154,7 +154,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("resumes a run that another engine paused because its session files could not be written", async () => {
+  it("pauses a run whose session files cannot be written, until the user resumes it", async () => {
     const disk = newMemoryDisk();
     const host = createKeeperHost({
       folder: join(lab.data, "sessions"),
@@ -162,18 +162,15 @@ describe("the engine", () => {
       world: realWorld,
     });
     let isReadOnly = true;
-    const checkWritable = () => {
-      if (isReadOnly) throw new TuttiError("unwritable", "The disk is read-only.");
-    };
     const open: typeof host.open = (spec) => {
-      checkWritable();
+      if (isReadOnly) throw new TuttiError("unwritable", "The disk is read-only.");
       return host.open(spec);
     };
-    const sessions = { ...host, open, checkWritable };
+    const sessions = { ...host, open };
     const first = lab.open(new MemoryStore(disk), { sessions });
     const id = await lab.begin(first, twoTasks());
     const { pausedFrom } = await first.until(id, ({ status }) => status === "paused");
-    expect(pausedFrom).toMatchObject({ status: "analyzing", reason: "storage", detail: "The disk is read-only." });
+    expect(pausedFrom).toMatchObject({ status: "analyzing", reason: "environment", detail: "The disk is read-only." });
     // Resumed too early, it pauses again.
     await first.order(id, "resume");
     await first.until(id, ({ status }) => status === "paused");
@@ -181,6 +178,8 @@ describe("the engine", () => {
     isReadOnly = false;
     const second = lab.open(new MemoryStore(disk), { sessions });
     await second.activate(id);
+    expect(second.get(id)!.status).toBe("paused");
+    await second.order(id, "resume");
     expect(await untilOver(second, id)).toMatchObject({ status: "completed", errors: [] });
     expect(lab.leftovers()).toEqual([]);
   });

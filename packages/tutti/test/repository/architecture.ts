@@ -37,7 +37,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   workspace: ["schema", "world", "durable-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   // Keepers offer tools to their agents.
-  session: ["schema", "protocol", "mcp", "world", "durable-file", "own-files"],
+  session: ["schema", "protocol", "mcp", "world", "durable-file", "environment-fault", "own-files"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and return the folded state.
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],

@@ -9,7 +9,7 @@ const SENTENCES: Record<Reason, string> = {
   hook: "Paused because a hook failed. Read its error below, then resume the run.",
   usage_limit:
     "Paused because a usage limit is reached. Resume the run to continue; some templates resume it automatically.",
-  storage: "Paused because the files of its sessions cannot be written. The run continues once they can.",
+  storage: "Paused because the files of its sessions cannot be written. Resume the run once they can.",
   environment: "Paused because the machine cannot continue the run for now. Fix the following problem, then resume it.",
   provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
   failure: "Paused because the main session failed. Choose below whether to try it again or cancel the run.",

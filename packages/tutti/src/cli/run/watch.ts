@@ -212,7 +212,7 @@ const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set([
  * answer to an item, some by themselves. On a terminal, a key ends a pause by the user.
  */
 function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boolean {
-  if (run.status !== "paused" || run.pausedFrom?.reason === "storage") return false;
+  if (run.status !== "paused") return false;
   if (run.pausedFrom?.reason === "person" && isTerminal(output)) return false;
   return !Object.values(run.inbox).some(
     (item) => item.kind === "decision" || item.kind === "budget" || isOfMain(item) || answersItself(run, item),

@@ -15,8 +15,7 @@ export const answersItself = (run: Run, { kind, expiresAt }: InboxItem): boolean
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  // The run continues by itself when its files can be written again, an item expires or its provider answers again.
-  if (run.pausedFrom?.reason === "storage") return false;
+  // The run continues by itself when an item expires or its provider answers again.
   const items = valuesOf(run.inbox);
   if (items.some((item) => answersItself(run, item))) return false;
   const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];

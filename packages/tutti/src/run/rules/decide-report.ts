@@ -9,7 +9,7 @@ import { askForMore, exhaustedBudget } from "./budget.ts";
 import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
-import { pause, resumed } from "../lifecycle.ts";
+import { pause } from "../lifecycle.ts";
 import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
 import { MAX_LOSSES, MAX_TIMEOUTS } from "./losses.ts";
 import { failMain, loseMain } from "./main-failure.ts";
@@ -49,10 +49,6 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return spawnMain(run, at);
     case "spawn":
       return spawn(run, report.taskId, at);
-    case "unwritable":
-      return PAUSABLE.has(run.status) ? pause(run, "storage", report.error) : [];
-    case "writable":
-      return run.pausedFrom?.reason === "storage" ? resumed(run) : [];
     case "environment":
       return PAUSABLE.has(run.status) ? pause(run, "environment", report.error, report.output) : [];
     case "fault":

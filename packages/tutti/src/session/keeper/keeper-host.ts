@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findDriver } from "../agents.ts";
 import { archiveSession, forgetSessions, isArchived, livingSessions } from "../transcript/archive-session.ts";
@@ -12,10 +12,10 @@ import { openRequestKey, sessionKeyOf } from "./request-key.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
 import { findMarked, sweep } from "../process.ts";
 import { secretValues } from "../secrets/secrets.ts";
-import { paths, readEnd, readJson, writeSessionFile, type KeeperSpec } from "./session-folder.ts";
+import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
 import { Transcript, Transcripts } from "../transcript/transcript.ts";
-import { ignoreUnwritable, makeFolderDurably, removeFile } from "../../durable-file.ts";
+import { ignoreUnwritable } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
@@ -56,7 +56,6 @@ const GRACE_MS = 10_000;
 const MAX_OUTPUT_BYTES = 100_000_000;
 /** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
 const REAP_MS = 6000;
-const PROBE_BYTES = 256 * 1024;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function createKeeperHost(options: KeeperHostOptions): SessionHost {
@@ -190,13 +189,6 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       transcripts.forget(join(folder, runId));
     },
 
-    checkWritable(runId) {
-      const runFolder = join(folder, runId);
-      const sessions = (existsSync(runFolder) ? readdirSync(runFolder) : []).map((name) => join(runFolder, name));
-      const live = sessions.filter((session) => existsSync(paths(session).requests) && readEnd(session) === null);
-      for (const place of [folder, ...live.map((session) => paths(session).requests)]) tryPlace(place);
-    },
-
     hasRun: (runId) => existsSync(join(folder, runId)),
 
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId)), KEEPER_GRACE_MS),
@@ -214,19 +206,6 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         );
     },
   };
-
-  /** Writes and removes a file. On a nearly full disk a smaller one could still be written. */
-  function tryPlace(place: string): void {
-    const file = join(place, `probe.${process.pid}.new`);
-    writeSessionFile(place, () => {
-      makeFolderDurably(place, 0o700);
-      try {
-        writeFileSync(file, Buffer.alloc(PROBE_BYTES));
-      } finally {
-        removeFile(file);
-      }
-    });
-  }
 
   async function endFolder(session: string, graceMs: number): Promise<void> {
     const spec = readJson<KeeperSpec>(paths(session).spec);

@@ -18,21 +18,14 @@
 //   claude/, codex/ the agent's own files; masked at the end of the session, removed when it is archived
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
 import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { AgentLine } from "../dialogue.ts";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
 import { isThere, openRegular, parseLine, readWhole } from "./session-file.ts";
-import {
-  asDiskError,
-  bootId,
-  isUnwritable,
-  makeFolderDurably,
-  removeFile,
-  syncFolder,
-  writeDurably,
-} from "../../durable-file.ts";
+import { bootId, isUnwritable, makeFolderDurably, removeFile, syncFolder, writeDurably } from "../../durable-file.ts";
+import { environmentFault, findErrno } from "../../environment-fault.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { Permissions } from "../../schema/permissions.ts";
@@ -190,12 +183,9 @@ export function writeSessionFile<T>(folder: string, write: () => T): T {
   } catch (error) {
     if (!isUnwritable(error)) throw error;
     const problem = `The session folder ${JSON.stringify(folder)} cannot be written`;
-    const disk = asDiskError(error, problem);
-    if (disk.code === "disk_full") throw disk;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new TuttiError("unwritable", `${problem} (${code}). Allow it, and the run continues by itself.`, {
-      cause: error,
-    });
+    const errno = findErrno(error);
+    if (errno) throw environmentFault(problem, errno, dirname(folder), { cause: error });
+    throw new TuttiError("unwritable", `${problem}: its permissions do not allow it. Change them.`, { cause: error });
   }
 }
 
