@@ -14,6 +14,7 @@ import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationConte
 import { followedRun } from "./copies/followed-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
 import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
+import { continueOldRun, type OldRun } from "./runs/old-states.ts";
 import { readRuns } from "./runs/read-runs.ts";
 import { replay, type Replay } from "./runs/replay.ts";
 import { dropResult, mergeResult } from "./runs/take-result.ts";
@@ -43,7 +44,7 @@ import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
 import { readInPages } from "../store/read-in-pages.ts";
-import type { EventQuery, Store } from "../store/store.ts";
+import type { EventQuery, NewEvent, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
 export interface EngineOptions extends SlotLimits, CreationContext {
@@ -252,14 +253,23 @@ export class Engine {
     for (const id of ids) this.#importing.add(id);
     try {
       const taken: Run[] = [];
-      for (const { id, events } of found) {
-        const sealed = sealEvents(events, (value) => this.#vault.seal(id, value));
+      for (const old of found) {
+        const { id } = old;
+        const sealed = sealEvents(await this.#continued(old), (value) => this.#vault.seal(id, value));
         taken.push(await this.#runs.take(id, importOf(id, sealed, world.now())));
       }
       return taken;
     } finally {
       for (const id of ids) this.#importing.delete(id);
     }
+  }
+
+  /** The log of an old run that was at work can continue only in a repository of this machine. */
+  async #continued(old: OldRun): Promise<readonly NewEvent[]> {
+    if (!old.unfinished) return old.events;
+    const { workspaces, world } = this.#options;
+    const place = await workspaces.inspect(stateOf(old).cwd).catch(() => null);
+    return place ? continueOldRun(old, place.head, world.now()) : old.events;
   }
 
   readonly #importing = new Set<string>();

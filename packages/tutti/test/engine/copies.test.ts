@@ -7,6 +7,7 @@ import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { runCommand } from "../../src/session/run-command.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 
 let lab: EngineLab;
@@ -107,6 +108,54 @@ describe("an import", () => {
       file.map(({ id, customVariables, cwd, userRequest }) => ({ id, customVariables, cwd, userRequest })),
     );
     expect(engine.list().map(({ id }) => id)).toEqual(["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"]);
+  });
+
+  describe("of an old run that was at work", () => {
+    const analysis = { summary: "large", recommendedSplits: 2, keyFiles: ["a.ts"] };
+    const task = { id: "one", title: "One", description: "do one", scope: [] };
+
+    /** Imports the run; its template names the scripted agent. */
+    async function importOld(state: object): Promise<{ engine: Engine; id: string }> {
+      const { template } = new TemplateLibrary().resolve("_default");
+      const config = { ...template.config, agent: good() };
+      const old = { id: "orch_aaaaaaaaaaaa", templateId: "_default", cwd: lab.repo, userRequest: "do it", ...state };
+      const engine = lab.open();
+      const id = await importTrusted(engine, JSON.stringify([{ ...old, template: { ...template, config } }]));
+      return { engine, id };
+    }
+
+    it("keeps it paused, and a resumed run continues with the first phase that it has no data of", async () => {
+      const { engine, id } = await importOld({ status: "planning", analysis });
+      expect(engine.get(id)).toMatchObject({ status: "paused", pausedFrom: { status: "planning" }, analysis });
+      await engine.order(id, "resume");
+      await engine.activate(id);
+      expect(await untilOver(engine, id)).toMatchObject({ outcome: "success", analysis });
+    });
+
+    it("asks to confirm its plan, and names the tasks that were completed", async () => {
+      const workers = { a: { taskId: "one", status: "completed" } };
+      const { engine, id } = await importOld({ status: "running", analysis, tasks: [task], workers });
+      const { warnings } = engine.events({ run: id }).find(({ type }) => type === "orchestrator:started")!
+        .data as unknown as { warnings: string[] };
+      expect(warnings).toEqual([expect.stringContaining("completed before the import: one.")]);
+      await engine.order(id, "resume");
+      await engine.activate(id);
+      expect(engine.get(id)).toMatchObject({ status: "confirming", tasks: [{ id: "one" }] });
+      expect(await untilOver(engine, id)).toMatchObject({ outcome: "success" });
+    });
+
+    it("plans again if its plan is not valid, and starts over without an analysis", async () => {
+      const circle = [{ ...task, dependencies: ["one"] }];
+      const { engine, id } = await importOld({ status: "running", analysis, tasks: circle });
+      expect(engine.get(id)).toMatchObject({ pausedFrom: { status: "planning" }, tasks: [] });
+      const other = await importOld({ id: "orch_bbbbbbbbbbbb", status: "created" });
+      expect(other.engine.get(other.id)).toMatchObject({ pausedFrom: { status: "analyzing" } });
+    });
+
+    it("leaves it cancelled if its folder is not here", async () => {
+      const { engine, id } = await importOld({ status: "running", cwd: "/nowhere" });
+      expect(engine.get(id)).toMatchObject({ status: "cancelled" });
+    });
   });
 
   it("runs no hook of past events, neither at once nor at `activate`", async () => {

@@ -1,7 +1,12 @@
 // Reads the state file of document 004's program (`orchestrators.json`) as runs. It contains states, not events, so
-// each run gets a short log that ends as cancelled.
+// each run gets a short log that ends as cancelled. `continueOldRun` gives a run that was at work another one, with which
+// it can be resumed.
+import { apply, fold } from "../../run/apply.ts";
+import type { Command } from "../../run/command.ts";
+import { decide } from "../../run/decide.ts";
 import { parallelGroups } from "../../run/plan/graph.ts";
 import { checkPlan } from "../../run/plan/plan.ts";
+import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { Task } from "../../schema/task.ts";
@@ -13,7 +18,13 @@ type Data = Record<string, unknown>;
 export interface OldRun {
   id: string;
   events: NewEvent[];
+  /** Set if the run was at work. */
+  unfinished?: { analysis: Answer | null; plan: Answer | null; completed: string[] };
 }
+
+const OVER = new Set<unknown>(["completed", "error", "cancelled"]);
+/** The agent of document 004's program. */
+const OLD_AGENT = "claude";
 
 const isObject = (value: unknown): value is Data =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -44,8 +55,64 @@ export function readOldStates(value: unknown, fallback: Template, newId: () => s
   return states.map((state) => {
     const oldId = text(state["id"], "");
     const id = /^orch_[a-z0-9]{12}$/.test(oldId) ? oldId : newId();
-    return { id, events: eventsOf(id, state, fallback, now) };
+    const events = eventsOf(id, state, fallback, now);
+    return OVER.has(state["status"]) ? { id, events } : { id, events, unfinished: unfinishedOf(id, state) };
   });
+}
+
+function unfinishedOf(id: string, state: Data): NonNullable<OldRun["unfinished"]> {
+  const [analysed] = analysisOf(id, state["analysis"]);
+  const tasks = tasksIn(state["tasks"]);
+  const workers = [state["workers"], state["workerStates"]].flatMap((each) =>
+    isObject(each) ? Object.values(each) : [],
+  );
+  const completed = workers.flatMap((worker) =>
+    isObject(worker) && worker["status"] === "completed" ? text(worker["taskId"], "") : [],
+  );
+  const { summary, recommendedSplits, keyFiles, components, warnings } = analysed?.data.analysis ?? {};
+  const found = { key_files: keyFiles, components, warnings };
+  return {
+    analysis: summary
+      ? { phase: "analysis", data: { summary, recommended_splits: recommendedSplits ?? 1, ...found } }
+      : null,
+    plan: tasks.length > 0 ? { phase: "task_list", data: { tasks } } : null,
+    completed: completed.filter((taskId) => taskId !== ""),
+  };
+}
+
+/**
+ * The log of a run that was at work, up to the phase that it can continue with, from the commit `base`. Its workers are not
+ * part of it: the old program kept their work nowhere but in the folder.
+ */
+export function continueOldRun({ events, unfinished }: OldRun, base: string, now: number): NewEvent[] {
+  const { analysis, plan, completed } = unfinished!;
+  const created = events[0]!;
+  let run = fold(null, [{ ...created, runSeq: 1 }])!;
+  const log = [created];
+  const warnings =
+    completed.length === 0
+      ? []
+      : [
+          `These tasks were completed before the import: ${completed.join(", ")}. Skip them if the folder has their work.`,
+        ];
+  const take = (command: Command): void => {
+    for (const event of decide(run, command, now)) {
+      run = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp: now });
+      log.push({ ...event, timestamp: now });
+    }
+  };
+  take({ type: "start", base, warnings });
+  const isPlanned = run.template.phases.taskPlanning.enabled;
+  if (analysis && isPlanned && run.owed?.phase === "analysis") take({ type: "respond", answer: analysis });
+  if (plan && run.owed?.phase === "taskPlanning" && run.planErrors.length === 0) {
+    try {
+      take({ type: "respond", answer: plan });
+    } catch (error) {
+      // A plan that is not valid is made again.
+      if (!(error instanceof TuttiError)) throw error;
+    }
+  }
+  return log;
 }
 
 function eventsOf(id: string, state: Data, fallback: Template, now: number): NewEvent[] {
@@ -63,7 +130,7 @@ function eventsOf(id: string, state: Data, fallback: Template, now: number): New
         template: parsed.success ? parsed.data : fallback,
         userRequest: text(state["userRequest"], "(not recorded)"),
         customVariables: isObject(state["customVariables"]) ? state["customVariables"] : {},
-        agent: "local",
+        agent: (parsed.success ? parsed.data : fallback).config.agent ?? fallback.config.agent ?? OLD_AGENT,
       },
     },
     ...analysisOf(id, state["analysis"]),
@@ -74,7 +141,7 @@ function eventsOf(id: string, state: Data, fallback: Template, now: number): New
   return events.map((event, i) => ({ ...event, timestamp: i === 0 ? at : end }));
 }
 
-function analysisOf(id: string, analysis: unknown): RunEvent[] {
+function analysisOf(id: string, analysis: unknown): Extract<RunEvent, { type: "orchestrator:analysisComplete" }>[] {
   if (!isObject(analysis)) return [];
   const splits = analysis["recommendedSplits"];
   return [
@@ -96,14 +163,19 @@ function analysisOf(id: string, analysis: unknown): RunEvent[] {
   ];
 }
 
-/** Reads the valid tasks. An invalid plan is kept with its errors. */
-function planOf(id: string, value: unknown, template: Template): RunEvent[] {
-  const tasks = (Array.isArray(value) ? value : []).flatMap((each) => {
+/** Reads the valid tasks. */
+function tasksIn(value: unknown): Task[] {
+  return (Array.isArray(value) ? value : []).flatMap((each) => {
     const parsed = isObject(each)
       ? Task.safeParse({ priority: 5, ...each, scope: list(each["scope"]), dependencies: list(each["dependencies"]) })
       : null;
     return parsed?.success ? [parsed.data] : [];
   });
+}
+
+/** An invalid plan is kept with its errors. */
+function planOf(id: string, value: unknown, template: Template): RunEvent[] {
+  const tasks = tasksIn(value);
   if (tasks.length === 0) return [];
   const { errors, warnings } = checkPlan(tasks, template);
   const groups = errors.length === 0 ? parallelGroups(tasks) : [];
