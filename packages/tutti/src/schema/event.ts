@@ -500,6 +500,9 @@ export const EVENTS = {
   "subsession:orphaned": z.object({ ...relation, timestamp: z.string() }),
   "subsession:error": z.object({ ...relation, error: z.string(), timestamp: z.string() }),
   "subsession:archived": z.object({ childSessionId: z.string(), timestamp: z.string() }),
+  /** The transcript of the session is searched for sub-sessions that it starts, until it is gone. */
+  "subsession:watched": z.object({ parentSessionId: z.string(), timestamp: z.string() }),
+  "subsession:unwatched": z.object({ parentSessionId: z.string(), timestamp: z.string() }),
   "subsession:monitoring:started": z.object({ timestamp: z.string() }),
   "subsession:monitoring:stopped": z.object({ timestamp: z.string() }),
   /** A template was found, or its content differs from the last logged version. `hash` identifies the content. */

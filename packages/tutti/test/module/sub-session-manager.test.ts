@@ -734,6 +734,24 @@ describe("a session that another session starts", () => {
     expect(manager.getStats().pendingTaskSpawns).toBe(0);
   });
 
+  it("is detected after a restart too, until the parent is gone", async () => {
+    const parent = session("parent");
+    manager = open({}, lab.data);
+    await manager.watchParentSession("parent");
+    await manager.sharedEngine.close();
+    manager = open({}, lab.data);
+    manager.startMonitoring();
+    await world.pass(5000);
+    controller.say(parent, "assistant", [task("toolu_1")]);
+    session("child", ["assistant", "at work"]);
+    await world.pass(5000);
+    await expect.poll(() => manager.isSubSession("child")).toBe(true);
+    controller.sessions.delete("parent");
+    await world.pass(5000);
+    const watched = () => manager.sharedEngine.engine.subSessionLog.stored.watched;
+    await expect.poll(() => watched().size).toBe(0);
+  });
+
   it("is not detected if the settings say so (D4-231)", async () => {
     manager = open({ detectTaskSpawn: false });
     const parent = session("parent");

@@ -82,6 +82,7 @@ export class SubSessionMonitor {
       world,
       windowMs: settings.taskSpawnWindow,
       isTaken: (id) => options.runOf(id) !== null || log.get(id) !== null,
+      onGone: (parentSessionId) => void log.order({ type: "unwatch", parentSessionId }),
       link: (child, parent, taskToolId) => this.#link(child, parent, taskToolId),
     });
   }
@@ -141,6 +142,7 @@ export class SubSessionMonitor {
     if (!isKnown)
       throw new TuttiError("session_not_found", `Session "${parentSessionId}" does not exist. Check the session id.`);
     await this.spawns.watch(parentSessionId);
+    await log.order({ type: "watch", parentSessionId });
     this.start();
   }
 
@@ -161,9 +163,8 @@ export class SubSessionMonitor {
 
   #isNeeded(): boolean {
     if (this.#started) return true;
-    return (
-      this.#options.automatic && (this.spawns.watches || this.#relations().some((each) => this.#needsPolling(each)))
-    );
+    const { automatic, log } = this.#options;
+    return automatic && (log.ahead.watched.size > 0 || this.#relations().some((each) => this.#needsPolling(each)));
   }
 
   /** Whether a further poll can change the relation or remove it. */
@@ -197,9 +198,18 @@ export class SubSessionMonitor {
   async #pollAll(): Promise<void> {
     const { settings } = this.#options;
     // The next poll repeats everything that fails here.
-    if (settings.detectTaskSpawn) await this.spawns.poll().catch(() => {});
+    if (settings.detectTaskSpawn) {
+      await this.#watchAgain().catch(() => {});
+      await this.spawns.poll().catch(() => {});
+    }
     await Promise.all(this.#relations().map((relation) => this.#lookAt(relation).catch(() => {})));
     await this.cleanup(KEPT_MS, (relation) => !this.#isKept(relation)).catch(() => {});
+  }
+
+  /** Watches the sessions that an earlier engine watched. */
+  async #watchAgain(): Promise<void> {
+    for (const parent of this.#options.log.ahead.watched)
+      if (!this.spawns.isWatched(parent)) await this.spawns.watch(parent);
   }
 
   async #lookAt(relation: SubSession): Promise<void> {
@@ -304,6 +314,7 @@ export class SubSessionMonitor {
 
   async unregisterChildren(parentSessionId: string, options: { archiveSession?: boolean } = {}): Promise<void> {
     this.spawns.unwatch(parentSessionId);
+    await this.#options.log.order({ type: "unwatch", parentSessionId });
     const children = childrenOf(this.#options.log.ahead, parentSessionId);
     await Promise.all(children.map(({ childSessionId }) => this.unregister(childSessionId, options)));
   }

@@ -11,6 +11,8 @@ export interface TaskSpawnsOptions {
   windowMs: number;
   /** Whether `sessionId` is a sub-session already or belongs to a run. */
   isTaken(sessionId: string): boolean;
+  /** Called when a watched session is gone. */
+  onGone(sessionId: string): void;
   /** Returns false if the link was rejected. */
   link(childSessionId: string, parentSessionId: string, taskToolId: string | null): boolean;
 }
@@ -94,20 +96,22 @@ export class TaskSpawns {
     await this.scan(parentSessionId, { onlyTools: true });
   }
 
-  get watches(): boolean {
-    return this.#watched.size > 0;
+  isWatched(parentSessionId: string): boolean {
+    return this.#watched.has(parentSessionId);
   }
 
   async poll(): Promise<void> {
     const { reach } = this.#options;
     for (const parent of this.#watched) {
-      if (!(await reach.isThere(parent))) this.unwatch(parent);
-      else {
+      if (!(await reach.isThere(parent))) {
+        this.unwatch(parent);
+        this.#options.onGone(parent);
+      } else {
         await this.scan(parent, { onlyTools: true });
         await this.#linkKnown(parent);
       }
     }
-    if (this.watches || this.pending > 0) await this.detect();
+    if (this.#watched.size > 0 || this.pending > 0) await this.detect();
   }
 
   /** Links the children whose parent is known exactly. Those that have returned already are history. */

@@ -30,9 +30,11 @@ export interface SubSessions {
   relations: Map<string, SubSession>;
   /** Unregistered sub-sessions with `reported`, which the parent's agent may still report. */
   forgotten: Set<string>;
+  /** Parents whose transcripts are searched for new sub-sessions. */
+  watched: Set<string>;
 }
 
-export const noSubSessions = (): SubSessions => ({ relations: new Map(), forgotten: new Set() });
+export const noSubSessions = (): SubSessions => ({ relations: new Map(), forgotten: new Set(), watched: new Set() });
 
 export type SubSessionEvent = Extract<RunEvent, { type: `subsession:${string}` }>;
 
@@ -73,6 +75,8 @@ export function applySubSession(state: SubSessions, event: ServerEvent): void {
     state.forgotten.delete(event.data.childSessionId);
     return;
   }
+  if (event.type === "subsession:watched") state.watched.add(event.data.parentSessionId);
+  if (event.type === "subsession:unwatched") state.watched.delete(event.data.parentSessionId);
   if (!("childSessionId" in event.data)) return;
   const { childSessionId } = event.data;
   const relation = state.relations.get(childSessionId);

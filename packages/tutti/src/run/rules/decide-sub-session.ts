@@ -44,12 +44,15 @@ export type SubSessionCommand =
   | { type: "setStatus"; childSessionId: string; status: SubSessionStatus; updates?: SubSessionUpdates }
   | { type: "active"; childSessionId: string; messageCount: number }
   | { type: "archived"; childSessionId: string }
-  | { type: "unregister"; childSessionId: string };
+  | { type: "unregister"; childSessionId: string }
+  | { type: "watch"; parentSessionId: string }
+  | { type: "unwatch"; parentSessionId: string };
 
 export function decideSubSession(state: SubSessions, command: SubSessionCommand, at: number): SubSessionEvent[] {
   const timestamp = new Date(at).toISOString();
   if (command.type === "register") return register(state, command, timestamp);
   if (command.type === "started") return started(state, command, timestamp);
+  if (command.type === "watch" || command.type === "unwatch") return watch(state, command, timestamp);
   const relation = state.relations.get(command.childSessionId);
   if (command.type === "done")
     return relation?.reported && isOpen(relation) ? returned(relation, command, timestamp) : [];
@@ -73,6 +76,16 @@ export function decideSubSession(state: SubSessions, command: SubSessionCommand,
     case "unregister":
       return [{ type: "subsession:unregistered", data: { ...both, timestamp } }];
   }
+}
+
+function watch(
+  { watched }: SubSessions,
+  { type, parentSessionId }: Extract<SubSessionCommand, { type: "watch" | "unwatch" }>,
+  timestamp: string,
+): SubSessionEvent[] {
+  const isWatched = watched.has(parentSessionId);
+  if (isWatched === (type === "watch")) return [];
+  return [{ type: isWatched ? "subsession:unwatched" : "subsession:watched", data: { parentSessionId, timestamp } }];
 }
 
 type Register = Extract<SubSessionCommand, { type: "register" }>;
