@@ -11,7 +11,7 @@ import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./fold/open-work.ts";
 import { isToBeAsked, mayAsk, refusalOf } from "./provider/provider.ts";
 import { providerOf } from "./provider/provider-name.ts";
-import { awaitsSubSessions } from "./rules/natural.ts";
+import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
@@ -76,7 +76,8 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   const { main, owed } = run;
   // A repair starts on a branch to which nothing else is being merged. One that continues holds the branch itself.
   const isStarting = isRepairing(run) && !isBranchHeld(run);
-  const waits = waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || awaitsSubSessions(run);
+  const waits =
+    waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || isWaitingForSubSessions(run);
   const refused = activeWorkers(run).filter(
     ({ task, session, owed }) =>
       isDeployment(run, task) && isToBeAsked(session, owed) && isHeldBack(run, task, session.start, at),

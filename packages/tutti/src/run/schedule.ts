@@ -4,7 +4,7 @@ import { minutesOverAt } from "./rules/budget.ts";
 import { assignedAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
 import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisions.ts";
 import { taskOf, workerOf } from "./lookup.ts";
-import { awaitsSubSessions } from "./rules/natural.ts";
+import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { openWork } from "./fold/open-work.ts";
 import { outlineOf } from "./plan/outline.ts";
 import { providerOf } from "./provider/provider-name.ts";
@@ -186,7 +186,7 @@ export function deadlines(run: Run): Deadline[] {
   const waiting = new Set(questions.map((item) => item.sessionId));
   const found: Deadline[] = [];
   // A session that waits for its sub-sessions has no turn, but must not wait forever.
-  const waitsSince = awaitsSubSessions(run) ? run.owed?.waitedSince : undefined;
+  const waitsSince = isWaitingForSubSessions(run) ? run.owed?.waitedSince : undefined;
   const since = run.main?.turn?.startedAt ?? waitsSince;
   const phase = PHASE_TIMEOUTS.find((each: Phase) => each === (run.main?.turn?.phase ?? run.owed?.phase));
   const isFree = run.main?.pausedAt === null && !waiting.has(run.main.sessionId) && !run.checks?.isRunning;

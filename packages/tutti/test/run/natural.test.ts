@@ -61,6 +61,21 @@ describe("a run in natural mode", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
   });
 
+  it("continues beside open sub-sessions after a turn that failed, and hears of their end only once", () => {
+    const story = natural();
+    report(story, "a", "started");
+    const ending = { kind: "error", cause: "overloaded", detail: "busy" } as const;
+    story.answerMain(null, { ending });
+    story.do({ type: "tick" }, 3_600_000);
+    expect(story.run.main!.turn).toMatchObject({ number: 2 });
+    story.answerMain(null);
+    expect(story.run.owed).toMatchObject({ waitedSince: story.now });
+    report(story, "a", "done");
+    expect(story.run.main!.turn).toMatchObject({ number: 3 });
+    story.answerMain(null, { ending });
+    expect(story.run.owed).not.toHaveProperty("waitedSince");
+  });
+
   it("waits for sub-sessions only as long as its phase may take", () => {
     const story = natural();
     report(story, "a", "started");

@@ -30,7 +30,8 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "main:lost": {
       const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
       // The next session gets a new workspace without the unfinished work of this one, so it is not `interrupted`.
-      const restarted = { ...lost, owed: run.owed && { ...run.owed, interrupted: false, waitsFor: null } };
+      const owed = run.owed && { ...withoutWait(run.owed), interrupted: false, waitsFor: null };
+      const restarted = { ...lost, owed };
       return event.data.counted ? { ...restarted, mainLosses: run.mainLosses + 1 } : restarted;
     }
     case "worker:spawning":
@@ -250,10 +251,17 @@ function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run
   return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
 }
 
+/** The next turn no longer follows the end of sub-sessions. */
+function withoutWait(owed: Owed): Owed {
+  const { waitedSince: _, ...rest } = owed;
+  return rest;
+}
+
 function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
   const refusedSince = data.again ? at : null;
-  const again = (owed: Owed | null): Owed | null => {
-    if (!owed) return null;
+  const again = (before: Owed | null): Owed | null => {
+    if (!before) return null;
+    const owed = withoutWait(before);
     if (data.waits) return { ...owed, problems: [], waitedSince: at };
     if (data.ending.kind === "interrupted" || data.again) return { ...owed, interrupted: true };
     return data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;

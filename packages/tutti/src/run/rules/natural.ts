@@ -14,9 +14,13 @@ export function countedSubSessions(run: Run): [id: string, subagent: Subagent][]
   return Object.entries(run.subagents).filter(([, subagent]) => isCounted(subagent));
 }
 
-/** Whether the main session has to wait for the end of its sub-sessions. */
+/** Whether sub-sessions of the main session are open, without which its answer does not count. */
 export const awaitsSubSessions = (run: Run): boolean =>
   countedSubSessions(run).some(([, { endedAt }]) => endedAt === null);
+
+/** Whether the main session has answered too early. After a turn that failed it may continue beside its sub-sessions. */
+export const isWaitingForSubSessions = (run: Run): boolean =>
+  run.owed?.waitedSince !== undefined && awaitsSubSessions(run);
 
 /** The deepest level of sub-sessions so far; 1 for a sub-session of a session of the run. */
 export function deepestLevel({ subagents = {} }: Run): number {

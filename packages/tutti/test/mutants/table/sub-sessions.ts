@@ -74,7 +74,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   { rows: ["D4-231"], file: MONITOR, find: "windowMs: settings.taskSpawnWindow", replace: "windowMs: 10_000" },
   { rows: ["D4-231"], file: RETURN, find: "cut(message, maxMessageLength)", replace: "message" },
   { rows: ["D4-231"], file: RETURN, find: "${resultSuffix}`", replace: "`" },
-  { rows: ["D4-231"], file: MONITOR, find: "if (settings.detectTaskSpawn) await", replace: "await" },
+  { rows: ["D4-231"], file: MONITOR, find: "if (settings.detectTaskSpawn) {", replace: "if (settings) {" },
   { rows: ["D4-437"], file: "tutti/src/schema/status.ts", find: 'ORPHANED: "orphaned"', replace: 'ORPHANED: "lost"' },
 
   // Relations.
@@ -453,12 +453,12 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
     find: "fresh.filter(([id]) => this.tryLink(id)).length",
     replace: "fresh.map(([id]) => this.tryLink(id)).length",
   },
-  { rows: ["D4-436"], file: SPAWNS, find: "    this.#watched.add(parentSessionId);\n", replace: "" },
+  { rows: ["D4-436"], file: SPAWNS, find: "        await this.scan(parent, { onlyTools: true });\n", replace: "" },
   {
     rows: ["D4-436"],
     file: MONITOR,
-    find: "await this.spawns.watch(parentSessionId);\n    this.start();",
-    replace: "await this.spawns.watch(parentSessionId);",
+    find: 'await log.order({ type: "watch", parentSessionId });\n    this.start();',
+    replace: 'await log.order({ type: "watch", parentSessionId });',
   },
 
   // Sub-sessions over HTTP.
