@@ -1,8 +1,10 @@
 // Implements `Workspaces` with git worktrees of the user's repository.
+import { join } from "node:path";
 import { environmentFault, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import { adopt } from "./adopt.ts";
+import { commitFolder, COPIES, gitCommand, isPlainFolder, openCopied } from "./copied-folder.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
@@ -50,7 +52,10 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     }
   };
   const open = async (cwd: string): Promise<Repository> => {
-    const repository = await locate(cwd);
+    const repository = await locate(cwd).catch((error: unknown) => {
+      if (limits.dataFolder === undefined || !isPlainFolder(error)) throw error;
+      return openCopied(join(limits.dataFolder, COPIES), cwd);
+    });
     await checkFolders(repository, limits);
     return repository;
   };
@@ -75,7 +80,9 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await checkVersion();
         const repository = await open(cwd);
         await refuseVisibleData(repository, limits);
-        return inspect(repository);
+        if (!repository.isCopy) return inspect(repository);
+        await enqueue(repository.commonDir, () => commitFolder(repository));
+        return { ...(await inspect(repository)), isCopy: true };
       }),
     combine: (cwd, runId, base, commits, message, favour) =>
       guarded(async () => {
@@ -143,7 +150,11 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     mergeResult: (cwd, runId, head, options) =>
       guarded(async () => {
         const repository = await open(cwd);
-        return enqueue(repository.commonDir, () => mergeResult(repository, runId, head, options));
+        return enqueue(repository.commonDir, async () => {
+          if (repository.isCopy) await commitFolder(repository);
+          const merged = await mergeResult(repository, runId, head, options);
+          return repository.isCopy ? { ...merged, git: gitCommand(repository) } : merged;
+        });
       }),
     findResult: (cwd, runId, head) =>
       guarded(async () => {

@@ -18,6 +18,8 @@ export interface Repository {
   gitDir: string;
   /** Git folder that all checkouts share: objects, refs and configuration. */
   commonDir: string;
+  /** True for the repository that Tutti keeps for a folder without git. */
+  isCopy?: boolean;
   /** Settings for every command on this repository. */
   settings?: GitOptions["settings"];
 }
@@ -88,6 +90,7 @@ function notFound(cwd: string, reason: string): TuttiError {
     return new TuttiError(
       "not_a_repository",
       `The folder "${cwd}" is not in the checkout of a git repository. ${advice}`,
+      { details: { isPlain: reason.includes("not a git repository") } },
     );
   }
   if (reason.includes("dubious ownership")) {

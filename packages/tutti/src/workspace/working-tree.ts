@@ -92,7 +92,10 @@ export async function copyIndex(from: string, to: string): Promise<void> {
 const indexMark = (commit: string): string => `${bootId()} ${commit}`;
 
 /** Makes the scratch index, which lists `commit`, the index of the workspace. */
-export async function keepIndex({ index, indexedCommit, scratchIndex }: WorkspacePaths, commit: string): Promise<void> {
+export async function keepIndex(
+  { index, indexedCommit, scratchIndex }: Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex">,
+  commit: string,
+): Promise<void> {
   await rm(indexedCommit, { force: true });
   await rename(scratchIndex, index);
   await writeFile(indexedCommit, indexMark(commit), { mode: 0o600 });

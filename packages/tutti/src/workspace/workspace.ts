@@ -21,6 +21,8 @@ export interface RepositoryFacts {
   branch: string | null;
   /** Whether the user has uncommitted changes, which stay out of the run. */
   dirty: boolean;
+  /** True for a folder without git: the run works on copies of it. */
+  isCopy?: boolean;
 }
 
 /** Identifies one workspace. `name` is a task id or `main`. */
@@ -175,9 +177,15 @@ export interface Workspaces {
   ): Promise<ResultDiff | null>;
   /**
    * Merges the run's branch into the branch that is checked out in `cwd`. `head` is the result that the log recorded.
-   * Throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the way.
+   * Throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the way. `git` is the
+   * command line for the repository, if it is not just `git`.
    */
-  mergeResult(cwd: string, runId: string, head: string, options: MergeOptions): Promise<MergedResult>;
+  mergeResult(
+    cwd: string,
+    runId: string,
+    head: string,
+    options: MergeOptions,
+  ): Promise<MergedResult & { git?: string }>;
   /**
    * Returns the commit of a run's result: the tip of its branch if that contains `head`, else `head`. Null if the
    * repository does not have `head`.

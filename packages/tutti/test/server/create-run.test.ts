@@ -111,11 +111,12 @@ describe("creating a run", () => {
     expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, seqBefore]);
   });
 
-  it("returns 422 outside of a repository", async () => {
+  it("returns 422 for a git folder without files, and accepts a folder without git", async () => {
+    const { status, json } = await post({ ...sound(), cwd: join(lab.lab.repo, ".git") });
+    expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
     const cwd = join(lab.lab.folder, "plain");
     mkdirSync(cwd);
-    const { status, json } = await post({ ...sound(), cwd });
-    expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
+    expect((await post({ ...sound(), cwd })).status).toBe(201);
   });
 
   it("returns 413 for a body above 1 MiB, with and without a Content-Length", async () => {

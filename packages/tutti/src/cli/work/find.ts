@@ -11,25 +11,29 @@ type FoundWork = Pick<KeptRef, "run" | "attempt" | "ref" | "commit"> & FoundText
 export async function find(output: Output, text: string): Promise<number> {
   const { dataDir } = output;
   const rows = readSummaries(dataDir);
-  return withRepositories([...rows.map(({ cwd }) => cwd), process.cwd()], async ({ repositories, problems }) => {
-    for (const problem of problems) output.warn(problem);
-    const bases = new Map<string, string | null>();
-    const baseOf = (run: string): string | null => {
-      if (!bases.has(run)) bases.set(run, readRun(dataDir, run)?.base ?? null);
-      return bases.get(run)!;
-    };
-    const found: FoundWork[] = [];
-    for (const repository of repositories) found.push(...(await findIn(repository, baseOf, text)));
-    output.value(found);
-    for (const { run, task, attempt, path, line, text: words } of found) {
-      const place = path === null ? "" : ` ${path}${line === null ? "" : `:${line}`}`;
-      output.result(`${run} ${task} ${attempt}${place}${path === words ? "" : `: ${words}`}`);
-    }
-    const [first] = found;
-    if (first) output.line(`Bring it back with "tutti restore ${first.run} ${first.task} ${first.attempt}".`);
-    else output.line(`No kept work contains "${text}".`);
-    return first ? 0 : 1;
-  });
+  return withRepositories(
+    [...rows.map(({ cwd }) => cwd), process.cwd()],
+    dataDir,
+    async ({ repositories, problems }) => {
+      for (const problem of problems) output.warn(problem);
+      const bases = new Map<string, string | null>();
+      const baseOf = (run: string): string | null => {
+        if (!bases.has(run)) bases.set(run, readRun(dataDir, run)?.base ?? null);
+        return bases.get(run)!;
+      };
+      const found: FoundWork[] = [];
+      for (const repository of repositories) found.push(...(await findIn(repository, baseOf, text)));
+      output.value(found);
+      for (const { run, task, attempt, path, line, text: words } of found) {
+        const place = path === null ? "" : ` ${path}${line === null ? "" : `:${line}`}`;
+        output.result(`${run} ${task} ${attempt}${place}${path === words ? "" : `: ${words}`}`);
+      }
+      const [first] = found;
+      if (first) output.line(`Bring it back with "tutti restore ${first.run} ${first.task} ${first.attempt}".`);
+      else output.line(`No kept work contains "${text}".`);
+      return first ? 0 : 1;
+    },
+  );
 }
 
 /** Searches each commit once, the refs of which may be several. */

@@ -24,22 +24,26 @@ export async function gc(output: Output, flags: { dryRun?: boolean }): Promise<n
   const outdated = new Set(outdatedRuns(rows, isWaiting, retention, Date.now()));
   const open = rows.filter(({ status }) => !isRunOver(status)).flatMap(({ id }) => readRun(dataDir, id) ?? []);
   const inUse = new Set(open.flatMap(commitsInUse));
-  return withRepositories([...rows.map(({ cwd }) => cwd), process.cwd()], async ({ repositories, problems }) => {
-    for (const problem of problems) output.warn(problem);
-    const freed: { ref: string; bytes: number; reason: string }[] = [];
-    for (const repository of repositories) {
-      const free = await selectRefs(repository, rows, outdated, inUse);
-      const sizes = await measureRefs(repository, free);
-      if (!flags.dryRun) await deleteKept(repository, free);
-      freed.push(...free.map(({ ref, reason }, i) => ({ ref, bytes: sizes[i]!, reason })));
-    }
-    output.value(freed);
-    for (const { ref, bytes, reason } of freed) output.result(`${ref}  ${bytes} bytes  ${reason}`);
-    const total = freed.reduce((sum, { bytes }) => sum + bytes, 0);
-    const verb = flags.dryRun ? "would be freed" : "freed";
-    output.line(`${plural(freed.length, "ref")} with ${total} bytes ${verb}`);
-    return 0;
-  });
+  return withRepositories(
+    [...rows.map(({ cwd }) => cwd), process.cwd()],
+    dataDir,
+    async ({ repositories, problems }) => {
+      for (const problem of problems) output.warn(problem);
+      const freed: { ref: string; bytes: number; reason: string }[] = [];
+      for (const repository of repositories) {
+        const free = await selectRefs(repository, rows, outdated, inUse);
+        const sizes = await measureRefs(repository, free);
+        if (!flags.dryRun) await deleteKept(repository, free);
+        freed.push(...free.map(({ ref, reason }, i) => ({ ref, bytes: sizes[i]!, reason })));
+      }
+      output.value(freed);
+      for (const { ref, bytes, reason } of freed) output.result(`${ref}  ${bytes} bytes  ${reason}`);
+      const total = freed.reduce((sum, { bytes }) => sum + bytes, 0);
+      const verb = flags.dryRun ? "would be freed" : "freed";
+      output.line(`${plural(freed.length, "ref")} with ${total} bytes ${verb}`);
+      return 0;
+    },
+  );
 }
 
 async function selectRefs(

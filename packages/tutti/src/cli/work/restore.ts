@@ -19,7 +19,7 @@ export async function restore(
 ): Promise<number> {
   const rows = readSummaries(output.dataDir);
   const { cwd } = rows.find(({ id }) => matches(id, idPrefix)) ?? { cwd: process.cwd() };
-  return withRepositories([cwd], async ({ repositories: [repository] }) => {
+  return withRepositories([cwd], output.dataDir, async ({ repositories: [repository] }) => {
     const kept = repository ? await listKept(repository) : [];
     // A removed run has no row, but its refs name it.
     const { id: run } = findRun([...rows, ...kept.map((each) => ({ id: each.run }))].filter(isFirst), idPrefix);

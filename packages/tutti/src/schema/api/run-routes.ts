@@ -21,7 +21,7 @@ const Settings = z.strictObject(
 
 const NewRunBody = z.strictObject({
   templateId: z.string().min(1),
-  cwd: absolutePath.describe("The folder to work in, inside a git repository."),
+  cwd: absolutePath.describe("The folder to work in; without git, the run works on copies of it."),
   message: z.string().refine((text) => text.trim() !== "", "must not be empty"),
   agent: z.string().min(1).optional().describe("Default: the template's agent, else the built-in one."),
   customVariables: z.record(z.string(), z.unknown()).default({}),

@@ -18,11 +18,13 @@ export interface FolderLimits {
 const MAX_DEPTH = 5;
 
 export async function checkFolders(repository: Repository, { dataFolder, mayUse }: FolderLimits): Promise<void> {
-  const { root, gitDir, commonDir } = repository;
-  const folders = [root, gitDir, commonDir];
+  const { root, gitDir, commonDir, isCopy } = repository;
+  // The repository of a folder without git is Tutti's own.
+  const folders = isCopy ? [root] : [root, gitDir, commonDir];
   if (dataFolder !== undefined && folders.some((folder) => folder === dataFolder || isInside(dataFolder, folder)))
     throw ownData(root, dataFolder);
   if (mayUse === undefined) return;
+  if (isCopy) return mayUse(root);
   const objects = join(commonDir, "objects");
   const linked = await Promise.all([gitDir, commonDir, objects, join(commonDir, "refs")].map(linksIn));
   for (const folder of new Set([...folders, ...linked.flat(), ...(await alternatesOf(objects))])) mayUse(folder);

@@ -1,5 +1,7 @@
+import { join, resolve } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
 import { endDialogues } from "../dialogue/git-dialogue.ts";
+import { COPIES, findCopied, isPlainFolder } from "../copied-folder.ts";
 import { locate, type Repository } from "../repository.ts";
 
 export interface OpenedRepositories {
@@ -9,9 +11,10 @@ export interface OpenedRepositories {
   problems: string[];
 }
 
-/** Opens the repositories of `folders` for `work`. Folders that do not exist or are no repository are left out. */
+/** Opens the repositories of `folders`, or those in the data folder for folders without git, for `work`. Folders that do not exist or are no repository are left out. */
 export async function withRepositories<T>(
   folders: readonly string[],
+  dataFolder: string,
   work: (opened: OpenedRepositories) => Promise<T>,
 ): Promise<T> {
   try {
@@ -19,7 +22,11 @@ export async function withRepositories<T>(
     const problems: string[] = [];
     for (const folder of new Set(folders)) {
       try {
-        const repository = await locate(folder);
+        const repository = await locate(folder).catch(async (error: unknown) => {
+          const copied = isPlainFolder(error) ? await findCopied(join(resolve(dataFolder), COPIES), folder) : null;
+          if (copied) return copied;
+          throw error;
+        });
         if (!byDir.has(repository.commonDir)) byDir.set(repository.commonDir, repository);
       } catch (error) {
         if (!(error instanceof TuttiError)) throw error;

@@ -1,0 +1,72 @@
+// Runs in a folder without git: it changes only by `tutti merge`.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { InProcessLab } from "./in-process.ts";
+import { done, mainSession, worker } from "../lab/scenarios.ts";
+
+let lab: InProcessLab;
+let folder: string;
+beforeEach(() => {
+  lab = new InProcessLab();
+  folder = join(lab.folder, "plain");
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  writeFileSync(join(folder, "notes.txt"), "one\ntwo\nthree\n");
+  writeFileSync(join(folder, "node_modules/big.js"), "big\n");
+});
+afterEach(() => lab.tearDown());
+
+async function carriedOut(): Promise<string> {
+  const edit = { "notes.txt": "ONE\ntwo\nthree\n", "docs/one.md": "# One\n" };
+  const agent = lab.scenario([
+    ...mainSession([{ id: "one" }, { id: "two" }]),
+    worker("one", { tools: ["Write"], write: edit, block: done({}) }),
+    worker("two", { tools: ["Write"], write: { "docs/two.md": "# Two\n" }, block: done({}) }),
+  ]);
+  const { last } = await lab.json(["run", "do it", "--cwd", folder, "--agent", agent, "--yes"]);
+  expect(last).toMatchObject({ outcome: "success", outputFiles: ["docs/one.md", "docs/two.md", "notes.txt"] });
+  return last.id!;
+}
+
+const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+
+describe("a folder without git", () => {
+  it("stays as it is during a run, and gets the result by tutti merge, which prints how to undo it", async () => {
+    const id = await carriedOut();
+    expect(readdirSync(folder).toSorted()).toEqual(["node_modules", "notes.txt"]);
+    expect(read("notes.txt")).toBe("one\ntwo\nthree\n");
+    expect((await lab.json(["diff", id])).last).toMatchObject({
+      files: [
+        { path: "docs/one.md", status: "added" },
+        { path: "docs/two.md", status: "added" },
+        { path: "notes.txt", status: "modified", additions: 1, deletions: 1 },
+      ],
+    });
+    // A change of the user elsewhere is merged with the result.
+    writeFileSync(join(folder, "own.txt"), "mine\n");
+    const { code, last } = await lab.json(["merge", id]);
+    expect(code).toBe(0);
+    expect([read("notes.txt"), read("docs/two.md"), read("own.txt")]).toEqual([
+      "ONE\ntwo\nthree\n",
+      "# Two\n",
+      "mine\n",
+    ]);
+    expect(existsSync(join(folder, ".git"))).toBe(false);
+    expect(
+      spawnSync((last as { undo?: string }).undo!, { shell: true, cwd: lab.folder, encoding: "utf8" }).stderr,
+    ).toBe("");
+    expect([read("notes.txt"), read("own.txt")]).toEqual(["one\ntwo\nthree\n", "mine\n"]);
+    expect(existsSync(join(folder, "docs"))).toBe(false);
+    expect((await lab.json(["restore", id, "two", "--into", join(lab.folder, "back")])).code).toBe(0);
+  });
+
+  it("is not changed by a result that conflicts with it", async () => {
+    const id = await carriedOut();
+    writeFileSync(join(folder, "notes.txt"), "another\ntwo\nthree\n");
+    const { code, stderr } = await lab.tutti(["merge", id]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("conflicts with")]);
+    expect(read("notes.txt")).toBe("another\ntwo\nthree\n");
+    expect(existsSync(join(folder, "docs"))).toBe(false);
+  });
+});
