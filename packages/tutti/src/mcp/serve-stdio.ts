@@ -1,18 +1,31 @@
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { PassThrough } from "node:stream";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { createToolServer } from "./tool-server.ts";
 
 export interface ServedStdio {
-  /** Resolves when the client closes stdin. */
+  /** Resolves when the client has closed stdin and every call is answered. */
   closed: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Serves one client on stdin and stdout. */
-export function serveTools(server: () => ReturnType<typeof createToolServer>): ServedStdio {
-  const closed = new Promise<void>((resolve) => {
+/**
+ * Serves one client on stdin and stdout. `finish` resolves when every call is answered. The transport would abort open
+ * calls at the end of its input, and a script that sends its requests through a pipe would get no answers.
+ */
+export function serveTools(
+  server: () => ReturnType<typeof createToolServer>,
+  finish: () => Promise<void>,
+): ServedStdio {
+  const input = new PassThrough();
+  process.stdin.pipe(input, { end: false });
+  const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
   });
-  const served = serveStdio(server);
+  const served = serveStdio(server, { transport: new StdioServerTransport(input) });
+  // A request that was read last becomes a call only in the next steps of the event loop.
+  const closed = ended.then(() => new Promise((resolve) => void setTimeout(resolve, SETTLE_MS))).then(finish);
   return { closed, close: () => served.close() };
 }
+
+const SETTLE_MS = 50;

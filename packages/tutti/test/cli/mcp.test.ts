@@ -1,5 +1,5 @@
 // `tutti mcp` as a real process, with the official client of the Model Context Protocol.
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -121,8 +121,27 @@ describe("tutti mcp", () => {
     expect(await read(`tutti://runs/${id}/tasks/main/transcript`)).toBeInstanceOf(Array);
     await expect(read(`tutti://runs/${id}/tasks/z/transcript`)).rejects.toThrow('no session of task "z"');
     await expect(read("tutti://other")).rejects.toThrow("does not exist");
+    const isReleased = () => lab.events().some(({ type }) => type === "workspace:released");
+    await expect.poll(isReleased, { timeout: 30_000 }).toBe(true);
     await client.close();
-    expect(lab.leftovers()).toEqual([]);
+    await expect.poll(() => lab.leftovers(), { timeout: 30_000 }).toEqual([]);
+  });
+
+  it("answers every request of a script that closes its input at once, and ends", async () => {
+    const child = spawn(process.execPath, [LAUNCHER, "--data-dir", lab.data, "mcp"], { stdio: "pipe" });
+    const end = finished(child);
+    const calls = ["list_runs", "list_inbox"].map((name, id) => ({ id, method: "tools/call", params: { name } }));
+    child.stdin.end(calls.map((each) => `${JSON.stringify({ jsonrpc: "2.0", ...each })}\n`).join(""));
+    const { code, stdout } = await end;
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: number; result: object });
+    expect(answers.toSorted((a, b) => a.id - b.id)).toMatchObject([
+      { id: 0, result: { content: [{ text: "[]" }] } },
+      { id: 1, result: { content: [{ text: "[]" }] } },
+    ]);
+    expect(code).toBe(0);
   });
 
   it("answers wrong arguments and refusals with tool errors that name each problem", async () => {

@@ -68,10 +68,9 @@ export class JoinedEngine {
   /** Closes the engine of this process, if it has opened one. */
   async close(options: Parameters<LocalEngine["close"]>[0]): Promise<void> {
     this.#isClosed = true;
-    if (!this.#own) return;
-    // An engine ends only the sessions of active runs.
+    // An engine that this process opens just now must be closed, too. It ends only the sessions of active runs.
     await this.#reaching?.catch(() => {});
-    await this.#own.close(options);
+    await this.#own?.close(options);
   }
 
   /** Repeats a request that has not reached an engine, or that only reads. */

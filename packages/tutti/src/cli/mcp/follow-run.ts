@@ -1,12 +1,16 @@
 import { whenAborted } from "../terminal/interrupt.ts";
-import type { RunAccess } from "../access/runs.ts";
+import type { LinkedRuns } from "./runs-link.ts";
 import type { CallContext } from "../../mcp/mcp-tool.ts";
 import { describeEvent, titleOf, withDetail } from "../../run/describe-event.ts";
 import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
 import { isRunOver } from "../../schema/status.ts";
 
 /** Resolves when the run has ended or waits for the user, or when the call is cancelled. Reports events as progress. */
-export async function followRun(runs: RunAccess, id: string, { signal, progress }: CallContext): Promise<void> {
+export async function followRun(
+  { runs, ended }: Pick<LinkedRuns, "runs" | "ended">,
+  id: string,
+  { signal, progress }: CallContext,
+): Promise<void> {
   const live = await runs.watch(id);
   const unsubscribe = live.subscribe((event, run) => {
     const described = describeEvent(event, run);
@@ -15,7 +19,7 @@ export async function followRun(runs: RunAccess, id: string, { signal, progress 
   });
   try {
     const rests = live.until((run) => isRunOver(run.status) || waitsForPerson(run, Date.now()));
-    await Promise.race([rests, whenAborted(signal)]);
+    await Promise.race([rests, whenAborted(AbortSignal.any([signal, ended]))]);
     // After `close` the promise may reject.
     rests.catch(() => {});
   } finally {

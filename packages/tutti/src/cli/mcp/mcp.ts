@@ -23,21 +23,26 @@ export async function mcp(output: Output, flags: { http?: string }): Promise<num
       tools: runTools({ output, link, token }),
       resources: runResources(link, token),
     });
-  const serve = flags.http === undefined ? serveStdin(output, server) : serveHttp(output, flags.http, server);
-  try {
-    await untilInterrupted(serve);
-  } finally {
-    await link.close();
-  }
+  const serve = flags.http === undefined ? serveStdin(output, link, server) : serveHttp(output, flags.http, server);
+  await untilInterrupted(async (signal) => {
+    try {
+      await serve(signal);
+    } finally {
+      await link.close();
+    }
+  });
   return 0;
 }
 
 type ToolServers = (token: string | null) => ReturnType<typeof createToolServer>;
 
-function serveStdin(output: Output, server: ToolServers) {
+function serveStdin(output: Output, link: RunsLink, server: ToolServers) {
   const token = tokenOnDisk(output);
   return async (signal: AbortSignal): Promise<void> => {
-    const served = serveTools(() => server(token));
+    const served = serveTools(
+      () => server(token),
+      () => link.finish(),
+    );
     await Promise.race([served.closed, whenAborted(signal)]);
     await served.close();
   };

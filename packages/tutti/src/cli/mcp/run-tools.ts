@@ -73,7 +73,8 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
     defineTool({ description, input: ofRun, call: ({ id: runId }) => order(runId, name) });
 
   const create = (request: z.output<typeof CreatedRun>, call: CallContext): Promise<unknown> =>
-    use(async ({ client, runs, hold }) => {
+    use(async (linked) => {
+      const { client, runs, hold } = linked;
       const { templateId: template, cwd, agent, message, wait: waits, customVariables, config, budget } = request;
       const earlier = request.after === undefined ? null : await runs.run(request.after);
       const flags = { template, cwd, agent, var: [], agentEnv: [] };
@@ -82,7 +83,7 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       const created = await client.create({ ...asked, customVariables, config, budget, autoStart });
       const runId = created.orchestratorId;
       if (autoStart) await hold(runId);
-      if (waits) await followRun(runs, runId, call);
+      if (waits) await followRun(linked, runId, call);
       const { status } = waits ? await client.get(runId) : created;
       return { ...created, id: runId, status };
     });
@@ -104,9 +105,9 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       input: ofRun.extend({ wait }),
       readOnly: true,
       call: ({ id: runId, wait: waits }, call) =>
-        use(async ({ client, runs }) => {
-          if (waits) await followRun(runs, runId, call);
-          return client.get(runId);
+        use(async (linked) => {
+          if (waits) await followRun(linked, runId, call);
+          return linked.client.get(runId);
         }),
     }),
     confirm_plan: defineTool({
@@ -114,7 +115,7 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       input: ChangedPlan.extend({ id, wait }),
       call: async ({ id: runId, wait: waits, ...changes }, call) => {
         const confirmed = await order(runId, "confirm", changes);
-        if (waits) await use(({ runs }) => followRun(runs, runId, call));
+        if (waits) await use((linked) => followRun(linked, runId, call));
         return confirmed;
       },
     }),
@@ -185,9 +186,9 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       input: ofRun.extend({ wait }),
       readOnly: true,
       call: ({ id: runId, wait: waits }, call) =>
-        use(async ({ client, runs }) => {
-          if (waits) await followRun(runs, runId, call);
-          return client.result(runId);
+        use(async (linked) => {
+          if (waits) await followRun(linked, runId, call);
+          return linked.client.result(runId);
         }),
     }),
     get_diff: defineTool({

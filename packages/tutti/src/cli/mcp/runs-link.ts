@@ -13,6 +13,8 @@ export interface LinkedRuns {
   /** Has the rights of the caller. */
   client: ReturnType<typeof createClient>;
   runs: RunAccess;
+  /** Aborted when the client is gone: nothing should wait for a run any longer. */
+  ended: AbortSignal;
   /** Makes the engine act for the run until the run or this process ends. A server does so by itself. */
   hold: (id: string) => Promise<void>;
 }
@@ -27,6 +29,8 @@ export class RunsLink {
   readonly #output: Output;
   #open: Promise<OpenLink> | null = null;
   #calls = 0;
+  readonly #ended = new AbortController();
+  readonly #idle = Promise.withResolvers<void>();
   readonly #held = new Map<string, LiveRun>();
 
   constructor(output: Output) {
@@ -39,11 +43,19 @@ export class RunsLink {
     try {
       const link = await (this.#open ??= this.#reach());
       const client = createClient({ ...link.address, ...(token !== null && { token }) });
-      return await work({ client, runs: link.runs, hold: (id) => this.#hold(link, id) });
+      const ended = this.#ended.signal;
+      return await work({ client, runs: link.runs, ended, hold: (id) => this.#hold(link, id) });
     } finally {
       this.#calls -= 1;
       await this.#closeUnused();
+      if (this.#calls === 0 && this.#ended.signal.aborted) this.#idle.resolve();
     }
+  }
+
+  /** Resolves when all calls are answered. Those that follow a run end now. */
+  async finish(): Promise<void> {
+    this.#ended.abort();
+    if (this.#calls > 0) await this.#idle.promise;
   }
 
   async #reach(): Promise<OpenLink> {
