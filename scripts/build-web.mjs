@@ -14,6 +14,7 @@ const SOURCES = [
   "packages/web/src",
   "packages/web/index.html",
   "packages/web/vite.config.ts",
+  "packages/web/zod-types.ts",
   "packages/web/package.json",
 ].concat(["schema", "run", "client"].map((name) => `packages/tutti/src/${name}`));
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const root = join(import.meta.dirname, "../../../..");
 const web = join(root, "packages/web");
 const SOURCES = [
-  ...["src", "public", "index.html", "vite.config.ts", "package.json"].map((name) => join(web, name)),
+  ...["src", "public", "index.html", "vite.config.ts", "zod-types.ts", "package.json"].map((name) => join(web, name)),
   ...["schema", "run", "client"].map((name) => join(root, "packages/tutti/src", name)),
 ];
 const LOCK = join(root, "node_modules/.tutti-web-build");

@@ -27,7 +27,8 @@ export interface LiveState {
 
 const REFRESH_AFTER_MS = 200;
 const QUIET_MS = 15_000;
-const ANSWER_MS = 4000;
+/** A machine that works hard may take seconds to answer. */
+const ANSWER_MS = 10_000;
 const PAGE = 1000;
 /** Open runs that stay in memory after the user left them. */
 const KEPT_FEEDS = 3;
