@@ -1,7 +1,8 @@
 // The answers of the agent, one function per phase.
 import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts";
 import { type CodeAnalysis, analyse } from "./understand/analyse.ts";
-import { checkDocs } from "./check/check-docs.ts";
+import { checkDocs, deadLink } from "./check/check-docs.ts";
+import { findLeftovers } from "./check/find-leftovers.ts";
 import { folderOf } from "./read/classify.ts";
 import type { Component } from "./understand/components.ts";
 import { describeAnalysis } from "./understand/describe-analysis.ts";
@@ -10,8 +11,10 @@ import { plural } from "./write/markdown.ts";
 import { findWork, planTasks } from "./understand/plan.ts";
 import type { InterruptCheck } from "./read/read-repository.ts";
 import { type AgentPrompt, isRecord, listVariable, type PromptPhase, stringsIn, textVariable } from "./prompt.ts";
+import { readSettings } from "./settings.ts";
 import type { TurnOutput } from "./turn-output.ts";
 import { writeGenerated } from "./write/write-file.ts";
+import { hasArchitecture, writeArchitecture } from "./write/write-architecture.ts";
 import { writeOverview } from "./write/write-overview.ts";
 import { writePage } from "./write/write-page.ts";
 
@@ -30,16 +33,16 @@ export const ANSWERS = {
   verification: answerVerification,
 } satisfies Record<PromptPhase, (turn: PhaseTurn) => Promise<void>>;
 
-async function answerAnalysis({ root, output, checkInterrupt }: PhaseTurn): Promise<void> {
+async function answerAnalysis({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
   output.writeTool("Glob", { pattern: "**/*" });
-  const analysis = await analyse(root, checkInterrupt);
+  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
   const data = describeAnalysis(analysis);
   for (const path of data.key_files) output.writeTool("Read", { file_path: path });
   output.writeBlock(data.summary, "analysis", data);
 }
 
-async function answerPlanning({ root, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt);
+async function answerPlanning({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
+  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
   const tasks = planTasks(analysis);
   const ids = tasks.map((task) => task.id);
   const groups = [ids.slice(0, -1), ids.slice(-1)].filter((group) => group.length > 0);
@@ -57,7 +60,7 @@ async function answerWorker(turn: PhaseTurn): Promise<void> {
   const { variables, taskId } = prompt;
   const scope = stringsIn(listVariable(variables, "TASK_SCOPE"));
   reportProgress(turn, 5, "Reading the repository", 0, 0);
-  const analysis = await analyse(root, checkInterrupt);
+  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
   const work = findWork(
     analysis,
     textVariable(variables, "TASK_TITLE"),
@@ -86,10 +89,11 @@ async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, compo
   output.writeTool("Write", { file_path: page });
   writeGenerated(root, page, markdown);
   const names = component.files.reduce((sum, path) => sum + (analysis.modules.get(path)?.exports.length ?? 0), 0);
+  const faults = findLeftovers(markdown).map(({ line, problem }) => `${page}:${line}: ${problem}`);
   const summary = `Documented ${component.name} in ${page}: ${plural(total, "file")}, ${plural(names, "exported name")}, ${plural(examples.size, "example")} from the code.`;
   output.writeBlock(summary, "completion", {
     task_id: prompt.taskId,
-    status: "success",
+    ...completionOf(faults),
     summary,
     output_files: [page],
     metrics: {
@@ -107,32 +111,48 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   const page = `${docsFolder}/README.md`;
   reportProgress(turn, 70, `Writing ${page}`, components.length, components.length);
   const present = repository.generated.filter((path) => folderOf(path) === docsFolder && path !== page);
-  const planned = new Set(components.map(({ slug }) => `${docsFolder}/${slug}.md`));
+  const planned = new Set(
+    ["architecture", ...components.map(({ slug }) => slug)].map((slug) => `${docsFolder}/${slug}.md`),
+  );
+  const hasPage = (slug: string): boolean => present.includes(`${docsFolder}/${slug}.md`);
   for (const path of present.slice(0, 40)) output.writeTool("Read", { file_path: path });
   const markdown = writeOverview({
     analysis,
     page,
-    hasPage: (slug) => present.includes(`${docsFolder}/${slug}.md`),
+    hasPage,
     otherPages: otherPages(root, present, planned),
   });
   output.writeTool("Write", { file_path: page });
   writeGenerated(root, page, markdown);
-  const missing = components
-    .filter(({ slug }) => !present.includes(`${docsFolder}/${slug}.md`))
-    .map(({ name }) => name);
+  const written = [page];
+  if (hasArchitecture(analysis)) {
+    const path = `${docsFolder}/architecture.md`;
+    output.writeTool("Write", { file_path: path });
+    writeGenerated(root, path, writeArchitecture(analysis, path, hasPage));
+    written.push(path);
+  }
+  const missing = components.filter(({ slug }) => !hasPage(slug)).map(({ name }) => name);
+  const generated = [...new Set([...repository.generated, ...written])];
+  const { issues } = checkDocs({ ...analysis, repository: { ...repository, generated } }, new Set());
+  // The aggregation removes links to pages that were not planned to exist.
+  const dead = new Set(components.filter(({ slug }) => !hasPage(slug)).map(({ slug }) => deadLink(`${slug}.md`)));
+  const faults = issues
+    .filter(({ isFault, description }) => isFault && !dead.has(description))
+    .map(({ location, description }) => `${location}: ${description}`);
   const summary = `Wrote the overview of ${plural(components.length, "component")} in ${page}.`;
+  const { warnings, ...completion } = completionOf(faults);
   output.writeBlock(summary, "completion", {
     task_id: prompt.taskId,
-    status: "success",
+    ...completion,
     summary,
-    output_files: [page],
-    warnings: missing.map((name) => `The component ${name} has no page yet and is not linked.`),
+    output_files: written,
+    warnings: [...warnings, ...missing.map((name) => `The component ${name} has no page yet and is not linked.`)],
     metrics: { components_listed: components.length, components_linked: components.length - missing.length },
   });
 }
 
 async function answerAggregation({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt);
+  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
   const outputs = listVariable(prompt.variables, "WORKER_OUTPUTS").map(readWorkerOutput);
   const conflicts = [
     ...outputs.flatMap((report) => report.conflicts),
@@ -159,20 +179,37 @@ async function answerAggregation({ root, prompt, output, checkInterrupt }: Phase
   });
 }
 
-async function answerVerification({ root, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt);
-  const check = checkDocs(analysis);
+async function answerVerification({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
+  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+  const outputs = listVariable(prompt.variables, "WORKER_OUTPUTS").map(readWorkerOutput);
+  const check = checkDocs(analysis, new Set(outputs.flatMap(({ outputFiles }) => outputFiles)));
   for (const path of analysis.repository.generated.slice(0, 40)) output.writeTool("Read", { file_path: path });
   const errors = check.issues.filter((issue) => issue.severity === "error").length;
   const isFailed = errors > 0 || check.pages === 0;
   const status = isFailed ? "failed" : check.issues.length > 0 ? "passed_with_warnings" : "passed";
-  const checked = `Checked ${plural(check.pages, "page")}: ${plural(check.names, "name")} against the code, ${plural(check.links, "link")}.`;
+  const checked = `Checked ${plural(check.pages, "page")}: ${plural(check.names, "name")} and ${plural(check.edges, "dependency", "dependencies")} against the code, ${plural(check.links, "link")}.`;
   const findings =
     check.issues.length === 0
       ? "Found no problems."
       : `Found ${plural(errors, "error")} and ${plural(check.issues.length - errors, "warning")}.`;
   const summary = `${checked} ${findings}`;
-  output.writeBlock(summary, "verification", { status, summary, issues: check.issues.slice(0, 200) });
+  output.writeBlock(summary, "verification", {
+    status,
+    summary,
+    issues: check.issues.slice(0, 200).map(({ severity, description, location, suggested_fix: fix }) => ({
+      severity,
+      description,
+      location,
+      ...(fix === undefined ? {} : { suggested_fix: fix }),
+    })),
+  });
+}
+
+/** A page with a fault that the agent cannot mend is a partial result, which makes the run degraded. */
+function completionOf(faults: string[]): { status: string; warnings: string[]; error?: string } {
+  if (faults.length === 0) return { status: "success", warnings: [] };
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  return { status: "partial", warnings: faults.slice(0, 20), error: `${faults[0]}${more}` };
 }
 
 function reportProgress(

@@ -56,17 +56,20 @@ export function makeRepository(files: Record<string, string>): string {
 export async function documentRepository(
   source: string,
   skip: (task: Task) => boolean = () => false,
+  variables: Record<string, string> = {},
 ): Promise<DocumentedRun> {
   const root = copyOf(source);
   await using main = new AgentSession(root, { TUTTI_ROLE: "main" });
-  const analysis = lastBlock(await main.ask("analysis"));
-  const planned = lastBlock(await main.ask("taskPlanning", { ANALYSIS_JSON: JSON.stringify(analysis.data) }));
+  const analysis = lastBlock(await main.ask("analysis", variables));
+  const planned = lastBlock(
+    await main.ask("taskPlanning", { ...variables, ANALYSIS_JSON: JSON.stringify(analysis.data) }),
+  );
   const tasks = planned.data["tasks"] as Task[];
   const completions: DocumentedRun["completions"] = [];
   const run = async (task: Task): Promise<void> => {
     if (skip(task)) return;
     // A task with dependencies starts from their merged results.
-    completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task));
+    completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task, variables));
   };
   const first = tasks.filter((task) => task.dependencies.length === 0);
   for (let at = 0; at < first.length; at += 3) await Promise.all(first.slice(at, at + 3).map(run));
@@ -74,9 +77,15 @@ export async function documentRepository(
 
   const outputs = completions.map(({ block }) => block.data);
   const aggregation = lastBlock(
-    await main.ask("aggregation", { WORKER_OUTPUTS: JSON.stringify(outputs), TASKS_JSON: JSON.stringify(tasks) }),
+    await main.ask("aggregation", {
+      ...variables,
+      WORKER_OUTPUTS: JSON.stringify(outputs),
+      TASKS_JSON: JSON.stringify(tasks),
+    }),
   );
-  const verification = lastBlock(await main.ask("verification"));
+  const verification = lastBlock(
+    await main.ask("verification", { ...variables, WORKER_OUTPUTS: JSON.stringify(outputs) }),
+  );
   const pages = new Map(
     filesIn(root)
       .filter((path) => !filesIn(source).includes(path))
@@ -86,11 +95,16 @@ export async function documentRepository(
 }
 
 /** Runs one worker in its own folder, and copies the files that it wrote to `target`. */
-async function runWorker(base: string, target: string, task: Task): Promise<DocumentedRun["completions"][number]> {
+async function runWorker(
+  base: string,
+  target: string,
+  task: Task,
+  variables: Record<string, string>,
+): Promise<DocumentedRun["completions"][number]> {
   const folder = copyOf(base);
   const before = new Map(filesIn(folder).map((path) => [path, readFileSync(join(folder, path))]));
   await using session = new AgentSession(folder, { TUTTI_ROLE: "worker", TUTTI_TASK_ID: task.id, TUTTI_ATTEMPT: "1" });
-  const lines = await session.ask("workerExecution", taskVariables(task));
+  const lines = await session.ask("workerExecution", { ...variables, ...taskVariables(task) });
   const block = lastBlock(lines);
   const written = filesIn(folder).filter((path) => !before.get(path)?.equals(readFileSync(join(folder, path))));
   for (const path of written) {

@@ -16,7 +16,7 @@ const FIXTURES = [
   {
     name: "harbor",
     kind: "a TypeScript library with workspaces",
-    pages: ["docs/README.md", "docs/board.md", "docs/cli.md", "docs/core.md"],
+    pages: ["docs/README.md", "docs/architecture.md", "docs/board.md", "docs/cli.md", "docs/core.md"],
     names: {
       "docs/core.md": "planEntry Planner Plan Ship parseShip Height Phase Direction DRY FULL heightAt windows between",
       "docs/cli.md": "run",
@@ -45,7 +45,7 @@ const FIXTURES = [
   {
     name: "orders",
     kind: "a CommonJS service",
-    pages: ["docs/README.md", "docs/lib.md", "docs/middleware.md", "docs/orders.md"],
+    pages: ["docs/README.md", "docs/architecture.md", "docs/lib.md", "docs/middleware.md", "docs/orders.md"],
     names: {
       "docs/lib.md": "total show Currency add find list reset EMPTY each",
       "docs/orders.md": "createServer router",
@@ -67,7 +67,7 @@ const FIXTURES = [
   {
     name: "weather",
     kind: "a mixture of Python and Go",
-    pages: ["docs/README.md", "docs/collector.md", "docs/forecast.md"],
+    pages: ["docs/README.md", "docs/architecture.md", "docs/collector.md", "docs/forecast.md"],
     names: {
       "docs/forecast.md": "Forecast predict load main MAX_DISTANCE_KM",
       "docs/collector.md": "MaxAge ErrSilent Station Reader New",
@@ -104,6 +104,7 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     expect(run.tasks.map((task) => task.priority)).toEqual([...run.tasks.slice(0, -1).map(() => 1), 3]);
     expect(run.tasks.map((task) => task.id)).toEqual(run.tasks.map((_, index) => `task_00${index + 1}`));
     for (const page of pages.slice(1)) expect(run.pages.get("docs/README.md")).toContain(`](${page.slice(5)})`);
+    expect(run.pages.get("docs/architecture.md")).toMatch(/^```mermaid\nflowchart LR\n(?: {2}c\d+.*\n)+```$/m);
   });
 
   test("covers every source file in exactly one component", async () => {
@@ -161,7 +162,8 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
         phase: "completion",
         data: { task_id: task.id, status: "success", output_files: written },
       });
-      expect(written).toHaveLength(1);
+      // The overview has the diagram on a page of its own.
+      expect(written).toHaveLength(task.title === "Write the overview" ? 2 : 1);
       const progress = blocksOf(lines).filter(({ phase }) => phase === "progress");
       expect(progress.length).toBeGreaterThan(1);
       expect(lines.some(({ type, name: tool }) => type === "tool" && tool === "Write")).toBe(true);

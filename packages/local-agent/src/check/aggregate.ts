@@ -3,10 +3,13 @@
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { existsInside, resolveLink } from "./check-docs.ts";
 import { folderOf } from "../read/classify.ts";
+import { compareText } from "../read/facts.ts";
 import { findExamples } from "../write/examples.ts";
 import { codeLines, linksIn, parsePage } from "./parse-page.ts";
 import { type InterruptCheck, readText } from "../read/read-repository.ts";
 import { removeGenerated, writeGenerated } from "../write/write-file.ts";
+import { inlineProse } from "../write/prose.ts";
+import { writeArchitecture } from "../write/write-architecture.ts";
 import { writeOverview } from "../write/write-overview.ts";
 import { writePage } from "../write/write-page.ts";
 
@@ -32,7 +35,8 @@ export async function aggregate(
   const result: AggregationResult = { outputFiles: [], missing: [], changed: [], removed: [] };
   const pageOf = (slug: string): string => `${docsFolder}/${slug}.md`;
   const overview = pageOf("README");
-  const planned = new Set([overview, ...components.map(({ slug }) => pageOf(slug))]);
+  const architecture = pageOf("architecture");
+  const planned = new Set([overview, architecture, ...components.map(({ slug }) => pageOf(slug))]);
   const reported = new Set(outputs.flatMap((output) => output.outputFiles));
   let pages = repository.generated.filter((path) => folderOf(path) === docsFolder);
 
@@ -42,12 +46,23 @@ export async function aggregate(
     for (const path of result.removed) removeGenerated(root, path);
     pages = pages.filter((path) => !result.removed.includes(path));
   }
+  // A page that a worker reported and that is not there was lost, so it is written again.
+  for (const component of components) {
+    const page = pageOf(component.slug);
+    if (pages.includes(page) || !reported.has(page)) continue;
+    const examples = await findExamples(analysis, component.files, checkInterrupt);
+    if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
+    pages = [...pages, page].toSorted(compareText);
+  }
   const present = new Set(pages);
   result.missing = components.filter(({ slug }) => !present.has(pageOf(slug))).map(({ name }) => name);
 
+  const titles = new Map([...present].map((path) => [path, parsePage(readText(root, path) ?? "").title]));
   for (const component of components) {
     const page = pageOf(component.slug);
-    if (!present.has(page) || !hasConflictMarkers(readText(root, page) ?? "")) continue;
+    // The page of another component under this name, or the marks of a conflict, need a new page.
+    const isOther = titles.get(page) !== inlineProse(component.name);
+    if (!present.has(page) || (!isOther && !hasConflictMarkers(readText(root, page) ?? ""))) continue;
     const examples = await findExamples(analysis, component.files, checkInterrupt);
     if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
   }
@@ -59,6 +74,10 @@ export async function aggregate(
       otherPages: otherPages(root, pages, planned),
     });
     if (writeGenerated(root, overview, text)) result.changed.push(overview);
+  }
+  if (present.has(architecture)) {
+    const text = writeArchitecture(analysis, architecture, (slug) => present.has(pageOf(slug)));
+    if (writeGenerated(root, architecture, text)) result.changed.push(architecture);
   }
   for (const page of pages) {
     await checkInterrupt();

@@ -1,19 +1,24 @@
-// Checks the pages against the code: every name exists, every component has a page, every link resolves, and every line
-// or heading that a link points to exists.
+// Checks the pages against the code: pages are unique, every component has its own page, every name exists at its line,
+// every dependency exists as an import, every link resolves, and no markup of a comment, empty row or duplicate is left.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { folderOf } from "../read/classify.ts";
 import { countLines } from "../read/facts.ts";
+import { findLeftovers } from "./find-leftovers.ts";
 import { type ParsedPage, parsePage } from "./parse-page.ts";
+import { inlineProse } from "../write/prose.ts";
+import { componentEdges } from "../write/write-architecture.ts";
 import { passesThroughLink, readText } from "../read/read-repository.ts";
-import { joinPath } from "../understand/resolve-imports.ts";
+import { joinPath } from "../read/paths.ts";
 
+/** An `error` contradicts the code. A `warning` with `isFault` is a defect of a page; another one is a gap in the plan. */
 interface DocIssue {
   severity: "error" | "warning" | "info";
   description: string;
   location: string;
   suggested_fix?: string;
+  isFault: boolean;
 }
 
 interface DocCheck {
@@ -21,6 +26,7 @@ interface DocCheck {
   pages: number;
   names: number;
   links: number;
+  edges: number;
 }
 
 interface CheckContext {
@@ -29,45 +35,104 @@ interface CheckContext {
   read: (path: string) => string | null;
 }
 
-export function checkDocs(analysis: CodeAnalysis): DocCheck {
+/** `reported` are the pages that workers said they wrote. */
+export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocCheck {
   const { docsFolder, components, repository } = analysis;
   const paths = repository.generated.filter((path) => folderOf(path) === docsFolder);
-  const check: DocCheck = { issues: [], pages: paths.length, names: 0, links: 0 };
+  const check: DocCheck = { issues: [], pages: paths.length, names: 0, links: 0, edges: 0 };
   const texts = new Map<string, string | null>();
   const read = (path: string): string | null => {
     if (!texts.has(path)) texts.set(path, readText(repository.root, path));
     return texts.get(path)!;
   };
-  const context = { analysis, check, read };
-  const overview = `${docsFolder}/README.md`;
-  for (const path of paths) {
-    const page = parsePage(read(path) ?? "");
+  const context: CheckContext = { analysis, check, read };
+  const pages = new Map(paths.map((path) => [path, parsePage(read(path) ?? "")]));
+  for (const [path, page] of pages) {
     checkNames(context, path, page);
     checkLinks(context, path, page);
+    for (const { line, problem } of findLeftovers(read(path) ?? "")) reportFault(check, problem, `${path}:${line}`);
   }
+  checkTitles(context, pages);
+  checkEdges(context, pages);
   for (const component of components) {
     const path = `${docsFolder}/${component.slug}.md`;
     if (paths.includes(path)) checkCoverage(context, path, component.files);
-    else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
+    else {
+      if (reported.has(path))
+        reportFault(check, `The component ${component.name} has no page, although its task reported one.`, path);
+      else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
+    }
   }
+  const overview = `${docsFolder}/README.md`;
   if (!paths.includes(overview))
     report(check, "warning", "The overview is missing.", overview, "Run the overview's task again.");
   return check;
 }
 
-/** The section of a name must point to a file of this repository that exports the name. */
+/** Every page has a title of its own, and the page of a component has the component's name. */
+function checkTitles({ analysis, check }: CheckContext, pages: Map<string, ParsedPage>): void {
+  const names = new Map(
+    analysis.components.map(({ slug, name }) => [`${analysis.docsFolder}/${slug}.md`, inlineProse(name)]),
+  );
+  const titles = new Map<string, string>();
+  for (const [path, { title }] of pages) {
+    const name = names.get(path);
+    if (name !== undefined && name !== title)
+      reportFault(check, `The page of ${name} is about ${title || "nothing"}.`, `${path}:1`);
+    // The overview and the only component of a project may both be called like the project.
+    const isOverview = path === `${analysis.docsFolder}/README.md`;
+    const other = isOverview ? undefined : titles.get(title);
+    if (other !== undefined) reportFault(check, `The pages ${other} and ${path} have the same title ${title}.`, path);
+    if (!isOverview) titles.set(title, path);
+  }
+}
+
+/** The diagram and the lists of dependencies must be those that the imports prove. */
+function checkEdges({ analysis, check, read }: CheckContext, pages: Map<string, ParsedPage>): void {
+  const proven = new Set(componentEdges(analysis).map(({ from, to }) => `${from.slug} ${to.slug}`));
+  const path = `${analysis.docsFolder}/architecture.md`;
+  if (pages.has(path)) {
+    const drawn = new Set(drawnEdges(analysis, read(path) ?? ""));
+    check.edges += drawn.size;
+    for (const edge of drawn)
+      if (!proven.has(edge)) report(check, "error", `No import proves the arrow ${edge.replace(" ", " → ")}.`, path);
+    for (const edge of proven)
+      if (!drawn.has(edge)) report(check, "error", `The arrow ${edge.replace(" ", " → ")} is missing.`, path);
+  }
+  for (const { slug } of analysis.components) {
+    const page = `${analysis.docsFolder}/${slug}.md`;
+    for (const { section, target, line } of pages.get(page)?.sectionLinks ?? []) {
+      const other = target.replace(/\.md$/, "");
+      const edge = section === "Depends on" ? `${slug} ${other}` : section === "Used by" ? `${other} ${slug}` : null;
+      if (edge !== null && target.endsWith(".md") && !proven.has(edge))
+        report(check, "error", `No import proves that ${edge.replace(" ", " depends on ")}.`, `${page}:${line}`);
+    }
+  }
+}
+
+/** Reads the arrows of the diagram, whose nodes are numbered in the order of the components. */
+function drawnEdges({ components }: CodeAnalysis, text: string): string[] {
+  const slugOf = (id: string): string => components[Number(id) - 1]?.slug ?? `c${id}`;
+  return [...text.matchAll(/^ +c(\d+) --> c(\d+)$/gm)].map(([, from, to]) => `${slugOf(from!)} ${slugOf(to!)}`);
+}
+
+/** The section of a name must point to the line on which a file of this repository declares the name. */
 function checkNames({ analysis, check, read }: CheckContext, path: string, page: ParsedPage): void {
   for (const { name, line, place } of page.names) {
     check.names += 1;
     const location = `${path}:${line}`;
     const target = place === null ? null : resolveLink(path, place);
     const text = target === null ? null : read(target.path);
-    const word = name.replace(/^module\.exports$/, "exports");
+    const word = name
+      .replace(/^module\.exports$/, "exports")
+      .split(/::|\./)
+      .at(-1)!;
+    const exported = analysis.modules.get(target?.path ?? "")?.exports.find((entry) => entry.name === name);
     if (text === null) report(check, "error", `The section of ${name} does not say where it is defined.`, location);
     else if (!text.includes(word)) report(check, "error", `${name} does not exist in ${target!.path}.`, location);
-    else if (!analysis.modules.get(target!.path)?.exports.some((entry) => entry.name === name)) {
-      report(check, "error", `${target!.path} does not export ${name}.`, location);
-    }
+    else if (!exported) report(check, "error", `${target!.path} does not export ${name}.`, location);
+    else if (target!.anchor !== `L${exported.line}`)
+      report(check, "error", `${name} is declared on line ${exported.line} of ${target!.path}.`, location);
   }
 }
 
@@ -78,7 +143,7 @@ function checkLinks({ analysis, check, read }: CheckContext, path: string, page:
     const location = `${path}:${line}`;
     const resolved = target.startsWith("#") ? { path, anchor: target.slice(1) } : resolveLink(path, target);
     if (!resolved || !existsInside(analysis.repository.root, resolved.path)) {
-      report(check, "error", `The link to ${target} does not resolve.`, location);
+      report(check, "error", deadLink(target), location);
       continue;
     }
     if (resolved.anchor === "") continue;
@@ -93,22 +158,22 @@ function checkLinks({ analysis, check, read }: CheckContext, path: string, page:
   }
 }
 
-/** The page must mention every exported name of the component's files. */
+/** The page must mention every exported name of the component's files, unless it says that there are more. */
 function checkCoverage({ analysis, check, read }: CheckContext, path: string, files: string[]): void {
   const text = read(path) ?? "";
+  if (/^The files contain \d+ more public names\.$/m.test(text)) return;
   const missing = files
     .flatMap((file) => analysis.modules.get(file)?.exports ?? [])
     .filter((entry) => !text.includes(entry.name))
     .map((entry) => entry.name);
   if (missing.length > 0) {
-    report(
-      check,
-      "warning",
-      `The page does not mention ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? ` and ${missing.length - 10} more` : ""}.`,
-      path,
-    );
+    const shown = missing.slice(0, 10).join(", ");
+    const more = missing.length > 10 ? ` and ${missing.length - 10} more` : "";
+    report(check, "warning", `The page does not mention ${shown}${more}.`, path);
   }
 }
+
+export const deadLink = (target: string): string => `The link to ${target} does not resolve.`;
 
 /** Returns null for a link that leaves the repository. */
 export function resolveLink(page: string, target: string): { path: string; anchor: string } | null {
@@ -129,6 +194,10 @@ export function existsInside(root: string, path: string): boolean {
   return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
+function reportFault(check: DocCheck, description: string, location: string): void {
+  check.issues.push({ severity: "warning", description, location, isFault: true });
+}
+
 function report(
   check: DocCheck,
   severity: DocIssue["severity"],
@@ -136,5 +205,6 @@ function report(
   location: string,
   fix?: string,
 ): void {
-  check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }) });
+  const isFault = severity === "error";
+  check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }), isFault });
 }

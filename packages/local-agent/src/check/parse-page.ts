@@ -15,17 +15,23 @@ export interface ParsedPage {
   anchors: Set<string>;
   /** Names with a section, each with its line on the page and the link to its definition. */
   names: { name: string; line: number; place: string | null }[];
+  /** The first link of each list item, with the title of its section. */
+  sectionLinks: { section: string; target: string; line: number }[];
 }
 
 const LINK = /\[((?:`+[^`]*`+|\\.|[^\]\\`])*)\]\(([^()\s]*)\)/g;
 
 export function parsePage(text: string): ParsedPage {
-  const page: ParsedPage = { title: "", links: [], anchors: new Set(), names: [] };
+  const page: ParsedPage = { title: "", links: [], anchors: new Set(), names: [], sectionLinks: [] };
+  let section = "";
   const counts = new Map<string, number>();
   const isCode = codeLines(text);
   for (const [index, line] of text.split("\n").entries()) {
     if (isCode[index]) continue;
     const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+    if (heading?.[1] === "##") section = heading[2]!;
+    const item = line.startsWith("- ") ? linksIn(line)[0] : undefined;
+    if (item) page.sectionLinks.push({ section, target: item.target, line: index + 1 });
     if (heading) readHeading(page, counts, heading[1]!.length, heading[2]!, index + 1);
     for (const found of linksIn(line)) page.links.push({ ...found, line: index + 1 });
     const place = line.startsWith("Defined at ") ? linksIn(line)[0]?.target : undefined;

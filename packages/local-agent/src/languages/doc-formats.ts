@@ -33,15 +33,26 @@ export function fromXmlDoc(doc: string): string {
 
 /** Java: inline tags and the HTML of Javadoc. */
 export function fromJavadoc(doc: string): string {
-  return fromHtml(
-    doc
-      .replaceAll(
-        /\{@(?:link|linkplain|code|literal|value)\s+#?([^{}]*?)\s*\}/g,
-        (_, words: string) => `\`${words.replaceAll("`", "")}\``,
-      )
-      .replaceAll(/\{@(?:inheritDoc|value)\}/g, "")
-      .replaceAll(/^(\s*@param\s+)<(\w+)>/gm, "$1$2"),
-  );
+  const plain = withoutInlineTags(doc).replaceAll(/^(\s*@param\s+)<(\w+)>/gm, "$1$2");
+  return fromHtml(plain);
+}
+
+/** Replaces tags such as `{@code a{b}}`, whose braces may be nested, by code spans. A tag in `<pre>` is code already. */
+function withoutInlineTags(doc: string): string {
+  let text = "";
+  let at = 0;
+  for (const tag of doc.matchAll(/\{@(\w+)\s*/g)) {
+    if (tag.index < at) continue;
+    let end = tag.index + tag[0].length;
+    for (let depth = 1; end < doc.length && depth > 0; end += 1)
+      depth += doc[end] === "{" ? 1 : doc[end] === "}" ? -1 : 0;
+    const words = doc.slice(tag.index + tag[0].length, end - 1).replace(/^#/, "");
+    const isPre = doc.lastIndexOf("<pre", tag.index) > doc.lastIndexOf("</pre>", tag.index);
+    text +=
+      doc.slice(at, tag.index) + (words === "" ? "" : isPre ? words : `\`${oneLine(words).replaceAll("`", "")}\``);
+    at = end;
+  }
+  return text + doc.slice(at);
 }
 
 /** PHP: types come before the names of parameters. */
@@ -84,10 +95,68 @@ export function fromDoxygen(doc: string): string {
     .trim();
 }
 
+/** Python: the markup of reStructuredText in docstrings. */
+export function fromReStructured(doc: string): string {
+  return doc
+    .replaceAll(
+      /^([ \t]*)\.\. (?:code-block|sourcecode|code)::[ \t]*(\w*)\n((?:\1[ \t]+\S.*\n?|[ \t]*\n)*)/gm,
+      (_, indent: string, language: string, body: string) => fenced(body, language || "python", indent),
+    )
+    .replaceAll(
+      /^([ \t]*)\.\. (versionadded|versionchanged|deprecated|versionremoved):: *(\S*)[ \t]*(.*)(?:\n\s*)?$/gm,
+      (_, indent: string, kind: string, version: string, words: string) =>
+        `${indent}*${VERSION_NOTES[kind]} ${version}.* ${words}`.trimEnd(),
+    )
+    .replaceAll(
+      /^([ \t]*)\.\. (note|warning|tip|important|seealso|caution|attention|hint)::[ \t]*(.*)$/gim,
+      (_, indent: string, kind: string, words: string) =>
+        `${indent}**${kind.charAt(0).toUpperCase()}${kind.slice(1).toLowerCase()}.** ${words}`.trimEnd(),
+    )
+    .replaceAll(/^[ \t]*\.\. [\w:-]+::.*$/gm, "")
+    .replaceAll(/^[ \t]*:(?:copyright|license|licence|author|version|date):.*$/gm, "")
+    .replaceAll(
+      /^([ \t]*\S.*)::[ \t]*\n[ \t]*\n((?:[ \t]+\S.*(?:\n|$)|[ \t]*\n)+)/gm,
+      (whole, lead: string, body: string) => {
+        const indent = /^[ \t]*/.exec(lead)![0];
+        return body.startsWith(`${indent} `) || body.startsWith(`${indent}\t`)
+          ? `${lead}:\n\n${fenced(body, "", indent)}`
+          : whole;
+      },
+    )
+    .replaceAll(
+      /:(?:param|parameter|arg|argument|keyword|kwarg)(?: ([^:\n]+?))? (\*{0,2}\w+):[ \t]*/g,
+      (_, type: string | undefined, name: string) =>
+        `- \`${name}\`${type === undefined ? "" : ` (\`${type.replaceAll("`", "")}\`)`}: `,
+    )
+    .replaceAll(/:returns?:[ \t]*/g, "- returns ")
+    .replaceAll(/:(?:raises?|except|exception) ([\w.]+):[ \t]*/g, "- raises `$1`: ")
+    .replaceAll(/^[ \t]*:(?:rtype|type [^:\n]+|meta [^:\n]+|vartype [^:\n]+):.*$/gm, "")
+    .replaceAll(/:(?:[\w+-]+:)?[\w+-]+:`~?([^`<]+?)(?:\s*<[^>]*>)?`/g, "`$1`")
+    .replaceAll(/`([^`<\n]+?)\s*<(https?:[^>\s]+)>`__?/g, "[$1]($2)")
+    .replaceAll(/``([^`]+)``/g, "`$1`")
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+const VERSION_NOTES: Record<string, string> = {
+  versionadded: "Added in version",
+  versionchanged: "Changed in version",
+  deprecated: "Deprecated since version",
+  versionremoved: "Removed in version",
+};
+
+function fenced(body: string, language: string, indent: string): string {
+  const lines = body.replace(/\s+$/, "").split("\n");
+  while (lines[0]?.trim() === "") lines.shift();
+  const inner = Math.min(...lines.filter((line) => line.trim() !== "").map((line) => line.search(/\S/)));
+  const code = lines.map((line) => `${indent}${line.slice(Math.min(inner, line.length))}`);
+  return lines.length === 0 ? "" : `${indent}\`\`\`${language}\n${code.join("\n")}\n${indent}\`\`\`\n\n`;
+}
+
 function fromHtml(doc: string): string {
   return doc
     .replaceAll(
-      /<pre>\s*(?:\{@code)?\n?([\s\S]*?)\}?\s*<\/pre>/g,
+      /<pre\b[^>]*>\s*\n?([\s\S]*?)\s*<\/pre>/g,
       (_, code: string) => `\n\`\`\`\n${unescapeXml(code)}\n\`\`\`\n`,
     )
     .replaceAll(/<(code|tt)>([\s\S]*?)<\/\1>/g, (_, __, words: string) => `\`${unescapeXml(words)}\``)
@@ -107,7 +176,12 @@ function keep(tags: string[], tag: string): string {
 }
 
 function unescapeXml(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  return text
+    .replaceAll(/&#(\d{1,5});/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
 }
 
 function oneLine(text: string): string {

@@ -1,7 +1,8 @@
 // Reads Python: the definitions of a module and of its classes, with their docstrings.
 import { type ExportedName, type ImportedName, mergeSameNames } from "../read/facts.ts";
 import { tidyLines } from "./comments.ts";
-import { fileHeader } from "./file-header.ts";
+import { fromReStructured } from "./doc-formats.ts";
+import { fileHeader, tidyHeader } from "./file-header.ts";
 import {
   docBefore,
   field,
@@ -22,7 +23,7 @@ const TYPE_VARIABLE = /^(?:typing\.|t\.|te\.|typing_extensions\.)?(?:TypeVar|Par
 export function readPython(source: SourceFile): void {
   const { facts, root, text } = source;
   const statements = topLevel(root);
-  facts.header = docstring(root) || fileHeader(source, new Set());
+  facts.header = tidyHeader(docstring(root)) || fileHeader(source, new Set());
   facts.isProgram ||= /^if __name__ ==/m.test(text);
   for (const index of statements.keys()) {
     const entry = readDefinition(source, statements, index) ?? readConstant(source, statements, index);
@@ -117,7 +118,7 @@ function docstring(block: SyntaxNode): string {
   const value = first?.type === "expression_statement" ? first.namedChild(0) : null;
   if (value?.type !== "string" && value?.type !== "concatenated_string") return "";
   const content = /^[rRuUbB]*("""|'''|"|')([\s\S]*)\1$/.exec(value.text)?.[2] ?? "";
-  return tidyLines(content.split("\n"));
+  return fromReStructured(tidyLines(content.split("\n")));
 }
 
 function readImport({ facts }: SourceFile, statement: SyntaxNode): void {

@@ -32,15 +32,21 @@ export function readRust(source: SourceFile): void {
   readItems(source, namedChildren(root), "");
   facts.exports = mergeSameNames(facts.exports);
   facts.header = fileHeader(source, new Set(), /^\/\/!|^\/\*!/);
-  // A path such as `other_crate::run()` needs no `use`.
-  const roots = capture(
-    root,
-    "[(scoped_identifier path: (identifier) @root) (scoped_type_identifier path: (identifier) @root)]",
-    "root",
+  readPaths(source);
+}
+
+/** Reads paths such as `other_crate::run()`, which need no `use`. The text of macros has no tree. */
+function readPaths({ facts, root }: SourceFile): void {
+  const paths = capture(root, "(scoped_identifier path: (identifier)) @path", "path").map(({ text }) => text);
+  const macros = capture(root, "(macro_invocation) @macro", "macro").flatMap(
+    ({ text }) => text.match(/(?<![\w:])[a-z_]\w*::\w+/g) ?? [],
   );
-  const used = new Set(facts.imports.map(({ from }) => from.split("::")[0]));
-  for (const name of new Set(roots.map(({ text }) => text)))
-    if (!used.has(name) && /^[a-z_]/.test(name)) facts.imports.push({ from: name, names: [] });
+  const used = new Set(facts.imports.map(({ from }) => from));
+  for (const path of new Set([...paths, ...macros])) {
+    const [from = "", name = ""] = path.split("::").map((part) => part.trim());
+    if (!used.has(from) && /^[a-z_]\w*$/.test(from) && /^\w+$/.test(name))
+      facts.imports.push({ from, names: [{ imported: name, local: `${from}::${name}` }] });
+  }
 }
 
 function readItems(source: SourceFile, nodes: SyntaxNode[], prefix: string): void {

@@ -80,7 +80,7 @@ export function roleOf(path: string): FileRole {
   if (languageOf(path) === null) return "other";
   if (isTest(name) || folders.some((folder) => TEST_FOLDERS.has(folder))) return "test";
   if (folders.some((folder) => EXAMPLE_FOLDERS.has(folder))) return "example";
-  if (isConfiguration(name) || DOCUMENT_FOLDERS.has(folders[0] ?? "")) return "config";
+  if (isConfiguration(name) || isDocumentTool(path, folders)) return "config";
   return "source";
 }
 
@@ -103,6 +103,14 @@ function isTest(name: string): boolean {
   return (
     /\.(?:test|spec|test-d)\.[a-z]+$|[_-](?:test|spec)\.[a-z]+$/.test(name) ||
     /^(?:test_.*|conftest)\.[a-z]+$|^[A-Z]\w*Tests?\.[a-z]+$/.test(name)
+  );
+}
+
+/** Code in a folder of documents builds them, except in languages whose packages may be called `doc`. */
+function isDocumentTool(path: string, folders: string[]): boolean {
+  return (
+    DOCUMENT_FOLDERS.has(folders[0] ?? "") &&
+    /^(?:TypeScript|JavaScript|Python|Shell|Ruby)$/.test(languageOf(path) ?? "")
   );
 }
 

@@ -32,6 +32,8 @@ export interface ExportedName {
   doc: string;
   members: ClassMember[];
   isDefault: boolean;
+  /** Declarations of the same name in files that are compiled under other conditions. */
+  variants?: { path: string; line: number; condition: string }[];
 }
 
 /** `export { imported as name } from "from"`. Both names are `*` for `export *`. */

@@ -10,6 +10,7 @@ import { readManifests } from "../read/manifests.ts";
 import { readModule } from "../languages/read-module.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
 import { type InterruptCheck, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
+import type { DocumentationSettings } from "../settings.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
 
 export interface CodeAnalysis {
@@ -25,6 +26,7 @@ export interface CodeAnalysis {
   /** The folder of the pages, relative to the root. */
   docsFolder: string;
   warnings: string[];
+  settings: DocumentationSettings;
 }
 
 /** Code beyond this limit is not read. */
@@ -32,10 +34,14 @@ const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
 /** A file with a longer line is generated or minified, and is not documented. */
 const LONGEST_LINE = 5_000;
 
-export async function analyse(root: string, checkInterrupt: InterruptCheck): Promise<CodeAnalysis> {
+export async function analyse(
+  root: string,
+  checkInterrupt: InterruptCheck,
+  settings: DocumentationSettings,
+): Promise<CodeAnalysis> {
   const repository = await readRepository(root, checkInterrupt);
   const read = (path: string): string | null => readText(root, path);
-  const warnings = [...repository.warnings];
+  const warnings = [...settings.warnings, ...repository.warnings];
   const modules = completeModules(await readModules(repository, warnings, checkInterrupt));
   const manifests = readManifests(repository.files, read);
   const resolver = makeResolver(modules, manifests);
@@ -45,9 +51,21 @@ export async function analyse(root: string, checkInterrupt: InterruptCheck): Pro
   const facts = { files: repository.files, links: repository.links, modules, manifests, resolver, graph, read };
   const components = findComponents(facts);
   const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
-  const project = readProject(facts);
-  const docsFolder = chooseDocsFolder(repository, components);
-  return { repository, modules, manifests, resolver, graph, components, owners, project, docsFolder, warnings };
+  const project = readProject(facts, settings.projectName);
+  const docsFolder = chooseDocsFolder(repository, components, settings.docsFolder);
+  return {
+    repository,
+    modules,
+    manifests,
+    resolver,
+    graph,
+    components,
+    owners,
+    project,
+    docsFolder,
+    warnings,
+    settings,
+  };
 }
 
 /** The facts of the files that this process has read, each with the stamp of the file. */
@@ -89,6 +107,7 @@ async function readModules(repository: RepositoryFiles, warnings: string[], chec
 function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFacts> {
   const modules = new Map([...read].map(([path, facts]) => [path, { ...facts }]));
   attachMembers([...modules.values()]);
+  mergeVariants([...modules.values()]);
   const reExported = new Set(
     [...modules.values()].flatMap(({ reExports }) => reExports.map(({ imported }) => imported)),
   );
@@ -98,6 +117,27 @@ function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFact
     if (isPrivate) module.exports = module.exports.filter(({ name }) => reExported.has(name));
   }
   return modules;
+}
+
+/** Two files of a Go package may declare a name under different conditions. The first one has the entry. */
+function mergeVariants(modules: ModuleFacts[]): void {
+  const first = new Map<string, { module: ModuleFacts; name: string }>();
+  const ordered = modules.filter(({ language }) => language === "Go").toSorted((a, b) => compareText(a.path, b.path));
+  for (const module of ordered) {
+    module.exports = module.exports.filter(({ name, line }) => {
+      const key = `${folderOf(module.path)}\0${module.namespace}\0${name}`;
+      const known = first.get(key);
+      if (!known) {
+        first.set(key, { module, name });
+        return true;
+      }
+      const variant = { path: module.path, line, condition: module.condition };
+      known.module.exports = known.module.exports.map((entry) =>
+        entry.name === name ? { ...entry, variants: [...(entry.variants ?? []), variant] } : entry,
+      );
+      return false;
+    });
+  }
 }
 
 function attachMembers(modules: ModuleFacts[]): void {

@@ -7,7 +7,8 @@ import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifest.ts";
 import { nameComponents } from "./name-components.ts";
 import { purposeOf } from "./purpose.ts";
-import { ancestors, type Resolver } from "./resolve-imports.ts";
+import { ancestors } from "../read/paths.ts";
+import { type Resolver } from "./resolve-imports.ts";
 
 export interface Component {
   name: string;

@@ -26,7 +26,7 @@ export function describeAnalysis(analysis: CodeAnalysis) {
       complexity: complexity(component.lines * 4),
       depends_on: dependenciesOf(analysis, component).components.map(({ other }) => oneLine(other.name)),
     })),
-    notes: `The pages go to ${docsFolder}/.${docsFolder === "docs" ? "" : " The folder docs/ contains files of the user with the same names, or git ignores it."}`,
+    notes: `The pages go to ${docsFolder}/.${docsFolder === (analysis.settings.docsFolder || "docs") ? "" : " The folder docs/ contains files of the user with the same names, or git ignores it."}`,
     warnings: analysis.warnings.slice(0, 50),
   };
 }

@@ -8,8 +8,18 @@ import { isGeneratedPage } from "../read/marker.ts";
 
 const CANDIDATES = ["docs", "docs/reference", "docs/code", "documentation", "code-reference"];
 
-export function chooseDocsFolder(repository: RepositoryFiles, components: Pick<Component, "slug">[]): string {
-  const pages = ["README.md", ...components.map((component) => `${component.slug}.md`)];
+export function chooseDocsFolder(
+  repository: RepositoryFiles,
+  components: Pick<Component, "slug">[],
+  wanted: string,
+): string {
+  const pages = ["README.md", "architecture.md", ...components.map((component) => `${component.slug}.md`)];
+  if (wanted !== "") {
+    if (isFree(repository, wanted, pages)) return wanted;
+    throw new Error(
+      `DOCS_FOLDER is ${JSON.stringify(wanted)}, and that folder has pages of the user with the same names, or git ignores it. Choose another folder.`,
+    );
+  }
   for (const folder of CANDIDATES) if (isFree(repository, folder, pages)) return folder;
   for (let count = 2; count < 1_000; count += 1) {
     const folder = `code-reference-${count}`;

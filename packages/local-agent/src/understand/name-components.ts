@@ -3,7 +3,7 @@
 import { baseName } from "../read/classify.ts";
 import type { ComponentPart } from "./components.ts";
 import type { Manifest } from "../read/manifest.ts";
-import { joinPath } from "./resolve-imports.ts";
+import { joinPath } from "../read/paths.ts";
 
 /** Folder names that do not describe the content. */
 const GENERIC_FOLDERS = new Set([

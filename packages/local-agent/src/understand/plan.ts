@@ -39,8 +39,8 @@ export function planTasks(analysis: CodeAnalysis): PlannedTask[] {
     id: taskId(components.length),
     title: OVERVIEW_TITLE,
     description:
-      `Write ${docsFolder}/README.md: what the project is, how to start, the map of its components, entry points and dependencies. ${components.length === 0 ? withoutCode : "Needs the pages of all components."}`.trim(),
-    scope: [`${docsFolder}/README.md`],
+      `Write ${docsFolder}/README.md: what the project is, how to start, the map of its components, entry points and dependencies${components.length > 1 ? `; and ${docsFolder}/architecture.md: a diagram of the components and their dependencies` : ""}. ${components.length === 0 ? withoutCode : "Needs the pages of all components."}`.trim(),
+    scope: [`${docsFolder}/README.md`, ...(components.length > 1 ? [`${docsFolder}/architecture.md`] : [])],
     priority: components.length === 0 ? 1 : 3,
     dependencies: tasks.map((task) => task.id),
   });
@@ -111,7 +111,8 @@ function makeComponent(analysis: CodeAnalysis, title: string, files: string[]): 
     title;
   const slug = toSlug(name);
   const isTaken =
-    slug === "readme" || slug === "index" || analysis.components.some((component) => component.slug === slug);
+    ["readme", "index", "architecture"].includes(slug) ||
+    analysis.components.some((component) => component.slug === slug);
   return {
     name,
     slug: isTaken ? `${slug}-task` : slug,

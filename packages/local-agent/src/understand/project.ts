@@ -21,7 +21,7 @@ export interface ProjectFacts {
   documents: string[];
 }
 
-export function readProject(facts: CodeFacts): ProjectFacts {
+export function readProject(facts: CodeFacts, folderName: string): ProjectFacts {
   const { files, manifests, read } = facts;
   const readme = findReadme(facts);
   const text = readme === null ? null : read(readme);
@@ -30,7 +30,7 @@ export function readProject(facts: CodeFacts): ProjectFacts {
   const main = mainManifest(manifests);
   const entryPoints = findEntryPoints(facts);
   return {
-    name: introduction.title || shortName(main) || "This repository",
+    name: introduction.title || shortName(main) || folderName || "This repository",
     introduction: introduction.text || main?.description || "",
     readme: text === null ? null : readme,
     commands: findCommands(facts, entryPoints),

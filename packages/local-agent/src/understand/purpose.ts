@@ -29,7 +29,7 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
   const entry = manifest ? entryFile(resolver, manifest) : null;
   for (const path of mainFiles(part, entry, graph)) {
     const header = firstParagraph(modules.get(path)?.header ?? "");
-    if (header !== "") return header;
+    if (header !== "" && (!path.endsWith(".go") || /^(?:Package|Command)\b/.test(header))) return header;
   }
   return "";
 }
@@ -37,11 +37,13 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
 /** Returns the files whose header may describe the whole part: its entry points, then the file named after its folder. */
 function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): string[] {
   const stem = baseName(part.folder);
+  // Any file of a Go package may have the comment about the package.
+  const goFiles = part.files.filter((path) => path.endsWith(".go") && folderOf(path) === part.folder);
   const rank = (path: string): number => {
     if (path === entry) return 0;
     const name = baseName(path).replace(/\.[a-z]+$/, "");
     if (folderOf(path) !== part.folder) return 9;
-    if (/^(?:index|mod|lib|doc|__init__)$/.test(name)) return 1;
+    if (/^(?:index|mod|lib|doc|__init__|package-info)$/.test(name)) return 1;
     if (name === stem) return 2;
     return /^(?:main|app|server|cli)$/.test(name) ? 3 : 9;
   };
@@ -55,7 +57,10 @@ function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): str
   // A single file that imports the others and that none of them imports describes them.
   if (ranked.length === 0 && roots.length === 1) return roots;
   const importers = (path: string): number => graph.importers.get(path)?.size ?? 0;
-  return ranked.toSorted((a, b) => rank(a) - rank(b) || importers(b) - importers(a) || compareText(a, b));
+  return [
+    ...ranked.toSorted((a, b) => rank(a) - rank(b) || importers(b) - importers(a) || compareText(a, b)),
+    ...goFiles,
+  ];
 }
 
 /**

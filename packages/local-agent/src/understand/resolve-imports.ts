@@ -1,6 +1,7 @@
 // Resolves imports to files of the repository. An import that resolves to no file is an external package.
 import { baseName, folderOf, isJavaScript } from "../read/classify.ts";
 import type { ModuleFacts } from "../read/facts.ts";
+import { ancestors, joinPath } from "../read/paths.ts";
 import type { Manifest } from "../read/manifest.ts";
 
 interface ResolvedImport {
@@ -258,25 +259,4 @@ function fileIn(resolver: Resolver, candidates: string[]): string | null {
 
 function resolvedFile(file: string | null): ResolvedImport {
   return file === null ? UNRESOLVED : { files: [file], external: null };
-}
-
-/** Returns the folder itself, its parent, and so on up to the root. */
-export function ancestors(folder: string): string[] {
-  const folders = [folder];
-  for (let at = folder; at !== "";) {
-    at = folderOf(at);
-    folders.push(at);
-  }
-  return folders;
-}
-
-/** Joins and normalises a path. Returns "\0", which names no file, for a path that leaves the root. */
-export function joinPath(folder: string, path: string): string {
-  const parts: string[] = [];
-  for (const part of [...folder.split("/"), ...path.split("/")]) {
-    if (part === "" || part === ".") continue;
-    if (part !== "..") parts.push(part);
-    else if (parts.pop() === undefined) return "\0";
-  }
-  return parts.join("/");
 }

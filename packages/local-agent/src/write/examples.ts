@@ -33,6 +33,7 @@ export async function findExamples(
   files: string[],
   checkInterrupt: InterruptCheck,
 ): Promise<Map<string, Example>> {
+  if (!analysis.settings.includesExamples) return new Map();
   const searches = files.flatMap((path) => [...usesOf(analysis, path)]);
   const byFile = Map.groupBy(searches, ({ file }) => file);
   const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));

@@ -3,7 +3,7 @@
 import { oneLine } from "./markdown.ts";
 
 const NEWS =
-  /\b(?:excited|happy|pleased|proud|thrilled) to (?:announce|share|release)\b|\bannouncing\b|\bhas been released\b|\bwe'?re hiring\b|\bsponsor|\bdonat(?:e|ion)|\bthis (?:repository|readme|branch) (?:is|was|has been) (?:archived|moved|deprecated)|\blooking for (?:maintainers|contributors)|^\W*(?:note|news|update|warning|important|caution|tip|notice)\b\W|\b(?:documentation|docs) for (?:the )?(?:latest|version|v\d)|^\W*(?:table of )?contents?\W*$|\bjoin (?:us|our)\b|\bfollow us\b|^(?:see|read|visit|check out|click|view)\b/i;
+  /\b(?:excited|happy|pleased|proud|thrilled) to (?:announce|share|release)\b|\bannouncing\b|\bhas been released\b|\bwe'?re hiring\b|\bsponsor|\bdonat(?:e|ion)|\bthis (?:repository|readme|branch) (?:is|was|has been) (?:archived|moved|deprecated)|\blooking for (?:maintainers|contributors)|^\W*(?:note|news|update|warning|important|caution|tip|notice)\b\W|\b(?:documentation|docs) for (?:the )?(?:latest|version|v\d)|^\W*(?:table of )?contents?\W*$|\bjoin (?:us|our)\b|\bfollow us\b|^(?:see|read|visit|view) (?:the|our|also|more|https?:)|^(?:check out|click here)\b/i;
 /** Titles of a first section, in a README whose own title is a picture. */
 const SECTION =
   /^(?:overview|introduction|about|readme|documentation|docs|description|getting started|quick ?start|installation|install|features|usage|welcome|summary|contents|table of contents|what is .*)$/i;

@@ -5,12 +5,12 @@ import { code, fence, oneLine } from "./markdown.ts";
 
 const MAX_LINES = 60;
 const MAX_CHARACTERS = 4_000;
-const CODE_SPAN = /(`+)(?!`)(.*?[^`])\1(?!`)/g;
-const WEB_LINK = /\[([^\][<>\n]*)\]\((https?:\/\/[^\s()<>"'`]+)\)/g;
+const LINK_OR_CODE =
+  /\[(?<label>(?:`[^`\n]+`|[^\][<>`\n])*)\]\((?<target>https?:\/\/[^\s()<>"'`]+)\)|(?<ticks>`+)(?!`)(?<words>.*?[^`])\k<ticks>(?!`)/g;
 
 /** Converts a text that may have several paragraphs. */
 export function prose(text: string): string {
-  const lines = truncate(text).split("\n");
+  const lines = withPlainLinks(truncate(text)).split("\n");
   const blocks: string[] = [];
   let open: { sign: string; language: string; lines: string[] } | null = null;
   let plainLines: string[] = [];
@@ -35,10 +35,31 @@ export function prose(text: string): string {
   return blocks.filter((block) => block !== "").join("\n\n");
 }
 
+/**
+ * Joins web links that span lines, and replaces links that mean nothing on a page by their labels: relative links,
+ * links by reference, and links of Rust to names.
+ */
+function withPlainLinks(text: string): string {
+  return text
+    .replaceAll(/^\[[^\]\n]+\]:\s+\S+.*$/gm, "")
+    .replaceAll(
+      /(?<!!)\[([^\][]{1,300})\]\(\s*([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\s*\)/g,
+      (_, label: string, target: string) =>
+        /^https?:\/\//.test(target)
+          ? `[${oneLine(label)}](${target.replaceAll("(", "%28").replaceAll(")", "%29")})`
+          : label,
+    )
+    .replaceAll(/(?<![\w\]!])\[([^\][\n]{1,300})\]\[[^\][\n]*\]/g, "$1")
+    .replaceAll(/(?<![\w\]!])\[(`[^`\]\n]+`)\](?!\()/g, "$1");
+}
+
 function plainText(lines: string[]): string {
   const escaped = lines.map((line) => {
     const indent = /^ */.exec(line)![0];
     const words = line.trim();
+    // A heading of a comment must not become one of the page.
+    const heading = /^#{1,6}\s+(.+?)\s*#*$/.exec(words)?.[1];
+    if (heading) return `\n**${inlineProse(heading)}**\n`;
     if (/^\|.*\|$/.test(words)) return inlineProse(words);
     const list = /^([-*+]|\d{1,3}[.)])\s+/.exec(words)?.[0];
     if (list) return `${indent.slice(0, 4)}${list.trim()} ${inlineProse(words.slice(list.length))}`;
@@ -60,33 +81,30 @@ function escapeLineStart(words: string): string {
 /** Converts a text for one line of a table or a list. */
 export function inlineProse(text: string): string {
   const clean = oneLine(
-    text.replaceAll(
+    withPlainLinks(text).replaceAll(
       /\{@(?:link|linkcode|linkplain|code)\s+([^{}]*?)\s*\}/g,
       (_, target: string) => `\`${target.replaceAll("`", "")}\``,
     ),
   );
   const parts: string[] = [];
   let at = 0;
-  for (const span of clean.matchAll(CODE_SPAN)) {
-    parts.push(escapeText(clean.slice(at, span.index)), code(span[2]!.trim()));
-    at = span.index + span[0].length;
+  for (const found of clean.matchAll(LINK_OR_CODE)) {
+    const { label, target, words } = found.groups!;
+    const isImage = target !== undefined && clean[found.index - 1] === "!";
+    parts.push(escapeMarkdown(clean.slice(at, isImage ? found.index - 1 : found.index)));
+    parts.push(target === undefined ? code(words!.trim()) : `[${inlineCode(label!)}](${target})`);
+    at = found.index + found[0].length;
   }
-  parts.push(escapeText(clean.slice(at)));
+  parts.push(escapeMarkdown(clean.slice(at)));
   return parts.join("");
 }
 
-/** Escapes a text outside code spans, except for its web links. */
-function escapeText(text: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (const match of text.matchAll(WEB_LINK)) {
-    const isImage = text[match.index - 1] === "!";
-    parts.push(escapeMarkdown(text.slice(at, isImage ? match.index - 1 : match.index)));
-    parts.push(`[${escapeMarkdown(match[1]!)}](${match[2]!})`);
-    at = match.index + match[0].length;
-  }
-  parts.push(escapeMarkdown(text.slice(at)));
-  return parts.join("");
+/** Converts the label of a link, which has code spans but no links. */
+function inlineCode(label: string): string {
+  return label
+    .split(/(`[^`]+`)/)
+    .map((part, index) => (index % 2 === 1 ? code(part.slice(1, -1).trim()) : escapeMarkdown(part)))
+    .join("");
 }
 
 function escapeMarkdown(text: string): string {

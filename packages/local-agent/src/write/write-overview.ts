@@ -1,11 +1,12 @@
 // Writes the overview: introduction, commands, components, entry points, dependencies and links to all pages.
 import type { CodeAnalysis } from "../understand/analyse.ts";
-import { languageOf } from "../read/classify.ts";
+import { baseName } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
 import { compareText } from "../read/facts.ts";
 import { code, fileLink, link, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
 import { firstSentence, inlineProse, prose } from "./prose.ts";
+import { hasArchitecture } from "./write-architecture.ts";
 import { dependenciesOf } from "../understand/relations.ts";
 
 const MAX_ROWS = 40;
@@ -32,6 +33,7 @@ export function writeOverview(request: OverviewRequest): string {
     MARKER,
     `# ${inlineProse(project.name)}`,
     prose(project.introduction),
+    analysis.settings.audience === "" ? "" : `Written for ${inlineProse(analysis.settings.audience)}.`,
     project.readme === null ? "" : `See also the project's ${fileLink(page, project.readme)}.`,
     ...commandsSection(analysis),
     ...componentsSection(request),
@@ -61,7 +63,7 @@ function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): 
     const name = inlineProse(component.name);
     return [
       hasPage(component.slug) ? link(name, `${component.slug}.md`) : `${name} (no page)`,
-      inlineProse(firstSentence(component.purpose)) || summarizeExports(analysis, component),
+      inlineProse(firstSentence(component.purpose)) || mainNames(analysis, component),
       String(component.files.length),
       needs.join(", "),
     ];
@@ -77,23 +79,33 @@ function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): 
     "## Components",
     size,
     table(["Component", "Purpose", "Files", "Depends on"], rows),
+    ...(hasArchitecture(analysis) ? [`The ${link("architecture", "architecture.md")} shows them in a diagram.`] : []),
     ...(others === "" ? [] : ["Further pages:", others]),
   ];
 }
 
-/** Describes a component without a known purpose by its most used names. */
-function summarizeExports(analysis: CodeAnalysis, component: Component): string {
+/** Describes a component without a known purpose by its most used names, and by the comment of the first of them. */
+function mainNames(analysis: CodeAnalysis, component: Component): string {
   const isOutside = (file: string): boolean => analysis.owners.get(file) !== component;
   const names = component.files.flatMap((path) =>
-    (analysis.modules.get(path)?.exports ?? []).map(({ name }) => ({
+    (analysis.modules.get(path)?.exports ?? []).map(({ name, doc }) => ({
       name,
+      doc: firstSentence(doc, 120),
       uses: (analysis.graph.uses.get(path)?.get(name) ?? []).filter((use) => isOutside(use.file)).length,
     })),
   );
-  const most = names.toSorted((a, b) => b.uses - a.uses || compareText(a.name, b.name)).slice(0, 3);
-  if (most.length === 0) return `${[...new Set(component.files.map((path) => languageOf(path)))].join(", ")} code`;
-  const rest = names.length - most.length;
-  return `Exports ${most.map(({ name }) => code(name)).join(", ")}${rest > 0 ? ` and ${plural(rest, "other name")}` : ""}`;
+  const most = names.toSorted(
+    (a, b) => b.uses - a.uses || Number(b.doc !== "") - Number(a.doc !== "") || compareText(a.name, b.name),
+  );
+  const [first] = most;
+  if (first && first.doc !== "") return `${code(first.name)}: ${inlineProse(first.doc)}`;
+  const unique = [...new Set(most.map(({ name }) => name))].slice(0, 3);
+  return unique.length > 0
+    ? unique.map(code).join(", ")
+    : component.files
+        .slice(0, 3)
+        .map((path) => code(baseName(path)))
+        .join(", ");
 }
 
 function entryPointsSection({ analysis, page }: OverviewRequest): string[] {
@@ -128,6 +140,8 @@ function dependenciesSection({ analysis, hasPage }: OverviewRequest): string[] {
         );
       return [code(name), version === "" ? "" : code(version), users.join(", ")];
     });
+  const known = rows.filter(([, version, users]) => version !== "" || users !== "");
+  const others = rows.filter((row) => !known.includes(row)).map(([name]) => name!);
   const tools = [...development]
     .filter((name) => !versions.has(name))
     .toSorted(compareText)
@@ -135,7 +149,8 @@ function dependenciesSection({ analysis, hasPage }: OverviewRequest): string[] {
   if (rows.length === 0 && tools.length === 0) return [];
   return [
     "## Dependencies",
-    ...(rows.length > 0 ? [table(["Package", "Version", "Used by"], rows)] : []),
+    ...(known.length > 0 ? [table(["Package", "Version", "Used by"], known)] : []),
+    ...(others.length > 0 ? [`${known.length > 0 ? "Also " : ""}${others.join(", ")}.`] : []),
     ...(tools.length > 0 ? [`For development: ${tools.map(code).join(", ")}.`] : []),
   ];
 }

@@ -3,6 +3,7 @@ import type { CodeAnalysis } from "../understand/analyse.ts";
 import { fenceLanguageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
 import type { ExportedName, ModuleFacts } from "../read/facts.ts";
+import { excerpt } from "../languages/quote.ts";
 import { type Example, exampleKey } from "./examples.ts";
 import { addressFrom, anchorOf, code, fence, fileLink, link, placeLink, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
@@ -11,8 +12,14 @@ import { dependenciesOf, usersOf } from "../understand/relations.ts";
 import { renderDoc } from "./render-doc.ts";
 import { resolveImport } from "../understand/resolve-imports.ts";
 
-/** A page with more names lists them in tables instead of one section per name. */
-const MAX_SECTIONS = 300;
+/** A longer page is written with less detail. */
+const MAX_PAGE_LINES = 1_500;
+/** The limits of the shortest form of a page. */
+const MAX_ROWS = 400;
+const MAX_NAMES_OF_FILE = 12;
+
+/** `full` has a section per name, `short` has sections without examples and members, `table` has a row per name. */
+type PageDetail = "full" | "short" | "table";
 
 interface PageRequest {
   analysis: CodeAnalysis;
@@ -25,22 +32,50 @@ interface PageRequest {
 export function writePage(request: PageRequest): string {
   const { analysis, component } = request;
   const modules = component.files.map((path) => analysis.modules.get(path)).filter((module) => module !== undefined);
+  let text = "";
+  for (const detail of ["full", "short", "table"] as const) {
+    text = renderPage(request, modules, detail);
+    if (text.split("\n").length <= MAX_PAGE_LINES) break;
+  }
+  return text;
+}
+
+function renderPage(request: PageRequest, modules: ModuleFacts[], detail: PageDetail): string {
+  const { component } = request;
   const exporting = modules.filter(exportsNames);
-  const isLong = modules.reduce((sum, module) => sum + module.exports.length, 0) > MAX_SECTIONS;
-  const anchors = anchorsOf(component, modules, isLong);
+  const isTable = detail === "table";
+  const anchors = anchorsOf(component, modules, isTable);
   const blocks = [
     MARKER,
     `# ${inlineProse(component.name)}`,
     prose(component.purpose),
     `${link("All components", "README.md")} · ${describeSize(component, modules)}`,
-    "## Files",
-    filesTable(request, modules, anchors),
+    ...filesSection(request, modules, anchors),
     ...routesSection(request, modules),
     ...(exporting.length > 0 ? ["## Reference"] : []),
-    ...exporting.flatMap((module) => fileSection(request, module, isLong)),
+    ...(isTable
+      ? [namesTable(request, exporting)]
+      : exporting.flatMap((module) => fileSection(request, module, detail === "full"))),
     ...relationSections(request),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+}
+
+/** Lists the names of all files, with as many rows as a page may have. */
+function namesTable({ page }: PageRequest, modules: ModuleFacts[]): string {
+  const rows = modules.flatMap((module) =>
+    module.exports
+      .slice(0, MAX_NAMES_OF_FILE)
+      .map((entry) => [
+        link(code(entry.name), addressFrom(page, module.path, entry.line)),
+        code(entry.signature.split("\n")[0]!.slice(0, 120)),
+        inlineProse(firstSentence(entry.doc)),
+      ]),
+  );
+  const shown = rows.slice(0, MAX_ROWS);
+  const total = modules.reduce((sum, module) => sum + module.exports.length, 0);
+  const rest = total > shown.length ? `\n\nThe files contain ${total - shown.length} more public names.` : "";
+  return table(["Name", "Signature", "Purpose"], shown) + rest;
 }
 
 function exportsNames(module: ModuleFacts): boolean {
@@ -54,7 +89,7 @@ function describeSize(component: Component, modules: ModuleFacts[]): string {
 }
 
 /** Returns the anchors of all sections. Equal headings are numbered as on GitHub. */
-function anchorsOf(component: Component, modules: ModuleFacts[], isLong: boolean): Map<string, string> {
+function anchorsOf(component: Component, modules: ModuleFacts[], isTable: boolean): Map<string, string> {
   const counts = new Map<string, number>();
   const anchors = new Map<string, string>();
   const next = (heading: string): string => {
@@ -65,11 +100,10 @@ function anchorsOf(component: Component, modules: ModuleFacts[], isLong: boolean
   };
   const hasRoutes = modules.some((module) => module.routes.length > 0);
   for (const heading of [component.name, "Files", ...(hasRoutes ? ["Routes"] : []), "Reference"]) next(heading);
-  for (const module of modules.filter(exportsNames)) {
+  for (const module of isTable ? [] : modules.filter(exportsNames)) {
     const anchor = next(sectionTitle(component, module.path));
     anchors.set(module.path, anchor);
-    for (const entry of isLong ? [] : module.exports)
-      anchors.set(exampleKey(module.path, entry.name), next(entry.name));
+    for (const entry of module.exports) anchors.set(exampleKey(module.path, entry.name), next(entry.name));
   }
   return anchors;
 }
@@ -78,22 +112,35 @@ function sectionTitle(component: Component, path: string): string {
   return component.folder === "" ? path : path.slice(component.folder.length + 1);
 }
 
-function filesTable(request: PageRequest, modules: ModuleFacts[], anchors: Map<string, string>): string {
+/** A file about which nothing is known but its name is only listed. */
+function filesSection(request: PageRequest, modules: ModuleFacts[], anchors: Map<string, string>): string[] {
   const { component, page } = request;
-  const rows = modules.map((module) => {
+  const rows = modules.slice(0, MAX_ROWS).map((module) => {
     const names = module.exports.slice(0, 8).map((entry) => {
       const anchor = anchors.get(exampleKey(module.path, entry.name));
       return anchor === undefined || anchor === "" ? code(entry.name) : link(code(entry.name), `#${anchor}`);
     });
     const isBarrel = module.exports.length === 0 && module.reExports.length > 0;
     const more = module.exports.length > 8 ? [`and ${module.exports.length - 8} more`] : [];
+    const purpose = inlineProse(firstSentence(module.header)) || (isBarrel ? "Re-exports names of other files." : "");
+    const condition = module.condition === "" ? "" : ` (only if ${code(module.condition)})`;
     return [
       fileLink(page, module.path, sectionTitle(component, module.path)),
-      inlineProse(firstSentence(module.header)) || (isBarrel ? "Re-exports names of other files." : ""),
+      `${purpose}${condition}`.trim(),
       [...names, ...more].join(", "),
     ];
   });
-  return table(["File", "Purpose", "Exports"], rows);
+  const known = rows.filter(([, purpose, names]) => purpose !== "" || names !== "");
+  const others = rows.filter((row) => !known.includes(row)).map(([file]) => file!);
+  const rest = modules.length - rows.length;
+  return [
+    "## Files",
+    known.length === 0 ? "" : table(["File", "Purpose", "Exports"], known),
+    others.length === 0
+      ? ""
+      : `${known.length === 0 ? "" : "Without public names: "}${others.join(", ")}${others.length > 0 ? "." : ""}`,
+    rest > 0 ? `And ${rest} more files.` : "",
+  ];
 }
 
 function routesSection({ page }: PageRequest, modules: ModuleFacts[]): string[] {
@@ -103,31 +150,38 @@ function routesSection({ page }: PageRequest, modules: ModuleFacts[]): string[] 
   return rows.length === 0 ? [] : ["## Routes", table(["Method", "Path", "Defined at"], rows)];
 }
 
-function fileSection(request: PageRequest, module: ModuleFacts, isLong: boolean): string[] {
-  const { component, page } = request;
+function fileSection(request: PageRequest, module: ModuleFacts, isFull: boolean): string[] {
+  const { component } = request;
   const repeatsPurpose = firstParagraph(module.header) === component.purpose;
   const header = repeatsPurpose ? module.header.slice(component.purpose.length) : module.header;
-  const blocks = [`### ${code(sectionTitle(component, module.path))}`, prose(header), reExportList(request, module)];
-  if (!isLong) return [...blocks, ...module.exports.flatMap((entry) => nameSection(request, module, entry))];
-  if (module.exports.length === 0) return blocks;
-  const rows = module.exports.map((entry) => [
-    link(code(entry.name), addressFrom(page, module.path, entry.line)),
-    code(entry.signature.split("\n")[0]!.slice(0, 120)),
-    inlineProse(firstSentence(entry.doc)),
-  ]);
-  return [...blocks, table(["Name", "Signature", "Purpose"], rows)];
+  return [
+    `### ${code(sectionTitle(component, module.path))}`,
+    renderDoc(header, module.language),
+    reExportList(request, module),
+    ...module.exports.flatMap((entry) => nameSection(request, module, entry, isFull)),
+  ];
 }
 
-function nameSection({ page, examples }: PageRequest, module: ModuleFacts, entry: ExportedName): string[] {
-  const example = examples.get(exampleKey(module.path, entry.name));
-  const doc = renderDoc(entry.doc, module.language);
-  const notes = memberNotes(entry);
+function nameSection(
+  { page, examples }: PageRequest,
+  module: ModuleFacts,
+  entry: ExportedName,
+  isFull: boolean,
+): string[] {
+  const example = isFull ? examples.get(exampleKey(module.path, entry.name)) : undefined;
+  const doc = isFull ? renderDoc(entry.doc, module.language) : inlineProse(firstSentence(entry.doc));
+  const notes = isFull ? memberNotes(entry) : "";
+  const variants = (entry.variants ?? []).map(
+    ({ path, line, condition }) =>
+      `${placeLink(page, path, line)}${condition === "" ? "" : ` (only if ${code(condition)})`}`,
+  );
   return [
     `#### ${code(entry.name)}`,
-    fence(outline(entry, module.language), fenceLanguageOf(module.path)),
+    fence(isFull ? outline(entry, module.language) : excerpt(entry.signature, 6), fenceLanguageOf(module.path)),
     doc,
     /(?:^|\n)(?:- | {2,}).*$/.test(doc) && notes !== "" ? `Members:\n\n${notes}` : notes,
     `Defined at ${placeLink(page, module.path, entry.line)}${entry.isDefault ? ", the default export" : ""}.`,
+    variants.length === 0 ? "" : `Other variants: ${variants.join(", ")}.`,
     ...(example
       ? [`Used like this in ${placeLink(page, example.path, example.line)}:`, fence(example.code, example.language)]
       : []),

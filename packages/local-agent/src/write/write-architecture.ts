@@ -1,0 +1,79 @@
+// Writes the page about the architecture: a diagram of the components and one row per dependency, with an import that
+// proves it.
+import type { CodeAnalysis } from "../understand/analyse.ts";
+import type { Component } from "../understand/components.ts";
+import { compareText } from "../read/facts.ts";
+import { MARKER } from "../read/marker.ts";
+import { fence, fileLink, link, oneLine, table } from "./markdown.ts";
+import { inlineProse } from "./prose.ts";
+
+export interface ComponentEdge {
+  from: Component;
+  to: Component;
+  /** A file of `from`, and the file of `to` that it imports. */
+  importer: string;
+  imported: string;
+  /** The number of files of `from` that import a file of `to`. */
+  importers: number;
+}
+
+/** Returns the dependencies between components that the imports of their files prove. */
+export function componentEdges({ components, graph, owners }: CodeAnalysis): ComponentEdge[] {
+  const edges = new Map<string, ComponentEdge>();
+  const importers = new Map<string, Set<string>>();
+  for (const from of components) {
+    for (const importer of from.files) {
+      for (const imported of [...(graph.links.get(importer)?.keys() ?? [])].toSorted(compareText)) {
+        const to = owners.get(imported);
+        if (!to || to.slug === from.slug) continue;
+        const key = `${from.slug}\0${to.slug}`;
+        const files = importers.get(key) ?? new Set<string>();
+        importers.set(key, files.add(importer));
+        edges.set(key, { ...(edges.get(key) ?? { from, to, importer, imported }), importers: files.size });
+      }
+    }
+  }
+  return [...edges.values()];
+}
+
+/** An architecture needs at least two components. */
+export function hasArchitecture({ components }: CodeAnalysis): boolean {
+  return components.length > 1;
+}
+
+export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage: (slug: string) => boolean): string {
+  const { components, project } = analysis;
+  const edges = componentEdges(analysis);
+  const ids = new Map(components.map(({ slug }, index) => [slug, `c${index + 1}`]));
+  const diagram = [
+    "flowchart LR",
+    ...components.map(({ slug, name }) => `  ${ids.get(slug)}["${label(name)}"]`),
+    ...edges.map(({ from, to }) => `  ${ids.get(from.slug)} --> ${ids.get(to.slug)}`),
+  ];
+  const named = ({ name, slug }: Component): string =>
+    hasPage(slug) ? link(inlineProse(name), `${slug}.md`) : inlineProse(name);
+  const rows = edges.map(({ from, to, importer, imported, importers }) => [
+    named(from),
+    named(to),
+    `${fileLink(page, importer)} imports ${fileLink(page, imported)}${importers > 1 ? `, and so do ${importers - 1} more` : ""}`,
+  ]);
+  const blocks = [
+    MARKER,
+    "# Architecture",
+    `The components of ${inlineProse(project.name)}. An arrow from one to another means that the code of the first imports code of the second. ${link("All pages", "README.md")}`,
+    fence(diagram.join("\n"), "mermaid"),
+    ...(rows.length === 0
+      ? ["No component imports another one."]
+      : ["## Dependencies", table(["Component", "Depends on", "Proof"], rows)]),
+  ];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+/** Mermaid reads a few characters of a label as syntax. */
+function label(name: string): string {
+  return oneLine(name)
+    .replaceAll("#", "#35;")
+    .replaceAll('"', "#quot;")
+    .replaceAll("<", "#lt;")
+    .replaceAll("`", "#96;");
+}

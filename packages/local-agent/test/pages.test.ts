@@ -1,0 +1,205 @@
+// The mistakes that trials found in the pages, each with the check that would have caught it.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { findLeftovers } from "../src/check/find-leftovers.ts";
+import { nameComponents } from "../src/understand/name-components.ts";
+import { readIntroduction } from "../src/write/introduction.ts";
+import { prose } from "../src/write/prose.ts";
+import { AgentSession, type Block, lastBlock } from "./agent-session.ts";
+import { copyOf, documentRepository, type DocumentedRun, makeRepository, removeTemporaryFolders } from "./document.ts";
+
+afterAll(removeTemporaryFolders);
+
+const SHOP = {
+  "README.md":
+    "[![badge](https://example.org/b.svg)](https://example.org)\n\n# Shop\n\nWe're excited to announce Shop 2.0!\n\n> Note\n\nSells books with [`find`](https://example.org/find).\n",
+  "Cargo.toml":
+    '[workspace]\nmembers = ["crates/*"]\n[workspace.package]\ndescription = "Shared"\n[workspace.dependencies]\nserde = "1.0"\n',
+  "crates/core/Cargo.toml":
+    '[package]\nname = "shop-core"\ndescription = "TBD"\n[dependencies.log]\nversion = "0.4"\ndefault-features = false\nfeatures = ["std"]\n[dependencies]\nserde.workspace = true\n',
+  "crates/core/src/lib.rs":
+    "#![allow(dead_code)]\n//! Knows the stock.\n\npub mod stock;\n\n/// Counts books.\npub fn count() -> usize { stock::all() }\n",
+  "crates/core/src/stock.rs": "/// All books.\npub fn all() -> usize { 1 }\n",
+  "crates/cli/Cargo.toml":
+    '[package]\nname = "shop-cli"\ndescription.workspace = true\n[dependencies]\nshop-core = { path = "../core" }\n',
+  "crates/cli/src/main.rs": '// Starts it.\nfn main() {\n    println!("{}", shop_core::count());\n}\n',
+  "ci/utils.sh": "#!/bin/sh\n# Helpers.\nhost() { uname; }\n",
+  Makefile: "build:\n\t@echo building\n\tcargo build --release\nempty:\n",
+};
+
+describe("the documentation of a workspace", () => {
+  const first: Promise<DocumentedRun> = documentRepository(makeRepository(SHOP));
+
+  test("has the real name and purpose, and commands with an effect", async () => {
+    const overview = (await first).pages.get("docs/README.md")!;
+    expect(overview).toContain("# Shop\n\nSells books with [`find`](https://example.org/find).\n");
+    expect(overview).toContain("| `cargo test` | runs the tests |");
+    expect(overview).toContain("| `make build` | runs `cargo build --release` |");
+    expect(overview).not.toContain("make empty");
+    expect(overview).not.toMatch(/excited|TBD/);
+  });
+
+  test("lists packages and no keys of their tables, with the crates that use them", async () => {
+    const overview = (await first).pages.get("docs/README.md")!;
+    expect(overview).toContain("| `log` | `0.4` |");
+    expect(overview).toContain("| `serde` | `1.0` |");
+    expect(overview).not.toMatch(/default-features|`features`|`members`/);
+    expect((await first).pages.get("docs/shop-core.md")).toContain("## Used by\n\n- [shop-cli](shop-cli.md): `count`");
+    expect(overview).not.toContain("utils.sh`](../ci/utils.sh), started as a program");
+  });
+
+  test("draws exactly the imports of the code, each with its proof", async () => {
+    const architecture = (await first).pages.get("docs/architecture.md")!;
+    expect(architecture).toMatch(/c\d+\["shop-cli"\]/);
+    expect([...architecture.matchAll(/ --> /g)]).toHaveLength(1);
+    expect(architecture).toContain(
+      "| [shop-cli](shop-cli.md) | [shop-core](shop-core.md) | [`crates/cli/src/main.rs`](../crates/cli/src/main.rs) imports [`crates/core/src/lib.rs`](../crates/core/src/lib.rs) |",
+    );
+    expect((await first).verification.data).toMatchObject({ status: "passed", issues: [] });
+  });
+
+  test.each<[string, string, (text: string) => string, string]>([
+    [
+      "an arrow that no import proves",
+      "architecture.md",
+      (text) => text.replace(/(c\d+) --> (c\d+)/, "$2 --> $1"),
+      "No import proves the arrow",
+    ],
+    [
+      "a name at another line",
+      "shop-core.md",
+      (text) => text.replace("lib.rs#L7)", "lib.rs#L6)"),
+      "count is declared on line 7",
+    ],
+    [
+      "the page of another component",
+      "shop-core.md",
+      (text) => text.replace("# shop-core", "# shop-cli"),
+      "is about shop-cli",
+    ],
+    [
+      "the end of a comment as a purpose",
+      "shop-core.md",
+      (text) => text.replace("Knows the stock.", "*/"),
+      "only a comment mark",
+    ],
+    [
+      "an empty row",
+      "README.md",
+      (text) => text.replace("| `cargo test` | runs the tests |", "| `cargo test` |  |"),
+      "is empty",
+    ],
+    ["a broken link", "README.md", (text) => text.replace("(shop-core.md)", "(lost.md)"), "does not resolve"],
+  ])("%s is found by the verification", async (_, page, change, problem) => {
+    const run = await first;
+    const root = copyOf(run.root);
+    const path = join(root, "docs", page);
+    const text = readFileSync(path, "utf8");
+    expect(change(text)).not.toBe(text);
+    writeFileSync(path, change(text));
+    expect(descriptions(await verify(root, run)).join("\n")).toContain(problem);
+  });
+
+  test("a page that was lost after its task is written again by the aggregation, and else found", async () => {
+    const run = await first;
+    const root = copyOf(run.root);
+    rmSync(join(root, "docs/shop-core.md"));
+    expect(descriptions(await verify(root, run))).toContain(
+      "The component shop-core has no page, although its task reported one.",
+    );
+    await using session = new AgentSession(root);
+    await session.ask("aggregation", { WORKER_OUTPUTS: outputsOf(run) });
+    expect(readFileSync(join(root, "docs/shop-core.md"), "utf8")).toBe(run.pages.get("docs/shop-core.md"));
+    expect(await verify(root, run)).toMatchObject({ data: { status: "passed" } });
+  });
+
+  test("a fault that the agent cannot mend is a partial result of the overview", async () => {
+    const run = await first;
+    const root = copyOf(run.root);
+    const path = join(root, "docs/shop-core.md");
+    writeFileSync(path, readFileSync(path, "utf8").replace("Knows the stock.", "*/"));
+    await using worker = new AgentSession(root, { TUTTI_ROLE: "worker" });
+    const variables = { TASK_ID: "t", TASK_TITLE: "Write the overview", TASK_SCOPE: '["docs/README.md"]' };
+    const { data } = lastBlock(await worker.ask("workerExecution", variables));
+    expect(data).toMatchObject({ status: "partial" });
+    expect(data["error"]).toMatch(/^docs\/shop-core\.md:\d+: The line is only a comment mark\.$/);
+  });
+});
+
+describe("the variables of the template", () => {
+  test("choose the folder, the examples and the audience", async () => {
+    const source = join(import.meta.dirname, "fixtures/harbor");
+    const variables = { DOCS_FOLDER: "handbook/code", INCLUDE_EXAMPLES: "false", AUDIENCE: "harbor masters" };
+    const run = await documentRepository(source, undefined, variables);
+    expect([...run.pages.keys()].every((path) => path.startsWith("handbook/code/"))).toBe(true);
+    expect(run.pages.get("handbook/code/README.md")).toContain("Written for harbor masters.");
+    expect([...run.pages.values()].join("\n")).not.toContain("Used like this");
+    expect(run.verification.data).toMatchObject({ status: "passed", issues: [] });
+  });
+
+  test.each([
+    ["LANGUAGE", "Deutsch", "writes English only"],
+    ["DOCS_FOLDER", "../elsewhere", "Name a folder inside the repository"],
+    ["DOCS_FOLDER", "/etc", "Name a folder inside the repository"],
+  ])("refuse %s=%s with a remedy", async (name, value, reason) => {
+    await using session = new AgentSession(makeRepository({ "a.ts": "export const a = 1;\n" }));
+    expect((await session.ask("analysis", { [name]: value })).at(-1)?.error).toContain(reason);
+  });
+
+  test("that the agent cannot follow are named in the analysis", async () => {
+    await using session = new AgentSession(makeRepository({ "a.ts": "export const a = 1;\n" }));
+    const { data } = lastBlock(
+      await session.ask("analysis", { CUSTOM_INSTRUCTIONS: "Be funny.", PROJECT_NAME: "tool" }),
+    );
+    expect(data["warnings"]).toContain("The local agent cannot follow CUSTOM_INSTRUCTIONS, because it has no model.");
+    expect(data["summary"]).toContain("tool has 1 source file");
+  });
+});
+
+test("components of the same name get longer names until all differ", () => {
+  const part = (folder: string) => ({ folder, files: [`${folder}/a.rs`], prefix: null });
+  const named = nameComponents(
+    ["crates/next-core", "crates/next-core/src", "turbo/next-core", "x/src", "x"].map(part),
+    [],
+  );
+  expect(new Set(named.map(({ name }) => name.toLowerCase())).size).toBe(5);
+  expect(new Set(named.map(({ slug }) => slug)).size).toBe(5);
+});
+
+test("a README's own title and paragraph count, not pictures, news and sections", () => {
+  const html = '<h1 align="center">\n<a href="x">Next</a>\n</h1>\n<p>The <b>framework</b> for the web.</p>\n';
+  expect(readIntroduction(html, "README.md")).toEqual({ title: "Next", text: "The framework for the web." });
+  const section = "![logo](l.png)\n\n# Overview\n\nMakes commands of all kinds.\n";
+  expect(readIntroduction(section, "README.md")).toEqual({ title: "", text: "Makes commands of all kinds." });
+  const rst = "Click\n=====\n\n.. image:: x.png\n\nClick is a package for :class:`Command` lines.\n";
+  expect(readIntroduction(rst, "README.rst")).toEqual({
+    title: "Click",
+    text: "Click is a package for `Command` lines.",
+  });
+});
+
+test("comments keep web links and lose links that mean nothing on a page", () => {
+  expect(prose("See [every\nrelease](https://example.org/r) and [`a`](https://example.org/a_(b)).")).toBe(
+    "See [every release](https://example.org/r) and [`a`](https://example.org/a_%28b%29).",
+  );
+  expect(
+    prose("Uses [`Regex`](crate::Regex), [`Set`] and [text][ref].\n\n[ref]: https://example.org\n\n# Examples"),
+  ).toBe("Uses `Regex`, `Set` and text.\n\n**Examples**");
+});
+
+test("leftovers are found outside code only", () => {
+  const page =
+    "<!-- mark -->\n# A\n\n```js\n// fine\n```\n\n`:class:` is fine.\n\n:class:`Bad` and {@link Bad}\n\n| a | b |\n| --- | --- |\n| `x` |  |\n| y | `n`, `n` |\n";
+  expect(findLeftovers(page).map(({ line }) => line)).toEqual([10, 10, 14, 15]);
+});
+
+async function verify(root: string, run: DocumentedRun): Promise<Block> {
+  await using session = new AgentSession(root);
+  return lastBlock(await session.ask("verification", { WORKER_OUTPUTS: outputsOf(run) }));
+}
+
+const outputsOf = (run: DocumentedRun): string => JSON.stringify(run.completions.map(({ block }) => block.data));
+
+const descriptions = ({ data }: Block): string[] =>
+  (data["issues"] as { description: string }[]).map(({ description }) => description);
