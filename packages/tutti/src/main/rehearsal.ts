@@ -28,6 +28,9 @@ export async function withRehearsalFolder<T>(
   const dataDir = join(folder, "data");
   const cwd = join(folder, "corner-bookshop");
   const scenario = join(folder, "scenario.json");
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  // An interrupted command that does not end in time exits without `finally`.
+  process.once("exit", remove);
   try {
     await makeRepository(cwd, SAMPLE_PROJECT);
     // The template becomes one of the user's, which needs no consent: the agents are scripted, and no program runs.
@@ -36,7 +39,8 @@ export async function withRehearsalFolder<T>(
     writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
     return await work({ dataDir, cwd, scenario });
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    process.off("exit", remove);
+    remove();
   }
 }
 

@@ -41,6 +41,22 @@ const rehearseJson = async (...args: string[]) => {
 };
 
 describe("a rehearsal", () => {
+  it("shows the lines that a template adds to the prompts it inherits", async () => {
+    mkdirSync(join(lab.data, "templates"), { recursive: true });
+    const { template } = new TemplateLibrary({ userFolder: join(lab.data, "templates") }).resolve("documentation");
+    const worker = {
+      ...template.prompts.worker,
+      user: `${template.prompts.worker.user}\n\nMention walruses in {LANGUAGE} only.`,
+    };
+    const changed = { id: "walrus", name: "Walrus", extends: "documentation", prompts: { worker } };
+    writeFileSync(join(lab.data, "templates/walrus.json"), JSON.stringify(changed));
+    const { code, stdout, stderr } = await rehearse("walrus", "--tasks", "1");
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("  | …\n  | Mention walruses in English only.\n");
+    // Inherited lines after the first ones are left out.
+    expect(stdout).not.toContain("Change no code, no comments and no tests");
+  });
+
   it("prints the course of a template, succeeds, and leaves no files or processes", async () => {
     const { code, stdout, stderr } = await rehearse("implementation");
     expect(code, stderr).toBe(0);

@@ -27,11 +27,18 @@ export interface RehearseFlags {
 const MAX_TASKS = 50;
 /** Lines of a prompt that are shown without `--prompts`. */
 const FIRST_LINES = 4;
+/** Further lines: those that a template of the user does not inherit. */
+const OWN_LINES = 8;
 
 export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
   const customVariables = readPairs("--var", flags.var);
   const tasks = flags.tasks === undefined ? undefined : readNumber("--tasks", flags.tasks, 1, MAX_TASKS);
-  const { template } = openTemplates(output.dataDir).resolve(templateId, readFolder(flags.cwd ?? "."));
+  const templates = openTemplates(output.dataDir);
+  const project = readFolder(flags.cwd ?? ".");
+  const { template } = templates.resolve(templateId, project);
+  const isOwn = templates.list(project).some(({ id, place }) => id === templateId && place !== "system");
+  const parent = isOwn && template.extends ? templates.resolve(template.extends, project).template : template;
+  const own = flags.prompts ? null : ownLines(template, parent);
   const message = flags.request ?? rehearsalRequest(template);
   return withRehearsalFolder(template, tasks, ({ dataDir, cwd, scenario }) =>
     withEngine({ ...output.options, dataDir, scenario }, async (opened, signal) => {
@@ -39,7 +46,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       announce(output, template);
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
-      const runs = withPrompts(localRuns(opened), output, flags.prompts ?? false);
+      const runs = withPrompts(localRuns(opened), output, own);
       // The run is deleted with its folder, so `tutti attach` could not find it.
       const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
       return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
@@ -78,7 +85,7 @@ interface SentPrompt {
  * Shows each prompt before the `turn:ended` of its turn: by then `transcript` has it exactly as sent. Events wait for the
  * prompts before them.
  */
-function withPrompts(runs: RunAccess, output: Output, whole: boolean): RunAccess {
+function withPrompts(runs: RunAccess, output: Output, own: readonly string[][] | null): RunAccess {
   const phases = new Map<string, string>();
   let shown = Promise.resolve();
   const afterShown = async <T>(value: T): Promise<T> => {
@@ -93,7 +100,7 @@ function withPrompts(runs: RunAccess, output: Output, whole: boolean): RunAccess
     if (event.type === "turn:started") return void phases.set(key, event.data.phase);
     for (const entry of await runs.transcript(run.id, sessionId)) {
       if (entry.type !== "prompt" || entry.turn !== turn) continue;
-      showPrompt(output, { phase: phases.get(key)!, taskId, sessionId, turn, text: entry.text }, whole);
+      showPrompt(output, { phase: phases.get(key)!, taskId, sessionId, turn, text: entry.text }, own);
     }
   }
 
@@ -116,14 +123,45 @@ function withPrompts(runs: RunAccess, output: Output, whole: boolean): RunAccess
   return { ...runs, watch: watchRun };
 }
 
-function showPrompt(output: Output, prompt: SentPrompt, whole: boolean): void {
+/** `own` is null if prompts are shown in full. */
+function showPrompt(output: Output, prompt: SentPrompt, own: readonly string[][] | null): void {
   output.value({ prompt });
   const { phase, taskId, text } = prompt;
   const lines = text.split("\n");
-  const shown = whole ? lines : lines.filter((line) => line.trim() !== "").slice(0, FIRST_LINES);
+  const shown = own === null ? lines : excerpt(lines, own);
   const size = `${plural(lines.length, "line")}, ${plural(text.length, "character")}`;
   output.line(`prompt of ${phase} for ${taskId ?? "the main session"}: ${size}`);
-  for (const line of shown) output.line(`  | ${whole ? line : shorten(line)}`);
+  for (const line of shown) output.line(`  | ${own === null ? line : shorten(line)}`);
+}
+
+/** The first lines of a prompt, then lines that the template itself contributes. */
+function excerpt(lines: readonly string[], own: readonly string[][]): string[] {
+  const filled = lines.filter((line) => line.trim() !== "");
+  const rest = filled.slice(FIRST_LINES).filter((line) => own.some((parts) => containsInOrder(line, parts)));
+  return [...filled.slice(0, FIRST_LINES), ...(rest.length > 0 ? ["…"] : []), ...rest.slice(0, OWN_LINES)];
+}
+
+/** The lines of `template` that its parent does not have, each as the texts around its variables. */
+function ownLines(template: Template, parent: Template): string[][] {
+  const inherited = new Set(promptLines(parent));
+  return promptLines(template)
+    .filter((line) => !inherited.has(line))
+    .map((line) => line.split(/\{[A-Z_]+\}/).filter((part) => part.trim() !== ""))
+    .filter((parts) => parts.length > 0);
+}
+
+const promptLines = ({ prompts }: Template): string[] =>
+  Object.values(prompts as Record<string, { system?: string; user?: string }>)
+    .flatMap(({ system = "", user = "" }) => [...system.split("\n"), ...user.split("\n")])
+    .filter((line) => line.trim() !== "");
+
+function containsInOrder(line: string, parts: readonly string[]): boolean {
+  let at = 0;
+  return parts.every((part) => {
+    const found = line.indexOf(part, at);
+    at = found + part.length;
+    return found >= 0;
+  });
 }
 
 const LINE_LENGTH = 110;
