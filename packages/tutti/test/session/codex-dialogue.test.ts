@@ -61,15 +61,11 @@ describe("The start of Codex", () => {
         approvalsReviewer: "user",
         sandbox: "read-only",
         config: {
-          mcp_servers: {
-            tutti: {
-              url: "http://127.0.0.1:9/mcp",
-              bearer_token_env_var: "TUTTI_MCP_TOKEN",
-              enabled: true,
-              tool_timeout_sec: expect.any(Number) as number,
-              default_tools_approval_mode: "approve",
-            },
-          },
+          "mcp_servers.tutti.url": "http://127.0.0.1:9/mcp",
+          "mcp_servers.tutti.bearer_token_env_var": "TUTTI_MCP_TOKEN",
+          "mcp_servers.tutti.enabled": true,
+          "mcp_servers.tutti.tool_timeout_sec": expect.any(Number) as number,
+          "mcp_servers.tutti.default_tools_approval_mode": "approve",
         },
       });
       lab.turn();

@@ -1,4 +1,5 @@
 // The command of Codex: its app server with JSON lines on stdin and stdout, one process per session.
+import { SERVER_NAME } from "../../tools/own-tool.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
 /** Looked up on the PATH, where the user may have a launcher. */
@@ -55,14 +56,20 @@ function providerFlags(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] 
 /** In seconds. A question to the user may wait for weeks. */
 const CALL_TIMEOUT_S = 2_147_483;
 
-/** The configuration of the tools that Tutti offers. Codex reads the token from its environment. */
-export const toolServer = (url: string) => ({
-  url,
-  bearer_token_env_var: "TUTTI_MCP_TOKEN",
-  enabled: true,
-  tool_timeout_sec: CALL_TIMEOUT_S,
-  default_tools_approval_mode: "approve",
-});
+/**
+ * The tools that Tutti offers, as settings of a thread. Single settings, because a whole table would replace those that
+ * disable the servers of the user. Codex reads the token from its environment.
+ */
+export const toolSettings = (url: string): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries({
+      url,
+      bearer_token_env_var: "TUTTI_MCP_TOKEN",
+      enabled: true,
+      tool_timeout_sec: CALL_TIMEOUT_S,
+      default_tools_approval_mode: "approve",
+    }).map(([name, value]) => [`mcp_servers.${SERVER_NAME}.${name}`, value]),
+  );
 
 export interface ThreadSettings {
   approvalPolicy: "untrusted" | "on-request";
