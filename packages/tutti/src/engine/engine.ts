@@ -32,6 +32,7 @@ import { endedResult } from "../run/ended-result.ts";
 import type { Order } from "../run/command.ts";
 import { noSuchItem } from "../run/lookup.ts";
 import { gateViews, type GateView } from "../run/team/gate.ts";
+import { teamMetrics } from "../run/team/team-metrics.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -381,7 +382,9 @@ export class Engine {
       run.base !== null && run.head !== null
         ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
         : [];
-    return outcome(run, files, this.#options.world.now());
+    const now = this.#options.world.now();
+    const metrics = teamMetrics(run, now);
+    return { ...outcome(run, files, now), ...(metrics ? { metrics } : {}) };
   }
 
   /** Compares the result of a run so far, or of a task, with the commit that it started from. */

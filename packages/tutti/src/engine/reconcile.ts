@@ -9,7 +9,7 @@ import { mergeWork, pendingMerges, recordedRefs } from "./sessions/merge-work.ts
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
-import { assignedAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
+import { mainAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { exhaustedBudget } from "../run/rules/budget.ts";
 import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
@@ -171,7 +171,7 @@ export class Reconciler {
     const limits = { ...this.#limits(run), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());
     const opensAt = wanted.spawnMain
-      ? slots.opensAt(mainAgent(run))
+      ? slots.opensAt(askerOfMain(run))
       : workerAgents(run).reduce<number | null>((at, agent) => earliest(at, slots.opensAt(askerOf(run, agent))), null);
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
@@ -182,7 +182,7 @@ export class Reconciler {
       // Clock-based steps wait until every session is `caughtUp`.
       [...this.#runners.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
-    if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#spawnMain();
+    if (wanted.spawnMain && slots.opensAt(askerOfMain(run)) === null) await this.#spawnMain();
     await this.#spawn(wanted.spawn);
   }
 
@@ -229,7 +229,7 @@ export class Reconciler {
   /** Several runs look when the wait for a provider ends; `holdMain` lets only one of them send a turn. */
   async #spawnMain(): Promise<void> {
     const previous = this.#writer.run;
-    const release = this.#options.slots.holdMain(mainAgent(previous));
+    const release = this.#options.slots.holdMain(askerOfMain(previous));
     try {
       await this.#writer.submit({ type: "spawnMain" });
     } finally {
@@ -483,7 +483,7 @@ export class Reconciler {
   }
 }
 
-const mainAgent = (run: Run): Asker => askerOf(run, assignedAgent(run, run.owed?.phase ?? "analysis").agent);
+const askerOfMain = (run: Run): Asker => askerOf(run, mainAgent(run).agent);
 const askerOfTask = (run: Run, taskId: string): Asker => askerOf(run, workerAgent(run, taskOf(run, taskId)!).agent);
 const askerOf = (run: Run, agent: string): Asker => ({ agent, provider: providerOf(agent, run.providers) });
 

@@ -13,7 +13,7 @@ import { soundOrder } from "./plan/plan.ts";
 import { noteHold, noteRefused } from "./provider/provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
 import { withWorker } from "./fold/with-worker.ts";
-import { applyToTeam, closeGates } from "./team/apply-team.ts";
+import { applyToTeam, closeGates, dropDuty, leaveToUser } from "./team/apply-team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -28,7 +28,7 @@ export const FOLD_VERSION = 13;
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run must begin with orchestrator:created, not with ${event.type}`);
-  const changed = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
+  const changed = { ...dropDuty(change(run, event)), runSeq: event.runSeq, updatedAt: event.timestamp };
   const next = noteRefused(run, changed, event);
   carryOver(run, next);
   const noted = noteHold(run, next, event.timestamp);
@@ -317,7 +317,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, released: true };
     case "inbox:added": {
       const { item } = event.data;
-      return noteAsk({ ...run, inbox: withEntry(run.inbox, item.id, item) }, item, null, 0);
+      const added = { ...run, inbox: withEntry(run.inbox, item.id, item) };
+      return item.kind === "validation" ? leaveToUser(added, item) : noteAsk(added, item, null, 0);
     }
     case "inbox:answered": {
       const item = entryOf(run.inbox, event.data.itemId);
@@ -335,6 +336,11 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "result:merged":
     case "result:dropped":
       return run;
+    case "task:submitted":
+    case "task:approved":
+    case "lead:asked":
+    case "lead:answered":
+    case "criterion:judged":
     case "message:queued":
     case "message:delivered":
     case "message:acknowledged":

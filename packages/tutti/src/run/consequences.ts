@@ -1,7 +1,7 @@
 // Decides the consequences of a state and the time: the next turn of a session, blocked tasks, the next phase, a reached
 // budget, the end of the run.
 import { askForMore, exhaustedBudget } from "./rules/budget.ts";
-import { assignedAgent } from "./rules/assign-agent.ts";
+import { mainAgent } from "./rules/assign-agent.ts";
 import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./plan/confirm.ts";
@@ -16,6 +16,7 @@ import { phaseOverAt, someReady } from "./schedule.ts";
 import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
+import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -84,7 +85,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   );
   if (refused.length > 0) return refused.flatMap((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
-    const { agent, role } = assignedAgent(run, owed.phase);
+    const { agent, role } = mainAgent(run);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
@@ -117,6 +118,8 @@ function followExecution(run: Run, at: number): RunEvent[] {
   const { active, unmerged, unfinished } = openWork(run);
   const spawning = active.filter((worker) => worker.status === "spawning").length;
   if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
+  const asked = askLead(run);
+  if (asked.length > 0) return asked;
   const repair = requestRepair(run, at);
   if (repair.length > 0) return repair;
   return unfinished === 0 && unmerged.length === 0 && run.owed === null ? afterExecution(run, at) : [];

@@ -176,6 +176,10 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("warning", data.taskId, `cannot start, because it needs ${data.because.join(", ")}`);
     case "message:rejected":
       return ofSession("warning", data.taskId, "sent a message that has no effect", data.reasons.join(" "));
+    case "task:submitted":
+      return ofSession("neutral", data.taskId, "waits for a verdict");
+    case "task:approved":
+      return ofSession("good", data.taskId, `was approved by ${data.by}`);
     case "task:rejected":
       return ofSession("warning", data.taskId, `was rejected by ${data.by}`, data.reasons.join(" "));
     case "plan:extended":
@@ -259,6 +263,8 @@ export function describeItem(item: InboxItem): EventDescription {
       return ofSession("bad", taskId, "failed", question);
     case "blocker":
       return ofSession("you", taskId, "is blocked", question);
+    case "validation":
+      return ofSession("you", taskId, "waits for your verdict", question);
     case "gate":
       return ofSession("you", taskId, "waits for the gate", question);
   }

@@ -1,7 +1,7 @@
 // `schedule` returns the desired state: live sessions, tasks to start, work to merge and deadlines. The engine compares it
 // with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
 import { minutesOverAt } from "./rules/budget.ts";
-import { assignedAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
+import { mainAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
 import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisions.ts";
 import { taskOf, workerOf } from "./lookup.ts";
 import { isWaitingForSubSessions } from "./rules/natural.ts";
@@ -65,7 +65,7 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
       run.owed !== null &&
       main === null &&
       !waitsForDecisions(run) &&
-      mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
+      mayAsk(run, mainAgent(run).agent, now),
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],
@@ -196,9 +196,14 @@ export function deadlines(run: Run): Deadline[] {
       at: since + run.template.phases[phase].timeout + run.main.waitedMs,
     });
   }
+  // The lead of a team answers a worker in as much time as a worker has.
+  if (run.main?.turn?.phase === "workerExecution" && run.main.pausedAt === null && !waiting.has(run.main.sessionId)) {
+    const at = run.main.turn.startedAt + run.template.config.workerTimeout + run.main.waitedMs;
+    found.push({ sessionId: run.main.sessionId, at });
+  }
   for (const worker of active) {
     if (worker.status !== "running" || worker.startedAt === null || waiting.has(worker.sessionId)) continue;
-    if (worker.session.refusedSince !== null) continue;
+    if (worker.session.refusedSince !== null || worker.awaits) continue;
     const at = worker.startedAt + run.template.config.workerTimeout + worker.session.waitedMs;
     found.push({ sessionId: worker.sessionId, at });
   }

@@ -12,7 +12,7 @@ import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STAT
 import { Task } from "./task.ts";
 import { QueuedMessage } from "./team/team-message.ts";
 import { Template } from "./template.ts";
-import { Origin, ToolStats } from "./worker.ts";
+import { Origin, SubmittedWork, ToolStats } from "./worker.ts";
 
 const Phase = z.enum(ORCHESTRATOR_PHASE);
 const RunStatus = z.enum(ORCHESTRATOR_STATUS);
@@ -240,6 +240,8 @@ export const EVENTS = {
     agent: z.string().optional(),
     /** `main` if missing. */
     role: z.string().optional(),
+    /** The agent's own default if missing. */
+    model: z.string().optional(),
   }),
   "main:spawned": z.object(session),
   "main:lost": z.object({ ...session, reason: z.string(), counted: z.boolean() }),
@@ -329,12 +331,35 @@ export const EVENTS = {
   /** The message has no effect, for example because its sender may not send it. */
   "message:rejected": z.object({ ...message, reasons: z.array(z.string()) }),
 
-  /** A role cannot go on. The inbox item `itemId` asks for an answer. */
+  /** The work of a role waits for the verdict of the main session. */
+  "task:submitted": z.object({
+    ...session,
+    taskId: z.string(),
+    messageId: z.string(),
+    body: z.record(z.string(), z.unknown()),
+    work: SubmittedWork,
+  }),
+  /** The main session is asked about the message of a role. */
+  "lead:asked": z.object({ ...message, sessionId: z.string() }),
+  "lead:answered": z.object(message),
+  "task:approved": z.object({ ...session, taskId: z.string(), by: z.string() }),
+  "criterion:judged": z.object({
+    id: z.string(),
+    taskId: z.string(),
+    index: z.number().int().min(0),
+    criterion: z.string(),
+    met: z.boolean(),
+    by: z.string(),
+  }),
+  /** A role cannot go on. The inbox item `itemId` asks for an answer; without it, the main session is asked. */
   "blocker:raised": z.object({
     id: z.string(),
     sessionId: z.string(),
     taskId: z.string(),
-    itemId: z.string(),
+    itemId: z.string().nullable(),
+    /** Missing if the role escalated by a tool call. */
+    messageId: z.string().optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
     description: z.string(),
     blockerType: z.string(),
     severity: z.string(),
@@ -342,7 +367,7 @@ export const EVENTS = {
   "blocker:resolved": z.object({
     id: z.string(),
     taskId: z.string(),
-    itemId: z.string(),
+    itemId: z.string().nullable(),
     decision: z.string(),
     by: z.string(),
   }),

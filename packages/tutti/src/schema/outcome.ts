@@ -86,6 +86,16 @@ export const FollowedRun = z.object({
 });
 export type FollowedRun = z.infer<typeof FollowedRun>;
 
+/** Of a run with roles. */
+export interface TeamMetrics {
+  /** Rejections per completion. */
+  rejectionRate: number;
+  /** Average time from the start of a task to its approval. */
+  completionTimeMs: number;
+  /** The longest wait for the answer to a blocker. */
+  blockerAgeMs: number;
+}
+
 export interface Outcome {
   id: string;
   status: string;
@@ -101,6 +111,8 @@ export interface Outcome {
   conflicts: Conflict[];
   verification: Record<string, unknown> | null;
   usage: Usage;
+  /** Only for runs with roles. */
+  metrics?: TeamMetrics;
   durationMs: number;
   /** The error that ended the run, if one did. */
   error: string | null;

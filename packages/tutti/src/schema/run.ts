@@ -117,6 +117,8 @@ export interface Run {
    * received it.
    */
   messages: { taskId: string | null; text: string; told: boolean; now?: boolean; from?: string }[];
+  /** The worker of a team that the main session has to answer. */
+  duty?: { taskId: string; sessionId: string } | null;
   /** Messages between the roles of a team, in the order in which they were queued. */
   teamMessages?: TeamMessage[];
   /** The security gate by environment. An environment without an entry is closed. */

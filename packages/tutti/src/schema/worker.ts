@@ -1,5 +1,6 @@
 // A `Worker` is the newest attempt at one task, folded from the log.
 import { z } from "zod";
+import { CompletionAnswer } from "./answer.ts";
 import type { Phase, WorkerStatus } from "./status.ts";
 import type { Usage } from "./outcome.ts";
 import type { Task } from "./task.ts";
@@ -89,6 +90,29 @@ export interface SessionState {
   asks: Record<string, string | null>;
 }
 
+/** What the main session of a team owes to a worker: a verdict on its work, or the answer to its blocker. */
+export interface LeadDuty {
+  kind: "verdict" | "resolution";
+  messageId: string;
+  body: Record<string, unknown>;
+  since: number;
+  /** The submitted work, for a verdict. */
+  work?: SubmittedWork;
+  /** The inbox item by which the user decides instead. */
+  itemId?: string;
+}
+
+/** What `worker:completed` says once the work is approved. */
+export const SubmittedWork = z.object({
+  output: z.unknown(),
+  outputFiles: z.array(z.string()),
+  report: CompletionAnswer,
+  commit: z.string(),
+  partial: z.boolean(),
+  warnings: z.array(z.string()).optional(),
+});
+export type SubmittedWork = z.infer<typeof SubmittedWork>;
+
 export interface Worker {
   sessionId: string;
   orchestratorId: string;
@@ -117,6 +141,8 @@ export interface Worker {
   partial: boolean;
   /** Sentences about claims of the worker's report that its work does not show. */
   warnings?: string[];
+  /** Set while the worker waits for the lead of its team. */
+  awaits?: LeadDuty | null;
   /** How often a completion of this attempt was sent back. */
   rejections?: number;
   retryCount: number;

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "../engine/engine-lab.ts";
 import {
   acknowledgment,
+  leads,
+  verdict,
   approval,
   completion,
   message,
@@ -69,6 +71,7 @@ describe("the feature team", () => {
       ["TASK_ASSIGNMENT", "ORCHESTRATOR", "DESIGNER", "acted"],
       ["TASK_ACKNOWLEDGMENT", "DESIGNER", "ORCHESTRATOR", "acted"],
       ["TASK_COMPLETION", "DESIGNER", "ORCHESTRATOR", "acted"],
+      ["TASK_APPROVAL", "ORCHESTRATOR", "DESIGNER", "acted"],
     ]);
     const [assignment] = ofDesigner;
     expect(assignment).toMatchObject({ protocol: "messages", deliveries: 1, body: { task_id: "designer" } });
@@ -149,6 +152,7 @@ describe("the feature team", () => {
       "TASK_COMPLETION",
       "TASK_REJECTION",
       "TASK_COMPLETION",
+      "TASK_APPROVAL",
     ]);
   });
 
@@ -209,6 +213,91 @@ describe("the feature team", () => {
       body: { decision: "Postgres", resume_task: true },
     });
     expect(eventsOf(id, "blocker:resolved")).toHaveLength(1);
+  });
+
+  it("asks its main session for a verdict on every completion, which sees the work (D3-074, D3-101, V06)", async () => {
+    const id = await begin([], "design-only");
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    const criteria = eventsOf(id, "criterion:judged").map(({ data }) => data as { taskId: string; met: boolean });
+    expect(criteria.filter(({ taskId }) => taskId === "designer")).toMatchObject([{ met: true }, { met: true }]);
+    const prompts = (await engine.transcript(id, run.mainSessionId!)).filter((entry) => entry.type === "prompt");
+    const [first] = prompts as unknown as { text: string }[];
+    expect(prompts).toHaveLength(2);
+    for (const text of [...run.tasks[0]!.acceptanceCriteria!, '"TASK_COMPLETION"', "Changed files: designer.md"])
+      expect(first!.text).toContain(text);
+  });
+
+  it("sends work back that its main session rejects, and takes the next submission (D3-046, D3-111, D3-115)", async () => {
+    const issue = {
+      reason: "Too short.",
+      issues: ["No error states in designer.md"],
+      acceptance_criteria_met: [true, false],
+    };
+    const no = verdict({ message_type: "TASK_REJECTION", from_agent: "ORCHESTRATOR", ...issue });
+    const id = await begin([leads(no, verdict())], "design-only");
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect(run.workers["designer"]).toMatchObject({ attempt: 1, rejections: 1, session: { turns: 2 } });
+    const prompts = (await engine.transcript(id, run.workers["designer"]!.sessionId)).filter(
+      (entry) => entry.type === "prompt",
+    );
+    expect((prompts.at(-1) as { text: string }).text).toMatch(/No error states in designer.md[^]*```$/);
+    const judged = eventsOf(id, "criterion:judged").map(({ data }) => (data as { met: boolean }).met);
+    expect(judged.slice(0, 4)).toEqual([true, false, true, true]);
+    const { metrics } = await engine.result(id);
+    expect(metrics).toMatchObject({ rejectionRate: 1 / 3, blockerAgeMs: 0 });
+    expect(metrics!.completionTimeMs).toBeGreaterThan(0);
+  });
+
+  it("fails a task that its main session keeps rejecting", async () => {
+    const no = verdict({ message_type: "TASK_REJECTION", reason: "No." });
+    const run = await untilOver(engine, await begin([leads(no)], "design-only"));
+    expect(run.workers["designer"]).toMatchObject({ status: "failed", errorCode: "rejected", session: { turns: 3 } });
+  });
+
+  it("lets the user give the verdict if the main session gives none", async () => {
+    const id = await begin([leads({ say: "Looks fine to me." })], "design-only");
+    await engine.until(id, ({ status }) => status === "confirming");
+    await engine.order(id, "confirm");
+    const itemOf = async () => {
+      const run = await engine.until(id, ({ inbox }) => Object.values(inbox).some(({ kind }) => kind === "validation"));
+      return Object.values(run.inbox)[0]!;
+    };
+    const first = await itemOf();
+    expect(first).toMatchObject({ taskId: "designer", options: ["approve it", "reject it"] });
+    await engine.answer(first.id, { text: "Add a diagram." });
+    await engine.until(id, ({ workers }) => workers["designer"]!.rejections === 1);
+    await engine.answer((await itemOf()).id, { approve: true });
+    await engine.until(id, ({ workers }) => workers["designer"]!.status === "completed");
+    await engine.answer((await itemOf()).id, { option: 0 });
+    const run = await engine.until(id, ({ outcome }) => outcome !== null);
+    expect(run.outcome).toBe("success");
+  });
+
+  it("asks its main session about a technical blocker, and its decision reaches the role (D3-065)", async () => {
+    const blocker = message("BLOCKER_ESCALATION", "DESIGNER", {
+      blocker_type: "technical_blocker",
+      severity: "medium",
+      description: "Which style?",
+    });
+    const resolution = {
+      message_type: "BLOCKER_RESOLUTION",
+      decision: "the second",
+      modified_requirements: ["Be brief."],
+    };
+    const turns = [{ say: say(blocker) }, { say: say(completion("DESIGNER")) }];
+    const id = await begin([role("DESIGNER", ...turns), leads(verdict(resolution), verdict())], "design-only");
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    const sent = run.teamMessages!.find(({ type }) => type === "BLOCKER_RESOLUTION");
+    expect(sent).toMatchObject({
+      from: "ORCHESTRATOR",
+      to: "DESIGNER",
+      state: "acted",
+      body: { decision: "the second" },
+    });
+    expect((await engine.result(id)).metrics!.blockerAgeMs).toBeGreaterThan(0);
   });
 
   it("does not let the user skip or change the review and the deployment", async () => {

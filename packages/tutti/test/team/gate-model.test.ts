@@ -1,7 +1,7 @@
 // The gate as a state machine. A second, simple model says when a deployment may start: all states up to a depth are
 // visited, then random sequences. No command may start a deployment, or a turn of one, that the model does not allow.
 import { describe, expect, it } from "vitest";
-import { gatedTemplate } from "./gate-story.ts";
+import { approvalOf, gatedTemplate } from "./gate-story.ts";
 import { approval, completion, rejection } from "./team-scenario.ts";
 import { randomFrom } from "../lab/random.ts";
 import { apply } from "../../src/run/apply.ts";
@@ -113,7 +113,21 @@ function answer(
     { phase: "completion", data },
     { work: { commit, files: [], head: null }, messages: messages(taskId) },
   );
-  return step(world, { type: "turnOver", sessionId, turn: session.turn!.number, over }, review);
+  const answered = step(world, { type: "turnOver", sessionId, turn: session.turn!.number, over }, review);
+  return answered && approveByLead(answered);
+}
+
+/** The main session approves what waits for its verdict. */
+function approveByLead(world: World): World {
+  const { duty } = world.run;
+  if (!duty) return world;
+  let lead = step(world, { type: "spawnMain" }) ?? world;
+  const { sessionId } = lead.run.main!;
+  if (lead.run.main!.state === "spawning") lead = step(lead, { type: "ready", sessionId, start: "base" })!;
+  const { turn } = lead.run.main!;
+  if (!turn) return world;
+  const over = turnOver(null, { messages: [approvalOf(duty.taskId)] });
+  return step(lead, { type: "turnOver", sessionId, turn: turn.number, over }) ?? world;
 }
 
 const start = (world: World): World | null => {

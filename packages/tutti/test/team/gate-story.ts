@@ -2,6 +2,7 @@
 import { makeTemplate, Story } from "../run/make-run.ts";
 import { readMessages } from "../../src/engine/sessions/read-messages.ts";
 import { TurnRecord } from "../../src/engine/sessions/turn-record.ts";
+import type { ReadMessage } from "../../src/run/command.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 import { Template } from "../../src/schema/template.ts";
 
@@ -37,6 +38,14 @@ export function gatedTemplate(more: { gate?: object; team?: object; roles?: obje
   });
 }
 
+export const approvalOf = (taskId: string): ReadMessage => ({
+  type: "TASK_APPROVAL",
+  body: { message_type: "TASK_APPROVAL", task_id: taskId },
+  exact: true,
+  reasons: [],
+  faults: [],
+});
+
 export class GateStory extends Story {
   constructor(template = gatedTemplate({ team: { rejectionLimit: 0 } })) {
     super(template);
@@ -52,7 +61,18 @@ export class GateStory extends Story {
     const { answer, problems, messages } = readMessages(this.run, worker, record, "")!;
     const isReview = worker.task.role === "SECURITY_AUDITOR";
     const work = { commit: isReview ? worker.session.start! : commit, files: [], head: null };
-    return this.answerWorker(taskId, answer, { problems, messages, work: answer ? work : null });
+    const events = this.answerWorker(taskId, answer, { problems, messages, work: answer ? work : null });
+    return [...events, ...this.#approve()];
+  }
+
+  /** The main session approves what waits for its verdict. */
+  #approve(): RunEvent[] {
+    const { duty } = this.run;
+    if (!duty) return [];
+    this.do({ type: "spawnMain" });
+    if (this.run.main!.state === "spawning")
+      this.do({ type: "ready", sessionId: this.run.main!.sessionId, start: "base" });
+    return this.answerMain(null, { messages: [approvalOf(duty.taskId)] });
   }
 
   /** Starts the session of a task at a commit, with its first turn. */

@@ -71,10 +71,16 @@ export const worksAs = (name: string) =>
 export const reviews = (...verdicts: Message[]) =>
   role("SECURITY_AUDITOR", ...verdicts.map((verdict) => ({ say: say(acknowledgment("SECURITY_AUDITOR"), verdict) })));
 
+/** The main session of a team. */
+export const leads = (...turns: RoleTurn[]) => ({ match: { role: "main" }, turns });
+export const verdict = (more: Message = {}): RoleTurn => ({
+  say: say({ message_type: "TASK_APPROVAL", task_id: "{TASK_ID}", ...more }),
+});
+
 const WORKERS = ["ARCHITECT", "DESIGNER", "DEVELOPER", "INTEGRATIONS", "TESTING", "DOCUMENTATION", "DEPLOYMENT"];
 
 /** All roles of `feature`. The first matching entry wins, so `first` replaces the usual turns of a role. */
-export function teamScenario(first: ReturnType<typeof role>[] = []): Scenario["sessions"] {
-  const sessions = [...first, ...WORKERS.map(worksAs), reviews(approval())];
+export function teamScenario(first: { match: object; turns: object[] }[] = []): Scenario["sessions"] {
+  const sessions = [...first, ...WORKERS.map(worksAs), reviews(approval()), leads(verdict())];
   return Scenario.parse({ sessions }).sessions;
 }

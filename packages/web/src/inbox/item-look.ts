@@ -30,6 +30,7 @@ const KINDS: Record<InboxItem["kind"], KindLook> = {
   failure: { label: "Failed task", icon: "warning", cost: 1 },
   blocker: { label: "Blocker", icon: "question", cost: 2 },
   gate: { label: "Gate", icon: "lock", cost: 2 },
+  validation: { label: "Verdict", icon: "question", cost: 2 },
 };
 /** An item of a newer server. */
 const OTHER: KindLook = { label: "Question", icon: "question", cost: 2 };
@@ -55,6 +56,8 @@ export function titleOf({ kind, taskId }: AnyItem): string {
       return `${taskId ?? "The main session"} asks for permission`;
     case "gate":
       return "A deployment was refused";
+    case "validation":
+      return `${taskId ?? "A task"} waits for your verdict`;
     case "blocker":
       return `${taskId ?? "A role"} cannot go on`;
     case "decision":

@@ -2,7 +2,7 @@
 // consequences.
 import { resultMessage } from "./merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
-import { readMessages, type MessageReading } from "./read-messages.ts";
+import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
@@ -127,6 +127,7 @@ export async function judgeTurn(
   });
   const { ignored, warnings } = judged;
   const read = worker && readMessages(run, worker, record, prompt);
+  const ofLead = worker === null && phase === "workerExecution" ? readLeadMessages(run, record, prompt) : null;
   const byBlock = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
   const { answer, problems, inWords } = read?.answer ? { ...read, inWords: false } : withoutBlock(turn, read, byBlock);
   // A turn that `exited` counts only if its last block was a worker's completion.
@@ -157,6 +158,7 @@ export async function judgeTurn(
       ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
       ...(read && counts ? { messages: read.messages } : {}),
+      ...(ofLead && counts ? { messages: ofLead } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },
     ignored,

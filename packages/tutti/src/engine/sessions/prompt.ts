@@ -5,8 +5,9 @@ import { overlaps } from "../../run/overlaps.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
+import { dutyOf } from "../../run/team/lead-duty.ts";
 import { REPAIR_PROMPT } from "./repair-prompt.ts";
-import { renderTeamPrompt } from "./team-prompt.ts";
+import { renderLeadPrompt, renderTeamPrompt } from "./team-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
 import type { TaskReport } from "../../schema/outcome.ts";
@@ -42,13 +43,15 @@ export function renderPrompt(
 ): RenderedPrompt {
   const isRepair = phase === "aggregation" && isRepairing(run);
   const about = isRepair ? { ...run, conflicts: run.conflicts.filter(({ resolution }) => resolution === null) } : run;
-  const builtIn = { ...builtInVariables(about, cwd), ...(worker ? workerVariables(worker) : {}) };
+  const isLead = worker === null && phase === "workerExecution";
+  const subject = isLead ? (dutyOf(run)?.worker ?? null) : worker;
+  const builtIn = { ...builtInVariables(about, cwd), ...(subject ? workerVariables(subject) : {}) };
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = isRepair ? REPAIR_PROMPT : run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
   const speaksToTeam = worker !== null && speaksMessages(run, worker);
   const first = [
-    ...(asking ? preamble(asking, phase, speaksToTeam ? null : prompt) : []),
+    ...(asking ? preamble(asking, phase, speaksToTeam || isLead ? null : prompt) : []),
     ...scopeOf(run),
     ...(phase === "aggregation" ? factsOf(run) : []),
     ...earlierRun(run),
@@ -57,7 +60,8 @@ export function renderPrompt(
     ...(phase === "verification" ? checksOf(run) : []),
   ];
   const last = isRepair ? "" : instructions(run, phase);
-  const body = speaksToTeam ? [renderTeamPrompt(run, worker)] : [...parts, last];
+  const ofTeam = isLead ? renderLeadPrompt(run) : speaksToTeam ? renderTeamPrompt(run, worker) : null;
+  const body = ofTeam === null ? [...parts, last] : [ofTeam];
   const text = [...first, ...body].filter((part) => part !== "").join("\n\n");
   return {
     text,

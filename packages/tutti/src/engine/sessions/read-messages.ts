@@ -7,7 +7,8 @@ import { readAgentMessage } from "../../protocol/messages/agent-message.ts";
 import type { AgentMessage, TaskCompletion } from "../../protocol/messages/message-reading.ts";
 import type { ReadMessage } from "../../run/command.ts";
 import { isReview } from "../../run/team/gate.ts";
-import { roleOf } from "../../run/team/team.ts";
+import { dutyOf } from "../../run/team/lead-duty.ts";
+import { leadOfRun, roleOf } from "../../run/team/team.ts";
 import type { Answer } from "../../schema/answer.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
@@ -45,11 +46,29 @@ export function readMessages(run: Run, worker: Worker, record: TurnRecord, promp
   return { messages, answer: null, problems: reasons.length > 0 ? reasons : [missing] };
 }
 
+/** Reads what the main session says about the worker that waits for it. */
+export function readLeadMessages(run: Run, record: TurnRecord, prompt: string): ReadMessage[] {
+  const duty = dutyOf(run);
+  if (duty === null) return [];
+  const lead = leadOfRun(run)!;
+  const role = roleOf(run, { role: lead });
+  const sender = {
+    names: [lead, ...(role?.aliases ?? [])],
+    isLead: true,
+    isAuditor: false,
+    taskId: duty.worker.taskId,
+  };
+  const found = findMessages(record.wholeText, prompt).slice(0, MAX_MESSAGES);
+  return found.map(({ body, exact }) => read(body, exact && !record.isCut, sender, duty.worker));
+}
+
 function read(body: FoundBody, exact: boolean, sender: MessageSender, worker: Worker): ReadMessage {
   const unreadable = { type: "UNREADABLE", body: {}, exact: false, faults: [] };
   if (body === null) return { ...unreadable, reasons: ["A message is not valid JSON."] };
   if (JSON.stringify(body).length > MAX_BODY_CHARACTERS)
     return { ...unreadable, reasons: [`A message is longer than ${MAX_BODY_CHARACTERS} characters.`] };
+  if (body["message_type"] === "TASK_APPROVAL")
+    return { type: "TASK_APPROVAL", body, exact, reasons: checkSender(body, sender), faults: [] };
   const { message, problems } = readAgentMessage(body, READ_LENIENTLY);
   const invalid = message === null ? problems.filter(({ severity }) => severity === "error") : [];
   const type = message?.message_type ?? String(body["message_type"]).slice(0, 100);

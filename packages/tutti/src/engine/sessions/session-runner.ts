@@ -12,6 +12,7 @@ import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
+import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { CutOff, History, SubagentReport } from "../../run/command.ts";
@@ -204,6 +205,9 @@ export class SessionRunner {
     if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     if (turn.phase === "verification" && isNewTurn && !(await this.#check(this.#run.head!))) return;
+    // The lead of a team sees the work that it judges.
+    const submitted = this.taskId === null && turn.phase === "workerExecution" ? dutyOf(this.#run)?.awaits.work : null;
+    if (submitted && isNewTurn) await workspaces.move(this.#run.cwd, this.#key, submitted.commit);
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
     this.#lastPrompt = { turn: turn.number, text: prompt.text, messages: this.#run.messages.length };
     // The run may have been paused during `move`; then the turn waits for the resume.

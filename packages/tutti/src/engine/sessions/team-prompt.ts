@@ -1,3 +1,7 @@
+import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
+import { judgeResubmission } from "../../protocol/messages/judge-resubmission.ts";
+import type { TaskCompletion, TaskRejection } from "../../protocol/messages/message-reading.ts";
+import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo } from "../../run/team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
@@ -25,6 +29,57 @@ Rules:
     ? `- Your completion also has "approval_status": APPROVED, CONDITIONAL or REJECTED. "output" has "critical_issues", "high_issues", "medium_issues", "low_issues", "recommendations" and "blocking_deployment"; "validation" has "security_passed", "production_readiness_passed", "scalability_passed" and "all_passed". Change no files: your changes would be dropped.`
     : "";
   const introduction = INTRODUCTIONS[message?.type ?? "TASK_ASSIGNMENT"]!;
-  const fenced = `\`\`\`json\n${JSON.stringify(message?.body ?? {}, null, 2)}\n\`\`\``;
+  const fenced = fence(message?.body ?? {});
   return [[rules, review].filter((part) => part !== "").join("\n"), introduction, fenced].join("\n\n");
 }
+
+const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+
+/** The prompt of the main session that leads a team: a completion to judge, or a blocker to resolve. */
+export function renderLeadPrompt(run: Run): string {
+  const duty = dutyOf(run);
+  if (duty === null) return "";
+  const { worker, awaits } = duty;
+  const { task, taskId } = worker;
+  const lead = leadOfRun(run)!;
+  const members = `"task_id" (${JSON.stringify(taskId)}), "from_agent" (${JSON.stringify(lead)}) and "timestamp"`;
+  const intro = `You are ${lead}, the lead of a team of agents in Tutti. The request of the user:\n${run.userRequest}`;
+  const about = `Task ${taskId} of ${task.role}: ${task.title}\nRequirements:\n${list(task.requirements ?? [])}`;
+  if (awaits.kind === "resolution") {
+    const ask = `${task.role} is blocked and asks you. Answer with one JSON object in your text: a BLOCKER_RESOLUTION with "message_type", ${members}, "decision", "rationale", "resume_task" (true, or false to stop the task) and, if they change, "modified_requirements". If only the user can decide, answer with a BLOCKER_ESCALATION with "escalate_to": "human".`;
+    return [intro, about, ask, fence(awaits.body)].join("\n\n");
+  }
+  const remarks = remarksOn(run, worker, awaits.body);
+  const ask = `${task.role} reports that its task is complete. The current folder contains its work. Check every acceptance criterion yourself, and change nothing. Then answer with one JSON object in your text:
+- a TASK_APPROVAL with "message_type", ${members} if all criteria are met;
+- else a TASK_REJECTION with "message_type", ${members}, "reason", "issues" (one for each problem, with its place), "acceptance_criteria_met" (one boolean for each criterion) and "action_required".`;
+  const facts = [
+    `Acceptance criteria:\n${list(task.acceptanceCriteria ?? [])}`,
+    `Changed files: ${awaits.work?.outputFiles.join(", ") || "none"}`,
+    ...(remarks.length > 0 ? [`Remarks of Tutti:\n${list(remarks)}`] : []),
+  ];
+  return [intro, about, ...facts, ask, fence(awaits.body)].join("\n\n");
+}
+
+const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");
+
+/** What the completion leaves open, by its own words. */
+function remarksOn(run: Run, { taskId, sessionId, task }: Worker, body: Record<string, unknown>): string[] {
+  const assignment = { task_id: taskId, acceptance_criteria: task.acceptanceCriteria ?? [] };
+  const read = (value: Record<string, unknown>) => ({ ...readLoosely(value), task_id: taskId });
+  const earlier = (type: string) =>
+    (run.teamMessages ?? []).findLast(
+      (each) => each.sessionId === sessionId && each.type === type && each.body !== body,
+    );
+  const rejection = earlier("TASK_REJECTION");
+  const rejected = (run.teamMessages ?? [])
+    .filter((each) => each.sessionId === sessionId && each.type === "TASK_COMPLETION")
+    .at(-2);
+  return rejection && rejected
+    ? judgeResubmission(read(body), assignment, readLoosely(rejection.body), read(rejected.body)).reasons
+    : judgeCompletion(read(body), assignment).reasons;
+}
+
+/** The members that the judges read; they were checked when the message arrived. */
+const readLoosely = (body: Record<string, unknown>) =>
+  body as Pick<TaskCompletion, "validation" | "approval_status" | "output"> & Pick<TaskRejection, "issues">;

@@ -12,7 +12,14 @@ export interface MessageSender {
 }
 
 /** Only the orchestrator assigns, approves, rejects and resolves. */
-const OF_LEAD = new Set<string>(["TASK_ASSIGNMENT", "TASK_REJECTION", "TASK_APPROVAL", "BLOCKER_RESOLUTION"]);
+const OF_LEAD = new Set<string>([
+  "TASK_ASSIGNMENT",
+  "TASK_REJECTION",
+  "TASK_APPROVAL",
+  "BLOCKER_RESOLUTION",
+  // To the user.
+  "BLOCKER_ESCALATION",
+]);
 const OF_WORKERS = new Set<string>([
   "TASK_ACKNOWLEDGMENT",
   "TASK_COMPLETION",

@@ -119,7 +119,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
         run,
         event.data.taskId,
         { state: "over", turn: null, pausedAt: null },
-        { status: "pending", losses, owed: null, pausedBy },
+        { status: "pending", losses, owed: null, pausedBy, ...withoutDuty(lost) },
       );
     }
     case "turn:started": {
@@ -246,8 +246,11 @@ function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Ru
   return run.main?.sessionId === sessionId ? { ...run, main: { ...run.main, ...patch } } : run;
 }
 
+/** An attempt that ends no longer waits for the lead of its team. */
+const withoutDuty = (worker: Worker | undefined): { awaits?: null } => (worker?.awaits ? { awaits: null } : {});
+
 function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
-  const ended = { ...patch, owed: null, completedAt: at, pausedBy: null };
+  const ended = { ...patch, owed: null, completedAt: at, pausedBy: null, ...withoutDuty(workerOf(run, taskId)) };
   return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
 }
 

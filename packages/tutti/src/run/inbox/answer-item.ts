@@ -9,6 +9,7 @@ import { LIMIT_OPTIONS } from "../provider/provider.ts";
 import { retryMain } from "../rules/resume.ts";
 import { FAILURE_OPTIONS, retry } from "../rules/retry.ts";
 import { resolveBlocker } from "../team/blocker.ts";
+import { giveVerdict, VERDICT_OPTIONS } from "../team/lead-duty.ts";
 import { Budget, type BudgetKind } from "../../schema/budget.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Decision, RunEvent } from "../../schema/event.ts";
@@ -33,6 +34,8 @@ export function answerItem(
       return [answered(run, item, wordsOf(item, answer))];
     case "blocker":
       return resolveBlocker(run, item, wordsOf(item, answer), at);
+    case "validation":
+      return answerValidation(run, item, answer, at);
     case "gate":
       return answerGate(run, item, answer, at);
     case "permission":
@@ -146,6 +149,14 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
     { type: "orchestrator:budgetChanged", data: { id: run.id, budget } },
     ...(stillAsks(run, settled) ? [] : resumed(run)),
   ];
+}
+
+/** A text alone is the reason of a rejection. */
+function answerValidation(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
+  const words = "text" in answer ? answer.text : undefined;
+  const isReason = words !== undefined && !("approve" in answer);
+  const approved = !isReason && isApproved(item, answer, VERDICT_OPTIONS[0]!);
+  return giveVerdict(run, item, approved, words ?? "The user rejected the work.", at);
 }
 
 function answerGate(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {

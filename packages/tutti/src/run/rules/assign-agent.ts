@@ -1,5 +1,5 @@
 // `assignedAgent` returns agent, model and role of a session: those of its task, of the template, or of the run.
-import { roleOf } from "../team/team.ts";
+import { leadOfRun, roleOf } from "../team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
@@ -13,6 +13,15 @@ export interface AssignedAgent {
 export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
   const { agent, role } = run.template.phases[phase];
   return { agent: agent ?? run.agent, role: role ?? (phase === "workerExecution" ? "worker" : "main") };
+}
+
+/** The agent of the main session for the answer that it owes. In a team, the lead also answers the workers. */
+export function mainAgent(run: Run): AssignedAgent {
+  const phase = run.owed?.phase ?? "analysis";
+  if (phase !== "workerExecution") return assignedAgent(run, phase);
+  const role = roleOf(run, { role: leadOfRun(run) ?? undefined });
+  const model = role?.model;
+  return { agent: role?.agent ?? run.agent, role: "main", ...(model === undefined ? {} : { model }) };
 }
 
 /** `task.agent` may be a name in the template's list, which also gives a model. */

@@ -41,7 +41,8 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
 }
 
 /** Whether the main session owes the repair of conflicts, not the answer of a phase. */
-export const isRepairing = (run: Run): boolean => run.owed !== null && run.currentPhase === "workerExecution";
+export const isRepairing = ({ owed, currentPhase }: Run): boolean =>
+  owed !== null && owed.phase !== "workerExecution" && currentPhase === "workerExecution";
 
 /** The main session waits until the user has made all decisions. */
 export const waitsForDecisions = (run: Run): boolean => valuesOf(run.inbox).some(({ kind }) => kind === "decision");

@@ -16,6 +16,7 @@ import { changedOutside } from "./scope.ts";
 import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
+import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
@@ -58,6 +59,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     },
   ];
 
+  if (phase === "workerExecution") return decideLeadAnswer(run, main, over, ended, at);
   if (answer === null) {
     // A paused session gets the same prompt again after it is resumed.
     if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
@@ -82,6 +84,27 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   // The verdict of a run that this answer completes depends on it.
   const seen = { ...run, outside: [...(run.outside ?? []), outside.data] };
   return [outside, ...takeAnswer(seen, answer, about, ended, at)];
+}
+
+/** The main session of a team answers a worker, which may need no answer any more. */
+function decideLeadAnswer(
+  run: Run,
+  main: SessionState,
+  over: TurnOver,
+  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
+  at: number,
+): RunEvent[] {
+  const duty = dutyOf(run);
+  if (duty === null) return ended([]);
+  const answer = leadAnswer(duty, over);
+  if (answer !== null) return [...ended([]), ...takeLeadAnswer(run, answer, over.itemId, at)];
+  if (over.ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
+  if (over.ending.kind !== "ended") return breakOff(run, main, over, ended, at);
+  const rejected = (over.messages ?? []).flatMap(({ reasons }) => reasons);
+  const expected = ANSWERS_OF_LEAD[duty.awaits.kind].join(" or ");
+  const problems = rejected.length > 0 ? rejected : [`The answer contains no ${expected} for ${duty.worker.taskId}.`];
+  const isLast = run.owed!.try >= MAX_TRIES;
+  return isLast ? [...ended(problems), ...askUserInstead(run, over.itemId, at)] : ended(problems);
 }
 
 const hasWorked = (run: Run, { work, toolStats }: TurnOver): boolean =>

@@ -4,7 +4,7 @@ import { NO_ANSWER } from "../inbox/ask-user.ts";
 import type { Report } from "../command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
-import { assignedAgent, workerAgent } from "./assign-agent.ts";
+import { mainAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
@@ -112,7 +112,7 @@ function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
   if (waitsForDecisions(run)) return [];
   // The provider may have refused since the engine read the schedule.
-  if (!mayAsk(run, assignedAgent(run, run.owed.phase).agent, at)) return [];
+  if (!mayAsk(run, mainAgent(run).agent, at)) return [];
   const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (run.main?.attempt ?? 0) + 1;
@@ -120,7 +120,7 @@ function spawnMain(run: Run, at: number): RunEvent[] {
   return [
     {
       type: "main:spawning",
-      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...assignedAgent(run, run.owed.phase) },
+      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...mainAgent(run) },
     },
   ];
 }

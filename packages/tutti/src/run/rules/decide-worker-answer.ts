@@ -7,8 +7,15 @@ import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { describeUnproven } from "../work-warnings.ts";
 import { addTools } from "../fold/apply-session.ts";
-import { blockerOf, raiseBlocker } from "../team/blocker.ts";
-import { afterCompletion, faultsOf, recordMessages, sendBack } from "../team/decide-team-answer.ts";
+import { escalate } from "../team/blocker.ts";
+import {
+  afterCompletion,
+  escalationOf,
+  faultsOf,
+  recordMessages,
+  sendBack,
+  submit,
+} from "../team/decide-team-answer.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
@@ -51,8 +58,8 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     // A paused session gets the same prompt again after it is resumed.
     if (over.ending.kind === "interrupted" || worker.status === "paused") return [ended([])];
     if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
-    const blocker = blockerOf(over);
-    if (blocker) return [ended([]), ...raiseBlocker(run, worker, blocker, over.itemId, at)];
+    const blocker = escalationOf(run, worker, over);
+    if (blocker) return [ended([]), ...escalate(run, worker, blocker.body, { ...blocker, itemId: over.itemId }, at)];
     if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (worker.owed!.try >= MAX_TRIES)
@@ -81,10 +88,14 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   if (over.work === null) return failed("the workspace could not be read", "no_workspace");
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
+  const outside = changedOutside(run, worker.taskId, worker.attempt, over.work.outside);
+  const work = completion(report, over.work, report.status === "partial");
+  const submitted = submit(run, worker, over, work);
+  if (submitted !== null) return [ended([]), ...outside, submitted];
   return [
     ended([]),
-    ...changedOutside(run, worker.taskId, worker.attempt, over.work.outside),
-    { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
+    ...outside,
+    { type: "worker:completed", data: { ...about, ...work } },
     ...afterCompletion(run, worker, over),
   ];
 }

@@ -6,12 +6,25 @@ import type { LogPosition, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { GateEntry, GateOverride } from "../../schema/team/gate.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
-import type { Owed } from "../../schema/worker.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
+import type { LeadDuty, Owed, Worker } from "../../schema/worker.ts";
 
 type MessageEvent = `message:${"queued" | "delivered" | "acknowledged" | "acted" | "rejected"}`;
 export type TeamEvent = Extract<
   RunEvent,
-  { type: MessageEvent | `gate:${string}` | `blocker:${string}` | "plan:extended" | "task:unblocked" | "task:rejected" }
+  {
+    type:
+      | MessageEvent
+      | `gate:${string}`
+      | `blocker:${string}`
+      | `lead:${string}`
+      | "task:submitted"
+      | "task:approved"
+      | "criterion:judged"
+      | "plan:extended"
+      | "task:unblocked"
+      | "task:rejected";
+  }
 >;
 
 export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
@@ -48,16 +61,31 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     }
     case "gate:closed":
       return withGate(run, event.data.environment, { ...CLOSED, reasons: event.data.reasons });
-    case "task:rejected": {
-      const { taskId, count } = event.data;
-      const worker = workerOf(run, taskId);
-      // The session answers the rejection with its next turn.
-      return worker ? withWorker(run, taskId, { rejections: count, owed: firstOwed() }) : run;
+    case "task:submitted": {
+      const { taskId, messageId, body, work } = event.data;
+      return awaitLead(run, taskId, { kind: "verdict", messageId, body, since: at, work });
     }
+    case "blocker:raised": {
+      const { taskId, messageId = "", body = {}, itemId } = event.data;
+      // The item of a blocker for the user makes the session wait.
+      if (itemId !== null) return workerOf(run, taskId)?.awaits ? release(run, taskId, at, {}) : run;
+      return awaitLead(run, taskId, { kind: "resolution", messageId, body, since: at });
+    }
+    case "blocker:resolved":
+      return event.data.itemId === null ? release(run, event.data.taskId, at, {}) : run;
+    case "lead:asked": {
+      const { taskId, sessionId } = event.data;
+      return { ...run, duty: { taskId, sessionId }, owed: firstOwed() };
+    }
+    case "lead:answered":
+      return { ...run, duty: null, owed: null };
+    // The session answers the rejection with its next turn.
+    case "task:rejected":
+      return release(run, event.data.taskId, at, { rejections: event.data.count });
     // `gate:closed` holds the reasons of a refused review. A refused deployment changes nothing.
     case "gate:refused":
-    case "blocker:raised":
-    case "blocker:resolved":
+    case "task:approved":
+    case "criterion:judged":
       return run;
     case "gate:overridden": {
       const { environment, commit, by, reason, covers, review } = event.data;
@@ -72,6 +100,35 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     case "task:unblocked":
       return { ...run, blocked: withoutEntries(run.blocked, [event.data.taskId]) };
   }
+}
+
+/** The session gets no turn before the lead has answered. */
+function awaitLead(run: Run, taskId: string, awaits: LeadDuty): Run {
+  const owed = { ...firstOwed(), waitsFor: awaits.messageId };
+  return withWorker(run, taskId, { awaits, owed });
+}
+
+/** The session may go on. The wait for the lead does not count against its deadline. */
+function release(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
+  const worker = workerOf(run, taskId);
+  if (!worker) return run;
+  const waited = worker.awaits ? at - worker.awaits.since : 0;
+  const session = { ...worker.session, waitedMs: worker.session.waitedMs + waited };
+  return withWorker(run, taskId, { ...patch, session, awaits: null, owed: firstOwed() });
+}
+
+/** The user gives the verdict instead of the main session. */
+export function leaveToUser(run: Run, { id, taskId }: InboxItem): Run {
+  const awaits = taskId === null ? null : workerOf(run, taskId)?.awaits;
+  return awaits ? withWorker(run, taskId!, { awaits: { ...awaits, itemId: id } }) : run;
+}
+
+/** A worker that was cancelled, lost or replaced needs no answer any more. */
+export function dropDuty(run: Run): Run {
+  if (!run.duty) return run;
+  const worker = workerOf(run, run.duty.taskId);
+  const isDue = worker?.sessionId === run.duty.sessionId && worker.awaits;
+  return isDue ? run : { ...run, duty: null, owed: null };
 }
 
 const firstOwed = (): Owed => ({

@@ -2,23 +2,48 @@
 import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
 import { queueMessage } from "./team.ts";
-import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** The escalation of a turn without a completion. */
-export const blockerOf = ({ messages = [] }: TurnOver): ReadMessage | null =>
-  messages.findLast(({ type, reasons }) => type === "BLOCKER_ESCALATION" && reasons.length === 0) ?? null;
-
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export function raiseBlocker(run: Run, worker: Worker, { body }: ReadMessage, itemId: string, at: number): RunEvent[] {
+/** Document 003 leaves scope changes and critical blockers to the user, and everything else to the orchestrator. */
+function isForUser({ escalate_to: to, blocker_type: type, severity }: Record<string, unknown>): boolean {
+  if (typeof to === "string") return to.toLowerCase() === "human";
+  return type === "scope_change" || severity === "critical";
+}
+
+/** The message that escalated, and the id of the item that it may become. */
+interface BlockerIds {
+  messageId: string;
+  itemId: string;
+}
+
+type Body = Record<string, unknown>;
+
+/** Asks the main session about the blocker, or the user. */
+export function escalate(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
+  return isForUser(body) ? raiseBlocker(run, worker, body, ids, at) : [blocked(run, worker, body, ids.messageId, null)];
+}
+
+function blocked(run: Run, worker: Worker, body: Body, messageId: string, itemId: string | null): RunEvent {
+  const { taskId, sessionId } = worker;
+  const description = textOf(body["description"]) || `${worker.task.role} is blocked and gave no description.`;
+  const kinds = { blockerType: textOf(body["blocker_type"]), severity: textOf(body["severity"]) };
+  const data = { id: run.id, taskId, sessionId, itemId, messageId, body, description, ...kinds };
+  return { type: "blocker:raised", data };
+}
+
+/** Asks the user. */
+export function raiseBlocker(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
+  const { messageId, itemId } = ids;
   const { taskId, sessionId } = worker;
   const listed = Array.isArray(body["options"]) ? body["options"] : [];
   const options = listed.map((option) => (typeof option === "string" ? option : JSON.stringify(option)));
-  const question = textOf(body["description"]) || `${worker.task.role} is blocked and gave no description.`;
+  const raised = blocked(run, worker, body, messageId, itemId);
+  const question = (raised.data as Extract<RunEvent, { type: "blocker:raised" }>["data"]).description;
   const item = {
     id: itemId,
     kind: "blocker" as const,
@@ -29,7 +54,7 @@ export function raiseBlocker(run: Run, worker: Worker, { body }: ReadMessage, it
     evidence: body,
     risk: "medium" as const,
   };
-  return [blockerRaised(run, item, body), addItem(run, item, at)];
+  return [raised, addItem(run, item, at)];
 }
 
 interface BlockerItem extends Pick<InboxItem, "id" | "question"> {

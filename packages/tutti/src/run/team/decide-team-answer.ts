@@ -5,7 +5,7 @@ import { leadOfRun, messageTo, queueMessage, roleOf } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import type { Worker } from "../../schema/worker.ts";
+import type { SubmittedWork, Worker } from "../../schema/worker.ts";
 
 /** Whether the worker's role answers with messages. */
 export const speaksMessages = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "messages";
@@ -94,6 +94,26 @@ export function sendBack(
   );
   const data = { id: run.id, sessionId, taskId, by: from, reasons, count: rejections + 1 };
   return [ended, ...acted, { type: "task:rejected", data }, rejection];
+}
+
+type Body = Record<string, unknown>;
+
+/** The escalation of a turn without a completion, with the id of its message. */
+export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: Body; messageId: string } | null {
+  const found = listMessages(run, worker, over).listed.findLast(
+    ({ message }) => message.type === "BLOCKER_ESCALATION" && counts(message),
+  );
+  return found ? { body: found.message.body, messageId: found.id } : null;
+}
+
+/** Hands the work to the main session for its verdict. Null for a review, and for a role that speaks no messages. */
+export function submit(run: Run, worker: Worker, over: TurnOver, work: SubmittedWork): RunEvent | null {
+  if (!speaksMessages(run, worker) || isReview(run, worker.task)) return null;
+  const { taskId, sessionId } = worker;
+  const completion = completionOf(listMessages(run, worker, over).listed);
+  const messageId = completion?.id ?? messageTo(run, sessionId)?.id ?? "";
+  const body = completion?.message.body ?? { ...work.report };
+  return { type: "task:submitted", data: { id: run.id, sessionId, taskId, messageId, body, work } };
 }
 
 /** The completion and the message that it answers have had their effect. */

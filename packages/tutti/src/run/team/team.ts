@@ -8,7 +8,7 @@ import type { QueuedMessage, TeamMessage } from "../../schema/team/team-message.
 import type { Worker } from "../../schema/worker.ts";
 
 /** Null for a task that no role does. */
-export function roleOf({ template }: Run, { role }: Pick<Task, "role">): TeamRole | null {
+export function roleOf({ template }: Run, { role }: { role?: Task["role"] | undefined }): TeamRole | null {
   const { roles } = template;
   return role !== undefined && roles && Object.hasOwn(roles, role) ? roles[role]! : null;
 }

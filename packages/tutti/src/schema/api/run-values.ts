@@ -151,6 +151,10 @@ export const Outcome = z.object({
   conflicts: z.array(Conflict),
   verification: z.record(z.string(), z.unknown()).nullable(),
   usage: Usage,
+  metrics: z
+    .object({ rejectionRate: z.number(), completionTimeMs: z.number(), blockerAgeMs: z.number() })
+    .optional()
+    .describe("Of a run with roles: rejections per completion, average time of a task, longest wait of a blocker."),
   durationMs: z.number(),
   error: z.string().nullable(),
 });

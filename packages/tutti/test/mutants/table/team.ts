@@ -35,4 +35,22 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
     find: "teamMessages: [...(run.teamMessages ?? []), message]",
     replace: "teamMessages: [message]",
   },
+  {
+    rows: ["D3-074", "D3-101"],
+    file: "tutti/src/run/team/lead-duty.ts",
+    find: "awaits && awaits.itemId === undefined",
+    replace: "awaits && awaits.itemId !== undefined",
+  },
+  {
+    rows: ["D3-111", "D3-115"],
+    file: "tutti/src/run/team/lead-duty.ts",
+    find: "if (rejections < rejectionLimit(run)) {",
+    replace: "if (rejections > rejectionLimit(run)) {",
+  },
+  {
+    rows: ["D3-065"],
+    file: "tutti/src/run/team/blocker.ts",
+    find: `type === "scope_change" || severity === "critical"`,
+    replace: `type !== "scope_change" || severity === "critical"`,
+  },
 ];

@@ -22,6 +22,7 @@ export function rehearsalScenario(template: Template, taskCount = defaultTaskCou
   const { analysis, taskPlanning, worker, aggregation, verification } = template.prompts;
   return {
     sessions: [
+      ...(template.roles ? [LEAD] : []),
       ...Object.entries(template.roles ?? {}).flatMap(([name, role]) => playRole(template, name, role)),
       play("analysis", analysis, analysisTurn(template, taskCount)),
       play("taskPlanning", taskPlanning, planningTurn(taskPlanning, taskCount)),
@@ -52,6 +53,12 @@ function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): S
 function withRequired(data: Data, names: readonly string[] = []): Data {
   return { ...Object.fromEntries(names.map((name) => [name, `${name}, as rehearsed`])), ...data };
 }
+
+/** The main session of a team approves every completion. */
+const LEAD: Scenario["sessions"][number] = {
+  match: { role: "main", phase: "workerExecution" },
+  turns: [{ tools: ["Read"], say: JSON.stringify({ message_type: "TASK_APPROVAL", task_id: "{TASK_ID}" }) }],
+};
 
 /** A role that speaks messages acknowledges its task and completes it. A review approves. */
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {

@@ -1,0 +1,192 @@
+// The main session of a team leads it: it gives a verdict on every completion, and answers the blockers that document 003
+// leaves to the orchestrator. Each is a turn of its own. If it gives no usable answer, the user decides.
+import { activeWorkers, workerOf } from "../lookup.ts";
+import { addItem, answered } from "../inbox/inbox.ts";
+import { raiseBlocker } from "./blocker.ts";
+import { rejectionLimit } from "./rework.ts";
+import { leadOfRun, messageTo, queueMessage } from "./team.ts";
+import type { ReadMessage, TurnOver } from "../command.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
+import type { Run } from "../../schema/run.ts";
+import type { LeadDuty, Worker } from "../../schema/worker.ts";
+
+/** Asks the main session about the worker that has waited longest, once it owes nothing else. */
+export function askLead(run: Run): RunEvent[] {
+  if (run.owed !== null || run.main?.turn != null) return [];
+  const waiting = activeWorkers(run).filter(({ awaits }) => awaits && awaits.itemId === undefined);
+  const [next] = waiting.toSorted((a, b) => a.awaits!.since - b.awaits!.since);
+  if (!next) return [];
+  const { taskId, sessionId, awaits } = next;
+  const about = { id: run.id, taskId, messageId: awaits!.messageId };
+  return [{ type: "lead:asked", data: { ...about, sessionId } }];
+}
+
+/** The worker that the main session is asked about, with its duty. */
+export function dutyOf(run: Run): { worker: Worker; awaits: LeadDuty } | null {
+  const worker = run.duty ? workerOf(run, run.duty.taskId) : undefined;
+  return worker?.awaits ? { worker, awaits: worker.awaits } : null;
+}
+
+export const ANSWERS_OF_LEAD: Record<LeadDuty["kind"], readonly string[]> = {
+  verdict: ["TASK_APPROVAL", "TASK_REJECTION"],
+  resolution: ["BLOCKER_RESOLUTION", "BLOCKER_ESCALATION"],
+};
+
+/** The answer of the main session to the worker; null if the turn has none. */
+export const leadAnswer = ({ awaits }: { awaits: LeadDuty }, { messages = [] }: TurnOver): ReadMessage | null =>
+  messages.findLast(({ type, reasons }) => reasons.length === 0 && ANSWERS_OF_LEAD[awaits.kind].includes(type)) ?? null;
+
+const leadAnswered = (run: Run, { taskId }: Worker, { messageId }: LeadDuty): RunEvent => ({
+  type: "lead:answered",
+  data: { id: run.id, taskId, messageId },
+});
+
+/** What follows from the answer of the main session. */
+export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at: number): RunEvent[] {
+  const { worker, awaits } = dutyOf(run)!;
+  const lead = leadOfRun(run)!;
+  const done = leadAnswered(run, worker, awaits);
+  switch (answer.type) {
+    case "TASK_APPROVAL":
+      return [done, ...approve(run, worker, awaits, lead, at)];
+    case "TASK_REJECTION":
+      return [done, ...reject(run, worker, awaits, { by: lead, given: answer.body }, at)];
+    case "BLOCKER_ESCALATION":
+      return [done, ...raiseBlocker(run, worker, awaits.body, { messageId: awaits.messageId, itemId }, at)];
+    default:
+      return [done, ...resolve(run, worker, awaits, answer.body, at)];
+  }
+}
+
+/** The main session gave no usable answer, so the user is asked. */
+export function askUserInstead(run: Run, itemId: string, at: number): RunEvent[] {
+  const { worker, awaits } = dutyOf(run)!;
+  const { taskId, sessionId, task } = worker;
+  const done = leadAnswered(run, worker, awaits);
+  if (awaits.kind === "resolution")
+    return [done, ...raiseBlocker(run, worker, awaits.body, { messageId: awaits.messageId, itemId }, at)];
+  const subject = `${leadOfRun(run)} gave no verdict on ${taskId} (${task.title}).`;
+  const question = `${subject} Approve the work, or reject it with a reason.`;
+  const { acceptanceCriteria = [] } = task;
+  const evidence = { completion: awaits.body, acceptanceCriteria, files: awaits.work?.outputFiles };
+  const item = {
+    id: itemId,
+    kind: "validation" as const,
+    taskId,
+    sessionId,
+    question,
+    options: VERDICT_OPTIONS,
+    evidence,
+  };
+  return [addItem(run, { ...item, risk: "medium" }, at), done];
+}
+
+export const VERDICT_OPTIONS = ["approve it", "reject it"];
+
+/** The user's verdict. */
+export function giveVerdict(run: Run, item: InboxItem, isApproved: boolean, reason: string, at: number): RunEvent[] {
+  const worker = workerOf(run, item.taskId!);
+  const settled = answered(run, item, isApproved ? VERDICT_OPTIONS[0]! : reason);
+  if (!worker?.awaits || worker.sessionId !== item.sessionId) return [settled];
+  const verdict = isApproved
+    ? approve(run, worker, worker.awaits, "human", at)
+    : reject(run, worker, worker.awaits, { by: "human", given: { reason, issues: [reason] } }, at);
+  return [settled, ...verdict];
+}
+
+const actedOn = (run: Run, { taskId }: Worker, ...ids: (string | undefined)[]): RunEvent[] =>
+  ids
+    .filter((messageId) => messageId !== undefined)
+    .map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId } }));
+
+const idOf = (queued: RunEvent): string =>
+  (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message.id;
+
+function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: string, at: number): RunEvent[] {
+  const { taskId, sessionId, task } = worker;
+  const to = task.role!;
+  const timestamp = new Date(at).toISOString();
+  const body = { message_type: "TASK_APPROVAL", task_id: taskId, from_agent: by, to_agent: to, timestamp };
+  const approval = queueMessage(run, { type: "TASK_APPROVAL", from: by, to, taskId, sessionId, body }, 0);
+  const answered = messageTo(run, sessionId)?.id;
+  const met = (task.acceptanceCriteria ?? []).map(() => true);
+  return [
+    approval,
+    { type: "task:approved", data: { id: run.id, sessionId, taskId, by } },
+    ...judgeCriteria(run, worker, met, by),
+    { type: "worker:completed", data: { sessionId, orchestratorId: run.id, taskId, ...work! } },
+    ...actedOn(run, worker, messageId, answered, idOf(approval)),
+  ];
+}
+
+/** One event for each criterion with a verdict. */
+const judgeCriteria = (run: Run, { taskId, task }: Worker, met: readonly unknown[], by: string): RunEvent[] =>
+  (task.acceptanceCriteria ?? []).flatMap((criterion, index): RunEvent[] => {
+    const isMet = met[index];
+    if (typeof isMet !== "boolean") return [];
+    return [{ type: "criterion:judged", data: { id: run.id, taskId, index, criterion, met: isMet, by } }];
+  });
+
+/** The session gets another turn, or the task fails after the last allowed rejection. */
+function reject(
+  run: Run,
+  worker: Worker,
+  { messageId }: LeadDuty,
+  { by, given }: { by: string; given: Record<string, unknown> },
+  at: number,
+): RunEvent[] {
+  const { taskId, sessionId, task, rejections = 0 } = worker;
+  const reasons = reasonsIn(given);
+  const to = task.role!;
+  const timestamp = new Date(at).toISOString();
+  const fixed = { message_type: "TASK_REJECTION", task_id: taskId, from_agent: by, to_agent: to, timestamp };
+  const body = { reason: reasons[0]!, issues: reasons, ...given, ...fixed };
+  const rejection = queueMessage(run, { type: "TASK_REJECTION", from: by, to, taskId, sessionId, body }, 0);
+  const met = Array.isArray(given["acceptance_criteria_met"]) ? given["acceptance_criteria_met"] : [];
+  const first = [
+    ...judgeCriteria(run, worker, met, by),
+    ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
+    rejection,
+  ];
+  if (rejections < rejectionLimit(run)) {
+    const data = { id: run.id, sessionId, taskId, by, reasons, count: rejections + 1 };
+    return [...first, { type: "task:rejected", data }];
+  }
+  const error = `rejected ${rejections + 1} times: ${reasons.join(" ")}`;
+  const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
+  return [...first, { type: "worker:failed", data }];
+}
+
+function reasonsIn({ reason, issues }: Record<string, unknown>): string[] {
+  const listed = Array.isArray(issues) ? issues : [];
+  const texts = listed.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)));
+  const found = [...(typeof reason === "string" ? [reason] : []), ...texts].filter((text) => text.trim() !== "");
+  return found.length > 0 ? [...new Set(found)] : ["No reason was given."];
+}
+
+/** The decision becomes a message to the blocked session. With `resume_task: false` the task fails. */
+function resolve(
+  run: Run,
+  worker: Worker,
+  { messageId }: LeadDuty,
+  given: Record<string, unknown>,
+  at: number,
+): RunEvent[] {
+  const { taskId, sessionId, task } = worker;
+  const from = leadOfRun(run)!;
+  const to = task.role!;
+  const decision = typeof given["decision"] === "string" ? given["decision"] : "";
+  const timestamp = new Date(at).toISOString();
+  const fixed = { message_type: "BLOCKER_RESOLUTION", task_id: taskId, from_agent: from, to_agent: to, timestamp };
+  const body = { resume_task: true, ...given, ...fixed };
+  const events: RunEvent[] = [
+    { type: "blocker:resolved", data: { id: run.id, taskId, itemId: null, decision, by: from } },
+    ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
+    queueMessage(run, { type: "BLOCKER_RESOLUTION", from, to, taskId, sessionId, body }, 0),
+  ];
+  if (given["resume_task"] !== false) return events;
+  const error = `${from} stopped the task: ${decision || "no reason was given"}`;
+  const data = { sessionId, orchestratorId: run.id, taskId, error, code: "stopped" };
+  return [...events, { type: "worker:failed", data }];
+}
