@@ -136,10 +136,11 @@ export class Engine {
       checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
     if (name !== "start") return this.#give(id, orderCommand(name, input as never));
     const { cwd, follows } = writer.run;
-    const { head, dirty, isCopy } = await this.#options.workspaces.inspect(cwd);
+    const { head, dirty, isCopy, gaps = [] } = await this.#options.workspaces.inspect(cwd);
     const from = follows ? `the result of ${follows.run}` : "the last commit";
     const warnings = [
       ...(dirty ? [`The folder has uncommitted changes. The run starts from ${from} and does not include them.`] : []),
+      ...gaps,
       ...(isCopy ? [`The folder is not in a git repository. It stays as it is until "tutti merge ${id}".`] : []),
     ];
     return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });

@@ -1,5 +1,5 @@
 // Locates and inspects the user's repository, and reads commits.
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { isTooOld, readGitVersion } from "./git-version.ts";
@@ -117,7 +117,23 @@ export async function inspect(repository: Repository): Promise<RepositoryFacts> 
     head,
     branch: branch === null || branch === "(detached)" ? null : text(branch),
     dirty: lines.some((line) => !line.startsWith("# ")),
+    ...(await findGaps(repository, options)),
   };
+}
+
+/** Git checks out neither submodules nor, without its filter, the content of large files in a new worktree. */
+async function findGaps({ root }: Repository, options: GitOptions): Promise<{ gaps?: string[] }> {
+  const gaps: string[] = [];
+  if (await lstat(join(root, ".gitmodules")).catch(() => null))
+    gaps.push("Submodules are not checked out in the workspaces of agents, whose folders are empty there.");
+  const attributes = await readFile(join(root, ".gitattributes"), "utf8").catch(() => "");
+  if (/\bfilter=lfs\b/.test(attributes)) {
+    const args = ["config", "--get-regexp", "^filter\\.lfs\\.(process|smudge)$"];
+    const { code } = await git("look for git-lfs", args, { ...options, accept: [1] });
+    if (code !== 0)
+      gaps.push('The repository uses Git LFS, which is not set up. Agents see pointers; run "git lfs install" first.');
+  }
+  return gaps.length > 0 ? { gaps } : {};
 }
 
 /** Distinguishes a repository without commits from a damaged one, whose HEAD cannot be read. */

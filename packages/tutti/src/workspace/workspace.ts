@@ -21,6 +21,8 @@ export interface RepositoryFacts {
   branch: string | null;
   /** Whether the user has uncommitted changes, which stay out of the run. */
   dirty: boolean;
+  /** Sentences about files of the repository that workspaces do not contain. */
+  gaps?: string[];
   /** True for a folder without git: the run works on copies of it. */
   isCopy?: boolean;
 }

@@ -1,11 +1,24 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { commitAll, commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
 import type { TuttiError } from "../../src/schema/error.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 describe("inspect", () => {
+  it("says that submodules and files of Git LFS are missing in workspaces", async () => {
+    const lab = laboratory();
+    // The user of this machine may have set up LFS for all repositories.
+    vi.stubEnv("HOME", lab.top);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await lab.workspaces.inspect(lab.repo)).not.toHaveProperty("gaps");
+    write(lab.repo, { ".gitmodules": "", ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n" });
+    const { gaps } = await lab.workspaces.inspect(lab.repo);
+    expect(gaps).toEqual([expect.stringMatching(/^Submodules/), expect.stringMatching(/Git LFS, which is not set up/)]);
+    git(lab.repo, "config", "filter.lfs.smudge", "cat");
+    expect((await lab.workspaces.inspect(lab.repo)).gaps).toHaveLength(1);
+  });
+
   it("returns root, head and branch of a clean checkout", async () => {
     const { repo, workspaces, head } = laboratory();
     const facts = await workspaces.inspect(repo);
