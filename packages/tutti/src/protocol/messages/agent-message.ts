@@ -1,3 +1,4 @@
+import { agentNamed } from "../canonical/agent-role.ts";
 import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
 import { fold, memberNamed, readWithProfile, whyUnreadable, type SchemaPair } from "../response/read-with-profile.ts";
 import { READ_MESSAGES, type AgentMessage, type BlockerEscalation } from "./message-reading.ts";
@@ -24,7 +25,7 @@ export function readAgentMessage(value: unknown, options: ProfileOptions): Profi
   };
   const { message, problems } = readWithProfile(value, schemas, options);
   const read = message as AgentMessage | null;
-  return { message: read, problems: [...problems, ...(read ? oddities(read) : [])] };
+  return { message: read, problems: [...problems, ...(read ? [...oddities(read), ...doubtSender(read)] : [])] };
 }
 
 /** Returns the message if document 003 allows it, otherwise the problems. */
@@ -59,6 +60,15 @@ function unknownType(value: unknown): ProfileProblem {
     return problem("error", "missing", "message_type", `"message_type" is missing; ${expected}.`);
   }
   return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${expected}.`);
+}
+
+/** Only the security review approves. The schemas name the senders of all other messages. */
+function doubtSender(message: AgentMessage): ProfileProblem[] {
+  if (message.message_type !== "TASK_COMPLETION" || message.approval_status === undefined) return [];
+  const { from_agent: from } = message;
+  if (from === undefined || agentNamed(from).role === "security-auditor") return [];
+  const sentence = `${JSON.stringify(from)} may not send a completion with "approval_status".`;
+  return [problem("warning", "mismatch", "from_agent", sentence)];
 }
 
 /**

@@ -255,6 +255,18 @@ describe("lenient reading", () => {
     }
   });
 
+  it("warns about an approval that is not from the security review", () => {
+    for (const [from, isFine] of [
+      ["DEVELOPER", false],
+      ["SECURITY_AUDITOR", true],
+      ["security-review", true],
+    ] as const) {
+      const { message, problems } = leniently("messages", { ...security, from_agent: from });
+      expect(message).not.toBeNull();
+      expect(problems.map(({ path }) => path)).toEqual(isFine ? [] : ["from_agent"]);
+    }
+  });
+
   it("warns about a sender that may not assign, reject or resolve (D3-006, D3-008, D3-046, D3-067)", () => {
     for (const message of [assignment, rejection, resolution]) {
       const { message: read, problems } = leniently("messages", { ...message, from_agent: "DEVELOPER" });
