@@ -30,7 +30,8 @@ export function planTasks(analysis: CodeAnalysis): PlannedTask[] {
     description:
       `Write ${docsFolder}/${component.slug}.md: what ${oneLine(component.name)} is for, its ${plural(component.files.length, "file")}, ` +
       "every exported name with its signature, comment and place, examples of use found in the code, and how it relates to the other components.",
-    scope: component.scope,
+    // The page belongs to the scope, because the task changes it.
+    scope: [...component.scope, `${docsFolder}/${component.slug}.md`],
     priority: 1,
     dependencies: [],
   }));
