@@ -22,6 +22,7 @@ const MARKUP: { pattern: RegExp; problem: string }[] = [
     pattern: /&lt;\/?(?:summary|remarks|param|returns|reference|see|paramref)\b/,
     problem: "An element of XML is left.",
   },
+  { pattern: /^={1,4} \S/, problem: "A heading of RDoc is left." },
   { pattern: /^(?:<{7} |>{7} |={7}$)/, problem: "A mark of a merge conflict is left." },
   { pattern: /^\\?\[feature\(|^\\?\[allow\(/, problem: "An attribute is taken for a description." },
 ];

@@ -63,19 +63,24 @@ export function fromPhpDoc(doc: string): string {
     .replaceAll(/\$(?=\w+)/g, "");
 }
 
-/** Ruby: the tags of YARD. */
+/** Ruby: the tags of YARD and the markup of RDoc. */
 export function fromYard(doc: string): string {
-  return doc
-    .replaceAll(/^(\s*)@param\s+(\w+)\s+\[([^\]]*)\]/gm, "$1@param {$3} $2")
-    .replaceAll(/^(\s*)@param\s+\[([^\]]*)\]\s+(\w+)/gm, "$1@param {$2} $3")
-    .replaceAll(
-      /^(\s*)@(returns?|raise|yield)\s+\[([^\]]*)\]/gm,
-      (_, indent, name, type) => `${indent}@${name === "raise" ? "throws" : name} {${type}}`,
-    )
-    .replaceAll(/^:(?:nodoc|call-seq|startdoc|stopdoc):.*$/gm, "")
-    .replaceAll(/(?<![\w+])\+([\w.:?!#=]+)\+(?!\w)/g, "`$1`")
-    .replaceAll(/<tt>([\s\S]*?)<\/tt>/g, "`$1`")
-    .trim();
+  return (
+    doc
+      .replaceAll(/^(\s*)@param\s+(\w+)\s+\[([^\]]*)\]/gm, "$1@param {$3} $2")
+      .replaceAll(/^(\s*)@param\s+\[([^\]]*)\]\s+(\w+)/gm, "$1@param {$2} $3")
+      .replaceAll(
+        /^(\s*)@(returns?|raise|yield)\s+\[([^\]]*)\]/gm,
+        (_, indent, name, type) => `${indent}@${name === "raise" ? "throws" : name} {${type}}`,
+      )
+      .replaceAll(/^:(?:nodoc|call-seq|startdoc|stopdoc):.*$/gm, "")
+      // RDoc writes headings with `=`, and lists of terms with `::`.
+      .replaceAll(/^(={1,4}) (?=\S)/gm, (_, signs: string) => `${"#".repeat(signs.length)} `)
+      .replaceAll(/^([A-Z][\w ]*)::[ \t]+(?=\S)/gm, "- $1: ")
+      .replaceAll(/(?<![\w+])\+([\w.:?!#=]+)\+(?!\w)/g, "`$1`")
+      .replaceAll(/<tt>([\s\S]*?)<\/tt>/g, "`$1`")
+      .trim()
+  );
 }
 
 /** C and C++: the commands of Doxygen. */
