@@ -1,7 +1,9 @@
 // Simulates an agent's turn. The session's seed decides whether it behaves well or badly. A program yields the pause
 // until its next step in ms, or the id of the question whose answer it awaits.
 import type { Machine, Process } from "./machine.ts";
+import { WORLD } from "./loop.ts";
 import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
+import { DELEGATE } from "./scenario.ts";
 import { answer, block, END, sample, spoof, START, taskIdOf } from "./words.ts";
 import { providerOf } from "../../src/run/provider/provider-name.ts";
 import type { Turn } from "../../src/session/session.ts";
@@ -68,8 +70,26 @@ export function* program(machine: Machine, process: Process, turn: Turn): Genera
   }
   const behaviour = stage.calm ? "well" : process.random.weighted(turn.phase === "workerExecution" ? WORKER : MAIN);
   stage.count(`agent: ${behaviour}`);
+  if (turn.text.includes(DELEGATE)) startSubagents(machine, process, turn);
   stage.loop.note(`${process.spec.sessionId} turn ${turn.number} ${turn.phase}: ${behaviour}`);
   yield* new Agent(machine, process, turn).behave(behaviour);
+}
+
+/** Starts sub-agents that end during the turn, after it or never. */
+function startSubagents(machine: Machine, process: Process, turn: Turn): void {
+  const { stage } = machine;
+  const random = process.random.fork(`subagents ${turn.number}`);
+  for (let i = 0; i < random.int(0, 2); i++) {
+    const id = `${turn.number}.${i}`;
+    machine.say(process, { type: "subagent", id, phase: "started", text: "a part" });
+    stage.count("sub-agents");
+    if (!stage.calm && random.chance(0.1)) continue;
+    const status = random.chance(0.8) ? {} : { status: random.pick(["failed", "cancelled"] as const) };
+    stage.loop.at(random.pick([10, 1000, 8000]), WORLD, `sub-agent of ${process.spec.sessionId}`, () => {
+      if (process.state === "alive")
+        machine.say(process, { type: "subagent", id, phase: "done", text: "done", ...status });
+    });
+  }
 }
 
 const troubleOf = (machine: Machine, process: Process): Trouble | null =>

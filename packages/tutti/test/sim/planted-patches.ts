@@ -12,6 +12,7 @@ import type { decideReport } from "../../src/run/rules/decide-report.ts";
 import type { consequences } from "../../src/run/consequences.ts";
 import type { stopWorkers } from "../../src/run/lifecycle.ts";
 import type { loseMain } from "../../src/run/rules/main-failure.ts";
+import type { awaitsSubSessions } from "../../src/run/rules/natural.ts";
 import type { noAmong } from "../../src/run/rules/permission.ts";
 import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
@@ -38,6 +39,7 @@ export const PATCHED = {
   "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],
   "run/rules/decide-report.ts": ["decideReport"],
   "run/rules/main-failure.ts": ["loseMain"],
+  "run/rules/natural.ts": ["awaitsSubSessions"],
   "run/rules/permission.ts": ["noAmong"],
   "run/provider/provider.ts": ["mayAsk", "park", "backOffAfter"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
@@ -66,6 +68,7 @@ interface Rules {
   decideWorkerAnswer: typeof decideWorkerAnswer;
   decideReport: typeof decideReport;
   loseMain: typeof loseMain;
+  awaitsSubSessions: typeof awaitsSubSessions;
   noAmong: typeof noAmong;
   mayAsk: typeof mayAsk;
   park: typeof park;

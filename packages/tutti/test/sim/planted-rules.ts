@@ -87,6 +87,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
       return run && event.type === "worker:retrying" ? { ...next, blocked: run.blocked } : next;
     },
   },
+  "open-sub-sessions-ignored": { awaitsSubSessions: () => false },
   "census-off": {
     outcome: (real, run, files, now) => {
       const found = real(run, files, now);

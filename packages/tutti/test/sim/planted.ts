@@ -64,6 +64,7 @@ export const RULE_BUGS = {
   "blocked-not-told": "a task that can never start is not blocked, so the run never ends",
   "retried-not-unblocked": "a task that depends on a retried task stays blocked",
   "main-loss-ends-the-run": "the run ends when its main session is lost too often",
+  "open-sub-sessions-ignored": "a run in natural mode ends before its sub-sessions",
   "census-off": "the result counts one task too many",
   "merge-never-wanted": "accepted work is never merged",
   "echo-counts": "an agent that repeats the sample of its prompt has answered",

@@ -86,6 +86,19 @@ function drawPhases(random: Random): object {
   };
 }
 
+/** The sentence of a prompt that makes an agent start sub-agents. */
+export const DELEGATE = "Start sub-agents.";
+
+/** A run in natural mode has one phase, in which its session starts sub-agents. */
+function drawNatural(random: Random): { config: object; phases: object; prompts: object } {
+  if (!random.chance(0.06)) return { config: {}, phases: {}, prompts: {} };
+  const off = { enabled: false };
+  const analysis = { enabled: true, timeout: 15_000 };
+  const phases = { analysis, taskPlanning: off, workerExecution: off, aggregation: off, verification: off };
+  const prompts = { analysis: { ...PROMPTS["analysis"], user: `{USER_REQUEST} ${DELEGATE}` } };
+  return { config: { useSubSessions: true }, phases, prompts };
+}
+
 function drawHooks(random: Random): object {
   if (!random.chance(0.4)) return {};
   const wanted = HOOK_NAMES.filter(() => random.chance(0.5));
@@ -101,12 +114,13 @@ function drawHooks(random: Random): object {
 export const simTemplates = (stage: Stage): Templates => ({
   resolve(id) {
     const random = stage.random.fork(`template ${id}`);
+    const natural = drawNatural(stage.random.fork(`natural mode ${id}`));
     const template = Template.parse({
       id,
       name: "Simulated",
-      config: drawConfig(random),
-      phases: drawPhases(random),
-      prompts: PROMPTS,
+      config: { ...drawConfig(random), ...natural.config },
+      phases: { ...drawPhases(random), ...natural.phases },
+      prompts: { ...PROMPTS, ...natural.prompts },
       hooks: drawHooks(random),
     });
     return { template, programs: [], warnings: [] };

@@ -73,6 +73,7 @@ it.each([
   "refusal-counts-as-a-try",
   "permission-by-default",
   "question-is-no-answer",
+  "open-sub-sessions-ignored",
 ])("the simulation finds the planted bug %s", async (bug) => {
   expect((await sim("--planted", "--bug", bug)).text).toContain("1 planted, 1 found");
 });

@@ -4,6 +4,7 @@ import type { Checked } from "./log-checks.ts";
 import type { Disk } from "../sim-store.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { fold } from "../../../src/run/apply.ts";
+import { isNatural } from "../../../src/run/rules/natural.ts";
 import { census } from "../../../src/run/census.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
 import type { StoredEvent } from "../../../src/schema/event.ts";
@@ -75,13 +76,18 @@ export class EngineChecks {
     const counts = census(run);
     this.#addsUp(run.id, counts);
     const { ledgers, stage } = this.#checked;
-    const completed = run.tasks.filter(({ id }) => ledgers.get(run.id)!.completed.has(id) && !run.skipped[id]).length;
+    const ofMain = Object.values(run.subagents ?? {}).filter(({ sessionId }) => sessionId === run.main?.sessionId);
+    const subSessions = isNatural(run) ? ofMain : [];
+    const completed =
+      run.tasks.filter(({ id }) => ledgers.get(run.id)!.completed.has(id) && !run.skipped[id]).length +
+      subSessions.filter(({ status }) => status === "completed").length;
     stage.require(
       completed === counts.completed,
       "census",
       () => `${run.id}: ${counts.completed} of ${completed} completed`,
     );
-    stage.require(counts.planned === run.tasks.length, "census", () => `${run.id}: ${counts.planned} planned`);
+    const planned = run.tasks.length + subSessions.length;
+    stage.require(counts.planned === planned, "census", () => `${run.id}: ${counts.planned} planned`);
   }
 
   #addsUp(id: string, { planned, ...counts }: Census): void {

@@ -10,6 +10,7 @@ import type { Repository } from "../repository.ts";
 import type { Stage } from "../stage.ts";
 import { consequences } from "../../../src/run/consequences.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
+import { isNatural } from "../../../src/run/rules/natural.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../../src/run/transitions.ts";
 import { isInformational, type StoredEvent } from "../../../src/schema/event.ts";
 import { runBranch } from "../../../src/schema/ids.ts";
@@ -89,7 +90,19 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
     checkGit(checked, ledger, event);
     checkRepair(checked, before, event);
     checkEnd(checked, ledger, event);
+    checkNatural(stage, before, event);
   }
+}
+
+/** A run in natural mode ends after its sub-sessions, unless the user answers in place of its session. */
+function checkNatural(stage: Stage, before: Run, { type }: StoredEvent): void {
+  if (type !== "orchestrator:completed" || !isNatural(before) || before.main?.state !== "running") return;
+  const { sessionId } = before.main;
+  const open = Object.values(before.subagents ?? {}).filter(
+    (each) => each.endedAt === null && each.sessionId === sessionId,
+  );
+  stage.require(open.length === 0, "sub-sessions", () => `${before.id} ends with ${open.length} open sub-sessions`);
+  stage.count("completed in natural mode");
 }
 
 /** The fields that distinguish events of one type in the simulation's log. */

@@ -8,7 +8,7 @@ import { askedMain } from "../../../src/run/provider/provider.ts";
 import { providerOf } from "../../../src/run/provider/provider-name.ts";
 import type { FailureCause } from "../../../src/schema/ending.ts";
 import { isInformational, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
-import type { Run } from "../../../src/schema/run.ts";
+import type { Run, Subagent } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
 import type { Owed, SessionState } from "../../../src/schema/worker.ts";
 
@@ -266,8 +266,10 @@ function isForgotten(ledger: Ledger, run: Run, session: SessionState, owed: Owed
   return at >= wait.until && probes(ledger, run, provider, wait).every(({ sessionId }) => asks(run, sessionId));
 }
 
-/** The main session waits for decisions of the user. Before a repair it also waits for merges. */
+/** The main session waits for decisions of the user, and for its sub-sessions. Before a repair it also waits for merges. */
 function mainWaits(run: Run): boolean {
+  const isOpen = ({ endedAt, sessionId }: Subagent): boolean => endedAt === null && sessionId === run.main?.sessionId;
+  if (run.owed?.waitedSince !== undefined && Object.values(run.subagents ?? {}).some(isOpen)) return true;
   const merges = Object.values(run.workers).some(
     ({ status, merged }) => status === "completed" && merged === "not yet",
   );
