@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { simulate } from "./simulation.ts";
 
-const SEEDS = 300;
+const SEEDS = 500;
 const KILL_POINTS = 60;
 /** A limit for hangs: these tests only compute, so a busy machine makes them slow. */
 const timeout = 3_600_000;
