@@ -141,8 +141,13 @@ test("the sub-agents of a watched session are linked by their tool ids, and the 
   );
   const server = await serve();
   const parent = startClaude(PARENT, "Parent job");
-  await expect.poll(() => asked("Parent job"), { interval: 50, timeout: 60_000 }).toBeGreaterThan(0);
-  await server.send(`watch/${PARENT}`, {});
+  // The program writes the transcript some time after it has asked its model.
+  const watch = () =>
+    server.send(`watch/${PARENT}`, {}).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(watch, { interval: 50, timeout: 60_000 }).toBe(true);
   await server.until((relations) => relations.length === 2 && relations.every(({ status }) => status === "returned"));
   const relations = await server.children();
   const texts = new Set(relations.map(({ lastAssistantMessage }) => lastAssistantMessage));
