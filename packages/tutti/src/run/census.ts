@@ -5,7 +5,7 @@ import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { overrideWarnings } from "./team/override-warnings.ts";
 import { contradictions } from "./rules/checks.ts";
-import { outsideCauses, undeclaredChanges } from "./rules/scope.ts";
+import { changesInOtherScopes, outsideCauses } from "./rules/scope.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -154,7 +154,12 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
-    warnings: [...workWarnings(run), ...undeclaredChanges(run), ...repositoryWarnings(run), ...overrideWarnings(run)],
+    warnings: [
+      ...workWarnings(run),
+      ...changesInOtherScopes(run),
+      ...repositoryWarnings(run),
+      ...overrideWarnings(run),
+    ],
     conflicts: [...run.conflicts, ...overlaps(run)],
     verification: run.checks ? { ...run.verification, commands: run.checks.commands } : run.verification,
     usage: run.usage,

@@ -73,11 +73,12 @@ describe("a run with a scope", () => {
 });
 
 describe("the prompt of the aggregation", () => {
-  it("contains the files that several tasks changed, and changes outside a declared scope", async () => {
+  it("contains the files that several tasks changed and changes outside a declared scope, and the user hears of those in another scope", async () => {
     const engine = lab.open();
     const plan = [
       { id: "one", scope: ["docs/one.md"] },
-      { id: "two", scope: ["docs/**"] },
+      { id: "two", scope: ["docs/two.md", "shared.txt"] },
+      { id: "three", scope: ["."] },
     ];
     const both = { "shared.txt": Array.from({ length: 9 }, (_, i) => `line ${i}\n`).join("") };
     lab.write("shared.txt", both["shared.txt"]);
@@ -86,7 +87,12 @@ describe("the prompt of the aggregation", () => {
     const agent = lab.scenario([
       ...mainSession(plan),
       writes("one", { "docs/one.md": "1\n", "shared.txt": both["shared.txt"].replace("line 0", "first") }),
-      writes("two", { "docs/two.md": "2\n", "shared.txt": both["shared.txt"].replace("line 8", "last") }),
+      writes("two", {
+        "docs/two.md": "2\n",
+        "shared.txt": both["shared.txt"].replace("line 8", "last"),
+        "new.md": "3\n",
+      }),
+      writes("three", { "docs/three.md": "3\n" }),
     ]);
     const id = await lab.begin(engine, agent, { config });
     await untilOver(engine, id);
@@ -94,13 +100,12 @@ describe("the prompt of the aggregation", () => {
     expect(result).toMatchObject({
       outcome: "success",
       conflicts: [{ type: "overlap", files: ["shared.txt"], tasks: ["one", "two"], resolution: "merged" }],
-      warnings: [
-        'one: it changed files outside its declared scope: "shared.txt".',
-        'two: it changed files outside its declared scope: "shared.txt".',
-      ],
+      // A new file that no other task names is only a fact for the prompt.
+      warnings: ['one: it changed files in the scope of two: "shared.txt".'],
     });
     const prompt = renderPrompt(engine.get(id)!, "aggregation", null, null, "/x").text;
     expect(prompt).toContain("- one and two changed the same files without a conflict: shared.txt");
     expect(prompt).toContain('- one: it changed files outside its declared scope: "shared.txt".');
+    expect(prompt).toContain('- two: it changed files outside its declared scope: "new.md".');
   });
 });

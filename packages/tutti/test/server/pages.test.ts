@@ -5,6 +5,7 @@ import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
 import { ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
 import { CASES, Scene, type Call } from "./route-cases.ts";
 import { ServerLab } from "./server-lab.ts";
+import { teamScenario } from "../team/team-scenario.ts";
 
 type Item = Record<string, unknown>;
 
@@ -25,6 +26,8 @@ const LISTS: Partial<Record<RouteKey, List>> = {
     call: ({ busy }) => ({ params: { id: busy } }),
   },
   "GET /api/orchestrator/:id/workers/:key/transcript": { name: "n", order: "n" },
+  "GET /api/orchestrator/:id/messages": { name: "id", call: () => ({ params: { id: teamRun } }) },
+  "GET /api/orchestrator/:id/gate": { name: "environment", call: () => ({ params: { id: teamRun } }) },
   "GET /api/inbox": { name: "id", order: "createdAt" },
   "GET /api/usage": { name: "key", order: "key", call: () => ({ query: { by: "run" } }) },
   "GET /api/orchestrator/templates": { name: "id" },
@@ -44,10 +47,13 @@ const LISTS: Partial<Record<RouteKey, List>> = {
 
 let lab: ServerLab;
 let scene: Scene;
+/** A run with messages between roles and with two environments. */
+let teamRun: string;
 beforeAll(async () => {
   lab = await ServerLab.open();
   scene = new Scene(lab);
   await scene.setUp();
+  teamRun = await runTeam();
   for (let i = 0; i < 2; i++) await scene.waiting();
   for (const name of ["one", "two", "three"]) {
     scene.automate(name);
@@ -55,6 +61,15 @@ beforeAll(async () => {
   }
 });
 afterAll(() => lab.tearDown());
+
+async function runTeam(): Promise<string> {
+  const environments = { staging: {}, live: {} };
+  lab.local.templates.create({ id: "own", name: "own", extends: "hotfix", gate: { environments } });
+  const agent = lab.lab.scenario(teamScenario());
+  const id = await lab.create(agent, { templateId: "own", autoStart: true, config: { autoSpawn: true } });
+  await lab.until(id, ({ released }) => released);
+  return id;
+}
 
 async function read(key: RouteKey, { params = {}, query: caseQuery = {} }: Call, query: object = {}): Promise<Item[]> {
   const path = readRouteKey(key).path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));

@@ -31,18 +31,35 @@ export function outsideCauses(run: Run): Outcome["causes"] {
 }
 
 /** Sentences about files that a task changed although its scope in the plan does not name them. */
-export function undeclaredChanges(run: Run): string[] {
+export const undeclaredChanges = (run: Run): string[] =>
+  undeclared(run).map(({ id, files }) => `${id}: it changed files outside its declared scope: ${listed(files)}.`);
+
+/**
+ * Sentences for the user about files that belong to the scope of another task. A scope names the files to focus on, so a
+ * new file elsewhere, such as a page about them, is nothing to warn about.
+ */
+export const changesInOtherScopes = (run: Run): string[] =>
+  undeclared(run).flatMap(({ id, files }) =>
+    run.tasks.flatMap((other) => {
+      // A scope that names the whole project says nothing about single files.
+      const narrow = other.scope.filter((entry) => scopePath(entry).length > 0);
+      const theirs = files.filter((file) => isDeclared(narrow, file));
+      return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listed(theirs)}.`];
+    }),
+  );
+
+function undeclared(run: Run): { id: string; files: string[] }[] {
   return run.tasks.flatMap(({ id, scope }) => {
     const worker = entryOf(run.workers, id);
     if (worker?.status !== "completed" || scope.length === 0) return [];
-    const declared = scope.map(scopePath);
-    const isDeclared = (file: string): boolean => {
-      const parts = file.split("/");
-      return declared.some((path) => path.every((part, i) => part === parts[i]));
-    };
-    const files = worker.outputFiles.filter((file) => !isDeclared(file));
-    return files.length === 0 ? [] : [`${id}: it changed files outside its declared scope: ${listed(files)}.`];
+    const files = worker.outputFiles.filter((file) => !isDeclared(scope, file));
+    return files.length === 0 ? [] : [{ id, files }];
   });
+}
+
+function isDeclared(scope: readonly string[], file: string): boolean {
+  const parts = file.split("/");
+  return scope.map(scopePath).some((path) => path.every((part, i) => part === parts[i]));
 }
 
 const listed = (files: readonly string[]): string => {

@@ -34,6 +34,7 @@ export const TEAM_ROUTES = {
   },
   "GET /api/orchestrator/:id/gate": {
     summary: "Returns the security gate of each environment. Empty if the run deploys nothing.",
+    query: IdPageQuery,
     response: z.array(GateState),
     errors: ["run_not_found"],
   },

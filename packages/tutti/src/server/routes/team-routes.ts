@@ -1,5 +1,5 @@
 // Handlers of the routes about the messages and the gate of a team.
-import { itemsAfter } from "../decode.ts";
+import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import { iso, isoOrNull } from "./encode-run.ts";
 import { findRun } from "./run-routes.ts";
@@ -17,12 +17,10 @@ export function teamHandlers({ engine }: { engine: Engine }): Handlers<keyof typ
   return {
     "GET /api/orchestrator/:id/messages": ({ params, query }) => {
       const { teamMessages = [] } = findRun(engine, params.id);
-      const { after, limit } = query();
-      return itemsAfter(teamMessages, after, ({ id }) => id)
-        .slice(0, limit)
-        .map(encodeMessage);
+      return pageOf(teamMessages, query(), ({ id }) => id).map(encodeMessage);
     },
-    "GET /api/orchestrator/:id/gate": ({ params }) => gate(findRun(engine, params.id).id),
+    "GET /api/orchestrator/:id/gate": ({ params, query }) =>
+      pageOf(gate(findRun(engine, params.id).id), query(), ({ environment }) => environment),
     "POST /api/orchestrator/:id/gate/override": async ({ params, body, context }) => {
       const { id } = findRun(engine, params.id);
       const { environment, reason } = await body();
