@@ -72,7 +72,7 @@ describe("an import", () => {
   it("accepts an old state file", async () => {
     const state = { id: newId(), templateId: "custom", cwd: lab.lab.repo, userRequest: "as it was", tasks: [] };
     const { status, json } = await lab.post(IMPORT, JSON.stringify({ orchestrators: [state] }));
-    expect([status, json]).toMatchObject([201, [{ id: state.id, status: "cancelled", userRequest: "as it was" }]]);
+    expect([status, json]).toMatchObject([201, [{ id: state.id, status: "paused", userRequest: "as it was" }]]);
     const twice = await lab.post(
       IMPORT,
       JSON.stringify([{ ...state, id: "orch_twiceinafile" }].flatMap((x) => [x, x])),
