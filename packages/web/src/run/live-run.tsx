@@ -1,7 +1,6 @@
 import { lazy, Suspense, useEffect, useRef } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
-import { InboxCards } from "./inbox-cards.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
@@ -18,6 +17,7 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
 const ResultCard = lazy(async () => ({ default: (await import("./result/result-card.tsx")).ResultCard }));
+const InboxCards = lazy(async () => ({ default: (await import("./inbox-cards.tsx")).InboxCards }));
 const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.tsx")).PlanCard }));
 const TranscriptPanel = lazy(async () => ({
   default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
@@ -70,7 +70,11 @@ export function LiveRun({ run, activity, warnings, opened, tab, task }: Properti
           </Suspense>
         </ErrorBoundary>
       )}
-      <InboxCards run={run} />
+      {Object.keys(run.inbox).length > 0 && (
+        <Suspense fallback={<p className="loading">Loading …</p>}>
+          <InboxCards run={run} />
+        </Suspense>
+      )}
       {run.status === "confirming" && (
         <ErrorBoundary part="The plan">
           <Suspense fallback={<p className="loading">Loading …</p>}>
