@@ -87,7 +87,7 @@ async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, compo
   reportProgress(turn, 80, `Writing ${page}`, total, total);
   const markdown = writePage({ analysis, component, page, examples });
   output.writeTool("Write", { file_path: page });
-  writeGenerated(root, page, markdown);
+  const isChanged = writeGenerated(root, page, markdown);
   const names = component.files.reduce((sum, path) => sum + (analysis.modules.get(path)?.exports.length ?? 0), 0);
   const faults = findLeftovers(markdown).map(({ line, problem }) => `${page}:${line}: ${problem}`);
   const summary = `Documented ${component.name} in ${page}: ${plural(total, "file")}, ${plural(names, "exported name")}, ${plural(examples.size, "example")} from the code.`;
@@ -95,7 +95,7 @@ async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, compo
     task_id: prompt.taskId,
     ...completionOf(faults),
     summary,
-    output_files: [page],
+    ...outputOf([page], isChanged ? [page] : []),
     metrics: {
       files_documented: total,
       names_documented: names,
@@ -122,15 +122,12 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
     hasPage,
     otherPages: otherPages(root, present, planned),
   });
-  output.writeTool("Write", { file_path: page });
-  writeGenerated(root, page, markdown);
-  const written = [page];
-  if (hasArchitecture(analysis)) {
-    const path = `${docsFolder}/architecture.md`;
-    output.writeTool("Write", { file_path: path });
-    writeGenerated(root, path, writeArchitecture(analysis, path, hasPage));
-    written.push(path);
-  }
+  const texts = new Map([[page, markdown]]);
+  const architecture = `${docsFolder}/architecture.md`;
+  if (hasArchitecture(analysis)) texts.set(architecture, writeArchitecture(analysis, architecture, hasPage));
+  const written = [...texts.keys()];
+  for (const path of written) output.writeTool("Write", { file_path: path });
+  const changed = written.filter((path) => writeGenerated(root, path, texts.get(path)!));
   const missing = components.filter(({ slug }) => !hasPage(slug)).map(({ name }) => name);
   const generated = [...new Set([...repository.generated, ...written])];
   const { issues } = checkDocs({ ...analysis, repository: { ...repository, generated } }, new Set());
@@ -145,7 +142,7 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
     task_id: prompt.taskId,
     ...completion,
     summary,
-    output_files: written,
+    ...outputOf(written, changed),
     warnings: [...warnings, ...missing.map((name) => `The component ${name} has no page yet and is not linked.`)],
     metrics: { components_listed: components.length, components_linked: components.length - missing.length },
   });
@@ -205,6 +202,11 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
   });
 }
 
+/** Only changed pages are output. The aggregation must know the others, too, so that it keeps them. */
+function outputOf(pages: string[], changed: string[]): { output_files: string[]; unchanged_files: string[] } {
+  return { output_files: changed, unchanged_files: pages.filter((page) => !changed.includes(page)) };
+}
+
 /** A page with a fault that the agent cannot mend is a partial result, which makes the run degraded. */
 function completionOf(faults: string[]): { status: string; warnings: string[]; error?: string } {
   if (faults.length === 0) return { status: "success", warnings: [] };
@@ -234,7 +236,9 @@ function readWorkerOutput(value: unknown): ReportedOutput {
   if (!isRecord(value)) return { outputFiles: [], conflicts: [] };
   const records = [value, value["output"], value["result"], value["data"]].filter(isRecord);
   return {
-    outputFiles: records.flatMap((part) => [...stringsIn(part["output_files"]), ...stringsIn(part["outputFiles"])]),
+    outputFiles: records.flatMap((part) =>
+      ["output_files", "outputFiles", "unchanged_files"].flatMap((name) => stringsIn(part[name])),
+    ),
     conflicts: records.flatMap((part) => (Array.isArray(part["conflicts"]) ? part["conflicts"] : [])),
   };
 }
