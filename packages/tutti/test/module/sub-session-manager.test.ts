@@ -367,6 +367,22 @@ describe("monitoring", () => {
     expect(texts("parent")).toEqual([]);
   });
 
+  it("notes the last message of a child that ends while its poll reads it", async () => {
+    session("parent");
+    const child = session("child", ["assistant", "not yet"]);
+    // The poll reads the transcript first, and then whether the program has returned the child.
+    Object.defineProperty(child, "says", {
+      get() {
+        if (child.messages.length === 1) child.messages.push({ ...child.messages[0]!, content: "ready" });
+        return { isReturned: true };
+      },
+    });
+    manager.registerSubSession("child", "parent", { taskToolId: "t1" });
+    manager.startMonitoring();
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({ status: "returned", lastAssistantMessage: "ready" });
+  });
+
   it("orphans children whose parent is gone, at the next poll and not only at the end (D4-229, D4-515, D4-575, E48)", async () => {
     session("parent");
     session("child", ["assistant", "hm"]);

@@ -240,9 +240,11 @@ export class SubSessionMonitor {
   /** Updates the status of a child from its `Silence`. */
   async #measure({ childSessionId }: SubSession): Promise<void> {
     const { log, reach } = this.#options;
-    const messages = await this.#messages(childSessionId);
-    if (messages === null) return;
+    const seen = await this.#messages(childSessionId);
+    if (seen === null) return;
     const activity = await reach.activity(childSessionId);
+    // The child may have sent its last message since the first look.
+    const messages = (activity.isReturned ? await this.#messages(childSessionId) : null) ?? seen;
     // The relation may have been removed or returned while this poll waited.
     const current = log.get(childSessionId);
     if (current === null || (current.status !== "active" && current.status !== "completing")) return;
