@@ -66,7 +66,7 @@ async function main(): Promise<number> {
   console.log(`${rows.length} rows, ${trials.length} mutants${how}`);
   const workers = Array.from({ length: Math.min(Number(options.workers), trials.length) }, (_, i) => copyTree(`${i}`));
   if (workers.length === 0) throw new Error("No row was chosen. List rows with --row, or all with --all.");
-  const unfit = unfitRows(await runCiting(workers[0]!, rows), rows);
+  const unfit = unfitRows(await runCiting(workers[0]!, rows, [`--testTimeout=${3 * TEST_TIMEOUT_MS}`]), rows);
   if (unfit.length > 0) {
     for (const problem of unfit) console.log(`FAIL ${problem}`);
     console.log(`0 passed, ${unfit.length} failed`);

@@ -120,6 +120,8 @@ describe("sub-sessions over HTTP", () => {
       { childSessionId: "short", parentSessionId: main, timestamp: time },
     ]);
     expect((await lab.delete(at("short"))).json.error.code).toBe("session_not_found");
+    // Another test may have registered it already.
+    await register(finishedWorker, main);
     await lab.until(run, ({ workers }) => workers["done"]!.session.state === "over");
     await expect.poll(async () => (await lab.delete(`${at(finishedWorker)}?archiveSession=true`)).status).toBe(200);
     expect(await eventsOf("archived", finishedWorker)).toEqual([{ childSessionId: finishedWorker, timestamp: time }]);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { npmInstall, packTutti, ROOT, runOnce, runWith, versionOf } from "./packed-package.ts";
+import { npmInstall, packTutti, ROOT, runOnce, runWith, versionOf } from "../repository/packed-package.ts";
 
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 const version = versionOf(join(ROOT, "packages/tutti/package.json"));
