@@ -179,9 +179,8 @@ describe.each(FIXTURES)("the documentation of $name, $kind", ({ name, pages, nam
     expect(onTop.completions.flatMap(({ written }) => written)).toEqual([]);
     // Tutti degrades a run whose task reports files that it did not change.
     for (const { block } of onTop.completions) expect(block.data).toMatchObject({ output_files: [] });
-    expect(onTop.completions.flatMap(({ block }) => block.data["unchanged_files"]).toSorted()).toEqual([
-      ...run.pages.keys(),
-    ]);
+    const unchanged = onTop.completions.flatMap(({ block }) => block.data["unchanged_files"]);
+    expect(new Set(unchanged)).toEqual(new Set(run.pages.keys()));
     expect(onTop.verification.data).toMatchObject({ status: "passed" });
     for (const text of run.pages.values()) expect(text).not.toContain(run.root);
   });
