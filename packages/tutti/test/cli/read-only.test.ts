@@ -27,6 +27,8 @@ it.each([
     tutti() { ${process.execPath} ${launcher} --json --data-dir ${lab.data} "$@"; }
     tutti run x --cwd ${lab.repo} --agent ${agent} --yes >${output} &
     ${first.map((task) => `until grep -q '"type":"turn:started".*"taskId":"${task}"' ${output}; do sleep 0.1; done`).join("\n")}
+    # The agents read their prompts first. Nothing shows when they have, so this is only likely.
+    sleep 3
     mount --bind ${sessions} ${sessions} && mount -o remount,ro,bind ${sessions} || exit 100
     touch ${gate.file}
     wait $!
