@@ -90,7 +90,7 @@ export interface SessionState {
   asks: Record<string, string | null>;
 }
 
-/** What the main session of a team owes to a worker: a verdict on its work, or the answer to its blocker. */
+/** The main session of a team has to answer this worker, with a verdict on its work or a resolution of its blocker. */
 export interface LeadDuty {
   kind: "verdict" | "resolution";
   messageId: string;
@@ -102,7 +102,7 @@ export interface LeadDuty {
   itemId?: string;
 }
 
-/** What `worker:completed` says once the work is approved. */
+/** The data of `worker:completed` once the work is approved. */
 export const SubmittedWork = z.object({
   output: z.unknown(),
   outputFiles: z.array(z.string()),

@@ -26,7 +26,7 @@ const TEMPLATE = gatedTemplate({
 interface World {
   run: Run;
   now: number;
-  /** What the model knows: the commit that may be deployed, until when, and for which work. */
+  /** The approval in the model: the commit that may be deployed, until when, and for which work. */
   permit: { commit: string; until: number; work: string } | null;
 }
 

@@ -123,7 +123,7 @@ function PlanEvidence({ facts }: { facts: Facts }) {
   );
 }
 
-/** What a confirmation approves: time, cost, the longest chain and the budget. */
+/** Shows the terms that a confirmation approves: time, cost, the longest chain and the budget. */
 export function PlanTerms({ estimate, budget }: { estimate: PlanEstimate; budget: Budget }) {
   const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
   const limits = [

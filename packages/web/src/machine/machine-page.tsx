@@ -12,7 +12,7 @@ import "../styles/machine.css";
 const TONES = { ok: "good", warning: "warning", missing: "bad" } as const;
 const ICONS = { ok: "check", warning: "warning", missing: "cross" } as const;
 
-/** What is installed on the server's machine, its settings, and a test of its notifications. */
+/** Shows the programs on the server's machine and its settings, and sends test notifications. */
 export function MachinePage() {
   const refusal = useRefusal();
   const doctor = useRequest(refusal === null ? "doctor" : null, (signal) => server.call("GET /api/doctor", { signal }));

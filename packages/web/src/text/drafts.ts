@@ -1,5 +1,5 @@
-// What the user has written and not sent, by inbox item. It survives a reload, and the end of its item: the page then says
-// that it was not sent.
+// Unsent answers of the user, by inbox item. They survive a reload. A draft also survives the end of its item, and the page
+// then shows it as not sent.
 import { useSyncExternalStore } from "react";
 
 export interface UnsentDraft {

@@ -94,7 +94,7 @@ const scopeOf = ({ scope = [] }: Run): string[] =>
     ? []
     : [`Change files only in: ${scope.join(", ")}. Changes anywhere else do not become part of the result.`];
 
-/** What the trees of the tasks show, so that the main session need not rely on their reports. */
+/** Returns facts from the trees of the tasks, so that the main session need not rely on their reports. */
 function factsOf(run: Run): string[] {
   const conflicts = run.conflicts.map(
     ({ files, tasks, resolution }) =>

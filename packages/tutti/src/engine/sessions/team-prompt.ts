@@ -63,7 +63,7 @@ export function renderLeadPrompt(run: Run): string {
 
 const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");
 
-/** What the completion leaves open, by its own words. */
+/** Returns the problems that the completion itself shows, such as criteria that it does not report as met. */
 function remarksOn(run: Run, { taskId, sessionId, task }: Worker, body: Record<string, unknown>): string[] {
   const assignment = { task_id: taskId, acceptance_criteria: task.acceptanceCriteria ?? [] };
   const read = (value: Record<string, unknown>) => ({ ...readLoosely(value), task_id: taskId });

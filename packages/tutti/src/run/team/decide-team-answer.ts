@@ -124,7 +124,7 @@ function actOn(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId: worker.taskId } }));
 }
 
-/** What follows after the task of a role is complete. */
+/** Returns the events that follow the completion of a task of a role. */
 export function afterCompletion(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   if (!speaksMessages(run, worker)) return [];
   const acted = actOn(run, worker, over);

@@ -132,7 +132,7 @@ export function mustPassGate(run: Run, task: Task, at: number): void {
   throw new TuttiError("gate_closed", message, { details: { environment, reasons, taskId: task.id, event } });
 }
 
-/** What a review says about each environment. Without an approved environment, `reasons` says why. */
+/** The decision of a review on each environment. Without an approved environment, `reasons` says why. */
 export interface ReviewVerdict {
   environments: string[];
   reasons: string[];

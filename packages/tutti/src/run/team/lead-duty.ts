@@ -42,7 +42,7 @@ const leadAnswered = (run: Run, { taskId }: Worker, { messageId }: LeadDuty): Ru
   data: { id: run.id, taskId, messageId },
 });
 
-/** What follows from the answer of the main session. */
+/** Returns the events that follow from the answer of the main session. */
 export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at: number): RunEvent[] {
   const { worker, awaits } = dutyOf(run)!;
   const lead = leadOfRun(run)!;

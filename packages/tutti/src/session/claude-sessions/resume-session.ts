@@ -1,5 +1,5 @@
 // Sends a message to a session of Claude Code that no process has open: the program resumes the session with it, and takes
-// one turn. It asks nobody, so tools that the user has not allowed are denied.
+// one turn. It cannot ask for permission, so tools that the user has not allowed are denied.
 import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -23,8 +23,8 @@ export interface Revival extends ResumedConversation {
 }
 
 /**
- * The variables that a keeper needs itself. The two marks are set only if Tutti runs in a session of another Tutti, whose
- * end must find this keeper.
+ * The variables that a keeper needs itself. `TUTTI_SESSION_KEY` and `TUTTI_RUN_ID` are set only if an agent of another
+ * Tutti has started this one: the end of that agent's session finds this keeper by them.
  */
 const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "TUTTI_PROCESS_TABLE"].concat([
   "TUTTI_SESSION_KEY",
