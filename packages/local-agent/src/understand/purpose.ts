@@ -34,7 +34,7 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
   return "";
 }
 
-/** Returns the files whose header may describe the whole `part`: its entry points, then the file named after its folder. */
+/** Returns the files whose header may describe all of `part`: its entry points, then the file named after its folder. */
 function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): string[] {
   const stem = baseName(part.folder);
   // Any file of a Go package may have the comment about the package.

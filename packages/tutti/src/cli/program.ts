@@ -9,7 +9,7 @@ import { collect, examples, HELP, type CommandAction } from "./command-parts.ts"
 import { addScheduleCommands } from "./setup/schedule-commands.ts";
 import { addSteerCommands } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
-import { addWorkCommands } from "./work/work-commands.ts";
+import { addKeptCommands } from "./kept/kept-commands.ts";
 import { addTokenCommands } from "./setup/token-commands.ts";
 import { readVersion } from "../own-files.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -196,7 +196,7 @@ export function createProgram(runner: Runner): Command {
 
   addLookCommands(program.commandsGroup("Look:"), action);
   addSteerCommands(program.commandsGroup("Steer a run, and take its result:"), action);
-  addWorkCommands(program.commandsGroup("Kept work:"), action);
+  addKeptCommands(program.commandsGroup("Kept work:"), action);
   addTemplateCommands(program.commandsGroup("Templates and schedules:"), action);
   addScheduleCommands(program, action);
   addLogCommands(program.commandsGroup("Logs of runs:"), action);

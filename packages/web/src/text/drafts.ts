@@ -1,4 +1,4 @@
-// Unsent answers of the user, by inbox item. They survive a reload. A draft also survives the end of its item, and the page
+// Unsent answers of the user, by inbox item. A draft survives a reload. It also survives the end of its item, and the page
 // then shows it as not sent.
 import { useSyncExternalStore } from "react";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { examples, type CommandAction } from "../command-parts.ts";
 
-export function addWorkCommands(program: Command, action: CommandAction): void {
+export function addKeptCommands(program: Command, action: CommandAction): void {
   examples(
     program
       .command("restore")
