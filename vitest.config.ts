@@ -45,6 +45,7 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: HANG_MS } },
     pool: "forks",
+    globalSetup: "packages/tutti/test/lab/shared-postgres.ts",
     sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),

@@ -98,6 +98,8 @@ async function provide() {
   console.log(`browser: ${output.trim()}`);
   const strace = await run(process.execPath, ["packages/tutti/test/power/provide-strace.ts"], "pipe");
   console.log(`strace: ${strace.output.trim()}`);
+  const postgres = await run(process.execPath, ["packages/tutti/test/store/provide-postgres.ts"], "pipe");
+  console.log(`PostgreSQL: ${postgres.output.trim()}`);
 }
 
 /** @param {string[]} argv */

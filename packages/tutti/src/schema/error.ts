@@ -54,9 +54,12 @@ export const ERRORS = {
   payload_too_large: { status: 413, exit: 2, retryable: false },
   idempotency_mismatch: { status: 422, exit: 4, retryable: false },
   rate_limited: { status: 429, exit: 5, retryable: true },
+  database_refused: { status: 500, exit: 4, retryable: false },
   port_in_use: { status: 409, exit: 4, retryable: true },
   // Other programs, git and the disk.
   server_unreachable: { status: 500, exit: 5, retryable: true },
+  database_unreachable: { status: 500, exit: 5, retryable: true },
+  packages_missing: { status: 500, exit: 2, retryable: false },
   agent_not_startable: { status: 422, exit: 5, retryable: false },
   git_failed: { status: 500, exit: 1, retryable: true },
   git_missing: { status: 500, exit: 5, retryable: false },

@@ -1,0 +1,106 @@
+// A pool of connections to one PostgreSQL database, and a connection that listens.
+import type { Client, Pool, PoolClient } from "pg";
+import { databaseError } from "./database-error.ts";
+import { loadPg } from "./load-pg.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+/** PostgreSQL's type number of `bigint`, which `pg` returns as text by default. */
+const INT8 = 20;
+const CONNECT_MS = 5000;
+/** A network that is cut off drops packets without an error; the socket must notice it by itself. */
+const KEEP_ALIVE_MS = 2000;
+
+export interface Database {
+  readonly pool: Pool;
+  /** Host and name of the database, without the password. */
+  readonly place: string;
+  /** Runs `work` in a transaction on one connection. Every error is a `TuttiError`. */
+  transaction<T>(purpose: string, work: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** Opens a connection outside the pool, such as one for LISTEN. The caller ends it. */
+  connect(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  /** Shown in `pg_stat_activity`. */
+  name?: string;
+  maxConnections?: number;
+}
+
+/** Throws `usage` for an address that is none of PostgreSQL, and `database_unreachable` if the database does not answer. */
+export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: DatabaseOptions): Promise<Database> {
+  checkUrl(url);
+  const pg = await loadPg();
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  const settings = {
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types,
+  };
+  let pool: Pool;
+  let place: string;
+  try {
+    // The constructors parse the address.
+    place = placeOf(new pg.Client(settings));
+    pool = new pg.Pool({ ...settings, max: maxConnections });
+  } catch (error) {
+    throw wrongUrl(error);
+  }
+  // A lost connection rejects the query that runs on it, and an idle one is replaced by the pool.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const failure = (purpose: string) => (error: unknown) => {
+    throw databaseError(error, place, purpose);
+  };
+  const database: Database = {
+    pool,
+    place,
+    async transaction(purpose, work) {
+      const client = await pool.connect().catch(failure("connect"));
+      let broken: Error | undefined;
+      try {
+        await client.query("BEGIN");
+        const result = await work(client);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        // A connection whose rollback fails does not return to the pool.
+        await client.query("ROLLBACK").catch((second: Error) => (broken = second));
+        throw databaseError(error, place, purpose);
+      } finally {
+        client.release(broken);
+      }
+    },
+    async connect() {
+      const client = new pg.Client(settings);
+      client.on("error", () => {});
+      await client.connect().catch(failure("connect"));
+      return client;
+    },
+    close: () => pool.end(),
+  };
+  await pool.query("SELECT 1").catch(async (error: unknown) => {
+    await pool.end();
+    failure("connect")(error);
+  });
+  return database;
+}
+
+function checkUrl(url: string): void {
+  if (!/^postgres(?:ql)?:\/\/\S+$/.test(url)) throw wrongUrl(null);
+}
+
+const wrongUrl = (cause: unknown): TuttiError =>
+  new TuttiError(
+    "usage",
+    "The value of --database-url is no address of PostgreSQL. Write postgres://USER:PASSWORD@HOST:PORT/DATABASE.",
+    { cause },
+  );
+
+const placeOf = ({ database, host, port }: Client): string =>
+  host.startsWith("/") ? `"${database}" at ${host}` : `"${database}" at ${host}:${port}`;

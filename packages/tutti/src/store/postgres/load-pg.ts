@@ -1,0 +1,27 @@
+// Loads the PostgreSQL client, an optional peer dependency that only installations over several machines need.
+import { TuttiError } from "../../schema/error.ts";
+
+type PgModule = (typeof import("pg"))["default"];
+
+/** The packages that `--database-url` needs, with the versions that Tutti is tested with. */
+export const DATABASE_PACKAGES = ["pg@8.23.1"];
+
+export async function loadPg(load: () => Promise<{ default: PgModule }> = () => import("pg")): Promise<PgModule> {
+  try {
+    return (await load()).default;
+  } catch (error) {
+    if (!isMissingPackage(error)) throw error;
+    throw missingPackages(error);
+  }
+}
+
+/** Whether `import()` failed because the package is not installed, and not because the package is broken. */
+export const isMissingPackage = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === "ERR_MODULE_NOT_FOUND";
+
+export const missingPackages = (cause: unknown): TuttiError =>
+  new TuttiError(
+    "packages_missing",
+    `A database needs packages that are not installed. Install them with "npm install ${DATABASE_PACKAGES.join(" ")}".`,
+    { cause },
+  );

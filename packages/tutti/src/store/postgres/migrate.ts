@@ -1,0 +1,26 @@
+// Migrates a database to the current format. Steps are only ever appended. A database of a newer version is rejected.
+import { log } from "./migrations/001-log.ts";
+import type { Database } from "./database.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+const STEPS: readonly string[] = [log];
+/** Any constant: servers that start together migrate one after the other. */
+const LOCK = 7_461_905;
+
+export async function migrateDatabase(database: Database): Promise<void> {
+  await database.transaction("create the tables", async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await client.query("CREATE SCHEMA IF NOT EXISTS tutti");
+    await client.query("CREATE TABLE IF NOT EXISTS tutti.format (version integer NOT NULL)");
+    const { rows } = await client.query<{ version: number }>("SELECT version FROM tutti.format");
+    const version = rows[0]?.version ?? 0;
+    if (version > STEPS.length)
+      throw new TuttiError(
+        "data_folder_newer",
+        `The database ${database.place} was written by a newer version of Tutti (it has format ${version}, this version reads up to ${STEPS.length}). Install that version or use another database.`,
+      );
+    for (const step of STEPS.slice(version)) await client.query(step);
+    await client.query("DELETE FROM tutti.format");
+    await client.query("INSERT INTO tutti.format VALUES ($1)", [STEPS.length]);
+  });
+}

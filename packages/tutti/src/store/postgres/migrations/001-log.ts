@@ -1,0 +1,40 @@
+// The log. `log` has one row; every writer locks it, so that `seq` has no gap and commits are in the order of `seq`.
+//
+// `runs` names the only server that may append to a run. The row with the empty name is the log of all servers.
+// `servers` has one row for each data folder: `epoch` fences an earlier process of the same folder, `beat` changes
+// while the server lives, and `batch` is its last committed write, which resolves a lost acknowledgement.
+// `removals` lets a replica find runs whose events were emptied behind its position.
+export const log = `
+  CREATE TABLE tutti.log (
+    id   uuid   NOT NULL DEFAULT gen_random_uuid(),
+    seq  bigint NOT NULL
+  );
+  INSERT INTO tutti.log (seq) VALUES (0);
+  CREATE TABLE tutti.events (
+    seq     bigint  PRIMARY KEY,
+    run     text    NOT NULL,
+    run_seq bigint  NOT NULL,
+    type    text    NOT NULL,
+    data    text    NOT NULL,
+    at      bigint  NOT NULL,
+    version integer NOT NULL,
+    UNIQUE (run, run_seq)
+  );
+  CREATE TABLE tutti.servers (
+    id    text   PRIMARY KEY,
+    epoch bigint NOT NULL,
+    beat  bigint NOT NULL,
+    batch bigint NOT NULL
+  );
+  CREATE TABLE tutti.runs (
+    run    text   PRIMARY KEY,
+    last   bigint NOT NULL,
+    server text
+  );
+  INSERT INTO tutti.runs (run, last) VALUES ('', 0);
+  CREATE TABLE tutti.removals (
+    n   bigint PRIMARY KEY,
+    run text   NOT NULL,
+    at  bigint NOT NULL
+  );
+`;
