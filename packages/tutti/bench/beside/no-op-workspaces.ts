@@ -3,6 +3,7 @@ import type { Workspaces } from "../../src/workspace/workspace.ts";
 
 export const NO_OP_WORKSPACES: Workspaces = {
   inspect: async (cwd) => ({ root: cwd, prefix: "", head: "base", branch: "main", dirty: false }),
+  locate: async (cwd) => ({ root: cwd, prefix: "", head: "base" }),
   combine: async (_, __, base) => ({ ok: true, commit: base }),
   prepare: async (cwd) => ({ path: cwd }),
   move: async () => {},

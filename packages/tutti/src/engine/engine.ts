@@ -245,13 +245,13 @@ export class Engine {
     for (const folder of mayUse ? new Set(states.map(({ cwd }) => cwd)) : []) {
       mayUse!(folder);
       // The folder may not exist on this machine. If it does, check its repository too.
-      const { root } = await workspaces.inspect(folder).catch((error: unknown) => {
+      const { root } = await workspaces.locate(folder).catch((error: unknown) => {
         if (asTuttiError(error).code === "forbidden") throw error;
         return { root: folder };
       });
       mayUse!(root);
     }
-    // Another import may have added a run during `inspect`.
+    // Another import may have added a run during `locate`.
     this.#checkNew(ids);
     for (const id of ids) this.#importing.add(id);
     try {
@@ -271,7 +271,7 @@ export class Engine {
   async #continued(old: OldRun): Promise<readonly NewEvent[]> {
     if (!old.unfinished) return old.events;
     const { workspaces, world } = this.#options;
-    const place = await workspaces.inspect(stateOf(old).cwd).catch(() => null);
+    const place = await workspaces.locate(stateOf(old).cwd).catch(() => null);
     return place ? continueOldRun(old, place.head, world.now()) : old.events;
   }
 

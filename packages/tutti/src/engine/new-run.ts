@@ -62,7 +62,7 @@ export interface PreparedRun {
 export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
   if (request.message.trim() === "")
     throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
-  const { root, prefix } = await around.workspaces.inspect(request.cwd);
+  const { root, prefix } = await around.workspaces.locate(request.cwd);
   request.mayUse?.(root);
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
   const template = templateFor(request, root, around);

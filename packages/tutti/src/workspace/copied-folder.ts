@@ -85,11 +85,11 @@ export async function commitFolder(repository: Repository): Promise<void> {
   };
   const head = await readRef(repository, BRANCH);
   const tree = await writeWorkingTree(repository, { ...paths, folder: root, skip: [] }, head);
-  if (head !== null && tree === (await treeOf(repository, head))) return keepIndex(paths, head);
+  if (head !== null && tree === (await treeOf(repository, head))) return keepIndex(root, paths, head);
   const message = "Content of the folder";
   const commit = await writeCommit(repository, { tree, parents: head === null ? [] : [head], message });
   await writeRef(repository, BRANCH, commit, head, []);
-  await keepIndex(paths, commit);
+  await keepIndex(root, paths, commit);
 }
 
 /** The command line of git for the repository of a folder, for advice to the user. */

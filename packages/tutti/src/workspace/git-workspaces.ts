@@ -21,6 +21,7 @@ import {
   checkVersion,
   commitOf,
   findCommit,
+  findHead,
   inspect,
   locate,
   treeOf,
@@ -74,15 +75,23 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       const { repository, run } = await openFor(cwd, runId);
       return enqueue(repository.commonDir, () => task(repository, run));
     });
+  const openFirst = async (cwd: string): Promise<Repository> => {
+    await checkVersion();
+    const repository = await open(cwd);
+    await refuseVisibleData(repository, limits);
+    if (repository.isCopy) await enqueue(repository.commonDir, () => commitFolder(repository));
+    return repository;
+  };
   return {
     inspect: (cwd) =>
       guarded(async () => {
-        await checkVersion();
-        const repository = await open(cwd);
-        await refuseVisibleData(repository, limits);
-        if (!repository.isCopy) return inspect(repository);
-        await enqueue(repository.commonDir, () => commitFolder(repository));
-        return { ...(await inspect(repository)), isCopy: true };
+        const repository = await openFirst(cwd);
+        return { ...(await inspect(repository)), ...(repository.isCopy ? { isCopy: true } : {}) };
+      }),
+    locate: (cwd) =>
+      guarded(async () => {
+        const { root, prefix, gitDir } = await openFirst(cwd);
+        return { root, prefix, head: await findHead(root, gitDir) };
       }),
     combine: (cwd, runId, base, commits, message, favour) =>
       guarded(async () => {
@@ -183,7 +192,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await releaseRun(repository, run);
         const moved = recorded ? await new RunBranch(repository, run, runId).restore(recorded) : [];
         unpin(repository, run);
-        await endDialogues();
+        await endDialogues([repository.gitDir, repository.commonDir]);
         return moved;
       }),
     close: async () => {

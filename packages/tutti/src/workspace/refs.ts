@@ -1,10 +1,10 @@
 // Reads and writes refs. Every write is a compare-and-swap and never follows a symbolic ref: an agent can turn its
 // branch into a symbolic ref to the user's branch, and a write or delete would hit that.
-import { lstat, readFile, rm, stat } from "node:fs/promises";
+import { lstat, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
 import { updateRef } from "./dialogue/ref-updates.ts";
-import { exists } from "./folder.ts";
+import { isHash, readRefFiles } from "./disk/ref-files.ts";
 import { items, text } from "./git.ts";
 import { hardenCommit, hardenRef } from "./harden.ts";
 import { findCommit, isAncestor, onRepository, sharedPart, type Repository } from "./repository.ts";
@@ -23,8 +23,10 @@ export async function hasRef(repository: Repository, ref: string): Promise<boole
   return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
 }
 
+/** Lists `prefix`, if it is a ref, and the refs below it. */
 export async function listRefs(repository: Repository, prefix: string): Promise<string[]> {
-  if (!(await mayHave(repository, prefix))) return [];
+  const files = await readRefFiles(repository.commonDir, [prefix]);
+  if (files) return [...files.keys()].sort();
   const args = ["for-each-ref", "--format=%(refname)%00", prefix];
   const { stdout } = await onRepository(repository, "list refs", args);
   return items(stdout)
@@ -32,15 +34,15 @@ export async function listRefs(repository: Repository, prefix: string): Promise<
     .filter((ref) => ref !== "");
 }
 
-/** Usually the files show that no ref begins with `prefix`, without a git process. */
-async function mayHave({ commonDir }: Repository, prefix: string): Promise<boolean> {
-  if ((await exists(join(commonDir, prefix))) || (await exists(join(commonDir, "reftable")))) return true;
-  return (await readFile(join(commonDir, "packed-refs"), "utf8").catch(() => "")).includes(prefix);
-}
-
-/** Reads the commits of all refs that match one of the `patterns`, in one call. */
-export async function listCommits(repository: Repository, patterns: readonly string[]): Promise<Map<string, string>> {
-  const args = ["for-each-ref", "--format=%(objectname) %(refname)", ...patterns];
+/** Reads the commits of all refs that `listRefs` lists for one of the `prefixes`. */
+export async function listCommits(repository: Repository, prefixes: readonly string[]): Promise<Map<string, string>> {
+  const files = await readRefFiles(repository.commonDir, prefixes);
+  // Only git resolves a ref that names another one.
+  if (files && [...files.values()].every(isHash)) {
+    const found = await Promise.all(Array.from(files.values(), (value) => findCommit(repository, value)));
+    return new Map([...files.keys()].flatMap((ref, i) => (found[i] ? [[ref, found[i]] as const] : [])));
+  }
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", ...prefixes];
   const { stdout } = await onRepository(repository, "list refs", args);
   const lines = text(stdout).split("\n");
   return new Map(

@@ -2,6 +2,7 @@
 // trusted, because an agent can rewrite it.
 import { readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { isHash } from "./disk/ref-files.ts";
 import { text } from "./git.ts";
 import { isInside } from "./workspace-paths.ts";
 import { findCommit, onRepository, type Repository } from "./repository.ts";
@@ -47,6 +48,7 @@ export async function headRefOf(repository: Repository, worktree?: Registration)
   // Usually the HEAD file names the branch. With the reftable backend it names an invalid ref, so ask git.
   const [, ref] = /^ref: (refs\/heads\/[^\s.][^\s]*)\n$/.exec(written) ?? [];
   if (ref !== undefined) return ref;
+  if (isHash(written.trim())) return null;
   const args = ["symbolic-ref", "--quiet", worktree === undefined ? "HEAD" : `worktrees/${worktree.id}/HEAD`];
   const { code, stdout } = await onRepository(repository, "read a worktree's HEAD", args, { accept: [1, 128] });
   return code === 0 ? text(stdout).trim() : null;

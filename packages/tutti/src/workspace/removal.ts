@@ -8,10 +8,10 @@ import { hardenRemoval } from "./harden.ts";
 import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
 import { checkoutsOf, deregister, headLogOf, headOf, registrations, type Registration } from "./registry.ts";
-import { findCommit, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
+import { findCommit, isNearAncestor, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
 import { writeCommit } from "./write-commit.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
-import { clearScratch } from "./working-tree.ts";
+import { clearScratch, forgetTree } from "./working-tree.ts";
 
 /** Also cleans up a workspace that was never completed. */
 export async function removeWorkspace(repository: Repository, run: RunPaths, paths: WorkspacePaths): Promise<void> {
@@ -22,6 +22,7 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
   for (const nested of inside)
     await keepWork(repository, run, { ...paths, path: nested.path ?? "" }, worktrees, nested);
   await keepWork(repository, run, paths, worktrees, registration);
+  forgetTree(paths.path);
   await deleteFolder(paths.path, paths.runFolder, [repository.root, repository.commonDir]);
   const half = worktrees.filter((entry) => isHalfMade(entry, paths));
   for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
@@ -70,7 +71,11 @@ async function leftCommits(
   registration: Registration,
   known: readonly string[],
 ): Promise<string[]> {
-  const visited = (await headLogOf(registration)).filter((commit) => !known.includes(commit));
+  const visited: string[] = [];
+  for (const commit of await headLogOf(registration)) {
+    const near = known.map((descendant) => isNearAncestor(repository, commit, descendant));
+    if (!(await Promise.all(near)).includes(true)) visited.push(commit);
+  }
   if (visited.length === 0) return [];
   // `--ignore-missing` skips hashes that the agent has invented.
   const args = ["rev-list", "--ignore-missing", ...visited, "--not", ...known];

@@ -104,7 +104,7 @@ function notFound(cwd: string, reason: string): TuttiError {
 export async function inspect(repository: Repository): Promise<RepositoryFacts> {
   const { root, prefix, gitDir } = repository;
   const options = { cwd: root, gitDir, workTree: root };
-  const head = (await findObject("HEAD^{commit}", options)) ?? (await explainHead(root, options));
+  const head = await findHead(root, gitDir);
   // Without `--ignore-submodules` git would start itself inside submodules, with their configuration.
   const flags = ["--untracked-files=normal", "--ignore-submodules=dirty", "--branch", "--no-ahead-behind"];
   const args = ["status", "--porcelain=v2", "-z", ...flags];
@@ -119,6 +119,11 @@ export async function inspect(repository: Repository): Promise<RepositoryFacts> 
     dirty: lines.some((line) => !line.startsWith("# ")),
     ...(await findGaps(repository, options)),
   };
+}
+
+export async function findHead(root: string, gitDir: string): Promise<string> {
+  const options = { cwd: root, gitDir, workTree: root };
+  return (await findObject("HEAD^{commit}", options)) ?? explainHead(root, options);
 }
 
 /** Git checks out neither submodules nor, without its filter, the content of large files in a new worktree. */
@@ -221,7 +226,11 @@ const NEAR = 100;
 const NEAR_PARENTS = 8;
 
 /** Reads the history of `commit` until it meets `ancestor` or older commits. Null: it is too long or incomplete. */
-async function isNearAncestor(repository: Repository, ancestor: string, commit: string): Promise<boolean | null> {
+export async function isNearAncestor(
+  repository: Repository,
+  ancestor: string,
+  commit: string,
+): Promise<boolean | null> {
   if (ancestor === commit) return true;
   const found = new Set([commit]);
   const older = await nearParents(repository, ancestor);

@@ -35,7 +35,7 @@ async function takeSnapshot(
   const tree = await treeOfWorkspace(repository, paths, worktrees, parent);
   const commit = await commitFor(repository, paths, { tree, parent, start, message });
   // The removal of the workspace then finds no difference, without reading the files again.
-  await keepIndex(paths, commit);
+  await keepIndex(paths.path, paths, commit);
   await replaceRef(repository, paths.ref, commit, start);
   // The snapshot contains everything that `saveWork` has saved.
   if ((await readRef(repository, savedRef(paths))) !== null) await deleteRef(repository, savedRef(paths));

@@ -8,6 +8,7 @@ import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile
 import { relative } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
+import { isUnchanged, readStamp, type FolderStamp } from "./disk/folder-stamp.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
 import { treeOf, type Repository } from "./repository.ts";
@@ -23,12 +24,64 @@ export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedComm
 /** Git's mode for a commit of another repository. */
 const GITLINK = "160000";
 
+/** The tree of a folder whose files have `stamp`. `index` lists it if `isIndexed`. */
+interface KnownTree {
+  stamp: FolderStamp;
+  tree: string;
+  /** The tree of the commit from which it was made. */
+  from: string;
+  skip: string;
+  isIndexed: boolean;
+}
+
+/** The last tree of each folder. */
+const knownTrees = new Map<string, KnownTree>();
+/** More than the open workspaces of one server. A forgotten tree is only computed again. */
+const MAX_KNOWN = 1000;
+
 /** Writes the files of the folder as a tree. `base` decides which ignored paths are tracked anyway. */
 export async function writeWorkingTree(
   repository: Repository,
   work: WorkingTree,
   base: string | null,
 ): Promise<string> {
+  const from = base === null ? "" : await treeOf(repository, base);
+  const known = await reuseTree(work, from);
+  if (known !== null) return known;
+  // Read before git reads the files, so that a later change does not go unnoticed.
+  const stamp = readStamp(work.folder);
+  const tree = await fillOrAllow(repository, work, base);
+  remember(work.folder, stamp && { stamp, tree, from, skip: work.skip.join("\0"), isIndexed: false });
+  return tree;
+}
+
+function remember(folder: string, known: KnownTree | null): void {
+  knownTrees.delete(folder);
+  if (knownTrees.size >= MAX_KNOWN) knownTrees.clear();
+  if (known) knownTrees.set(folder, known);
+}
+
+/** A new workspace has exactly the files of `tree`, which its index lists. */
+export function rememberCheckout(folder: string, tree: string): void {
+  const stamp = readStamp(folder);
+  remember(folder, stamp && { stamp, tree, from: tree, skip: "", isIndexed: true });
+}
+
+/** Call it when anything but the agent changes or removes the files. */
+export const forgetTree = (folder: string): void => remember(folder, null);
+
+/** Returns the tree of the last time if nothing has changed since. Then the scratch index lists it as well. */
+async function reuseTree(work: WorkingTree, from: string): Promise<string | null> {
+  const known = knownTrees.get(work.folder);
+  if (!known?.isIndexed || known.skip !== work.skip.join("\0")) return null;
+  if ((from !== known.from && from !== known.tree) || !isUnchanged(work.folder, known.stamp)) return null;
+  if (!(await exists(work.index))) return null;
+  await clearScratch(work.scratchIndex);
+  await copyIndex(work.index, work.scratchIndex);
+  return known.tree;
+}
+
+async function fillOrAllow(repository: Repository, work: WorkingTree, base: string | null): Promise<string> {
   try {
     return await fill(repository, work, base);
   } catch (error) {
@@ -91,14 +144,17 @@ export async function copyIndex(from: string, to: string): Promise<void> {
 /** Contains the boot id, because a power cut may truncate an index. */
 const indexMark = (commit: string): string => `${bootId()} ${commit}`;
 
-/** Makes the scratch index, which lists `commit`, the index of the workspace. */
+/** Makes the scratch index, which lists `commit`, the index of the workspace `folder`. */
 export async function keepIndex(
+  folder: string,
   { index, indexedCommit, scratchIndex }: Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex">,
   commit: string,
 ): Promise<void> {
   await rm(indexedCommit, { force: true });
   await rename(scratchIndex, index);
   await writeFile(indexedCommit, indexMark(commit), { mode: 0o600 });
+  const known = knownTrees.get(folder);
+  if (known) knownTrees.set(folder, { ...known, isIndexed: true });
 }
 
 interface Differences {

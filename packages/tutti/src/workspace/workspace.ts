@@ -87,6 +87,8 @@ export interface Workspaces {
    * Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing.
    */
   inspect(cwd: string): Promise<RepositoryFacts>;
+  /** Like `inspect`, without a look at the files. */
+  locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head">>;
   /**
    * Merges `commits` into `base` in this order, without a checkout. Fast-forwards if one side contains the other. The
    * same input always gives the same commit. With `favour`, conflicts are settled as in `integrate`.

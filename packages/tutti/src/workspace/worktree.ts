@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { environmentFault, isTooSmall } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
+import { updateRef } from "./dialogue/ref-updates.ts";
+import { addWorktree } from "./disk/add-worktree.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
 import { isVisibleIn } from "./guard/folder-limits.ts";
@@ -11,9 +13,9 @@ import { storePinned } from "./guard/pinned-settings.ts";
 import { isInside, type WorkspacePaths, type RunPaths } from "./workspace-paths.ts";
 import { keepReachable, shortHash } from "./refs.ts";
 import { headOf, healRegistrations, registrations, type Registration } from "./registry.ts";
-import { commitOf, isAncestor, onRepository, type Repository } from "./repository.ts";
+import { commitOf, isAncestor, onRepository, sharedPart, treeOf, type Repository } from "./repository.ts";
 import { commitLoose, removeWorkspace } from "./removal.ts";
-import { copyIndex, keepIndex } from "./working-tree.ts";
+import { copyIndex, forgetTree, keepIndex, rememberCheckout } from "./working-tree.ts";
 
 export async function prepareWorktree(
   repository: Repository,
@@ -68,18 +70,17 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 }
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
-  // A detached HEAD, so that the agents' work adds nothing to the user's list of branches.
-  const args = ["worktree", "add", "--detach", paths.path, start];
   const purpose = `make the workspace ${paths.path}`;
   try {
-    await onRepository(repository, purpose, args);
+    await addWorktree(repository, paths.path, start, purpose);
   } catch (error) {
     throw (await explainFullDisk(repository, paths, start, purpose, error)) ?? error;
   }
   const registration = await findRegistration(repository, paths);
   await writeFile(paths.boot, bootId(), { mode: 0o600 });
   await copyIndex(join(registration.adminDir, "index"), paths.scratchIndex);
-  await keepIndex(paths, start);
+  await keepIndex(paths.path, paths, start);
+  rememberCheckout(paths.path, await treeOf(repository, start));
 }
 
 async function findRegistration(repository: Repository, paths: WorkspacePaths): Promise<Registration> {
@@ -136,12 +137,12 @@ export async function moveWorktree(
   }
   // Between two turns of the main session, the run's branch often stays where it was.
   const isThere = loose === null && head === commit && (await exists(paths.index));
-  if (!isThere) await checkOut(repository, paths, commit);
+  if (!isThere) await checkOut(repository, paths, commit, { isClean: loose === null });
   await detach(repository, registration, head, commit);
   // The agent's index is replaced as a whole. A lock here belongs to a git that has died.
   await rm(join(registration.adminDir, "index.lock"), { force: true });
   await copyIndex(paths.scratchIndex, join(registration.adminDir, "index"));
-  await keepIndex(paths, commit);
+  await keepIndex(paths.path, paths, commit);
   await workFolder(repository, paths);
 }
 
@@ -156,15 +157,21 @@ async function detach(
   const purpose = `set the HEAD of ${name}`;
   // `update-ref` reads the old value and fails on a damaged one, which `symbolic-ref` overwrites.
   if (head === null) await onRepository(repository, purpose, ["symbolic-ref", name, "refs/heads/tutti-none"]);
-  await onRepository(repository, purpose, ["update-ref", "--no-deref", name, commit]);
+  await updateRef({ ref: name, commit }, sharedPart(repository));
 }
 
 /** Makes the files equal to the commit. Ignored files and repositories that the agent created stay. */
-async function checkOut(repository: Repository, paths: WorkspacePaths, commit: string): Promise<void> {
+async function checkOut(
+  repository: Repository,
+  paths: WorkspacePaths,
+  commit: string,
+  { isClean }: { isClean: boolean },
+): Promise<void> {
   const { path, scratchIndex } = paths;
   const { commonDir: gitDir, settings } = repository;
   const where = { cwd: path, gitDir, workTree: path, indexFile: scratchIndex, settings };
   const purpose = `move the workspace ${path}`;
+  forgetTree(path);
   await git(purpose, ["read-tree", "--reset", "-u", commit], where);
-  await git(purpose, ["clean", "--quiet", "--force", "-d"], where);
+  if (!isClean) await git(purpose, ["clean", "--quiet", "--force", "-d"], where);
 }

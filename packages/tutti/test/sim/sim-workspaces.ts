@@ -6,7 +6,13 @@ import type { Folder, Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
-import type { Favour, WorkspaceSnapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+import type {
+  Favour,
+  RepositoryFacts,
+  WorkspaceSnapshot,
+  WorkspaceKey,
+  Workspaces,
+} from "../../src/workspace/workspace.ts";
 
 export const ROOT = "/repo";
 export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
@@ -26,11 +32,12 @@ export function simWorkspaces(parts: Parts): Workspaces {
       breakDown(parts, label);
       return effect();
     });
+  const facts = (): RepositoryFacts => {
+    return { root: ROOT, prefix: "", head: repository.head, branch: "main", dirty: false };
+  };
   return {
-    inspect: () =>
-      effects.act("inspect", () => {
-        return { root: ROOT, prefix: "", head: repository.head, branch: "main", dirty: false };
-      }),
+    inspect: () => effects.act("inspect", facts),
+    locate: () => effects.act("inspect", facts),
     combine: (_, __, base, commits, message, favour) =>
       act("combine", () => combine(repository, base, commits, message, favour)),
     prepare: (_, key, start) =>

@@ -19,8 +19,8 @@ interface PendingRequest extends DialogueRequest<unknown> {
   reject: (error: unknown) => void;
 }
 
-/** The process ends after this time without a request. */
-const IDLE_MS = 5000;
+/** The process ends after this time without a request. Most turns of an agent are shorter. */
+const IDLE_MS = 60_000;
 /** Far longer than any request takes. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -38,9 +38,10 @@ export function ask<T>(args: readonly string[], request: DialogueRequest<T>, opt
   return dialogue.send(request);
 }
 
-/** Resolves when no process of a dialogue is left. */
-export async function endDialogues(): Promise<void> {
-  await Promise.all(Array.from(dialogues.values(), (dialogue) => dialogue.end()));
+/** Resolves when no process of a dialogue is left, of these git folders or of all. */
+export async function endDialogues(gitDirs?: readonly string[]): Promise<void> {
+  const ended = [...dialogues].filter(([key]) => !gitDirs || gitDirs.some((folder) => key.startsWith(`${folder}\0`)));
+  await Promise.all(ended.map(([, dialogue]) => dialogue.end()));
 }
 
 class GitDialogue {

@@ -1,8 +1,8 @@
 // Compares the user's refs, HEAD and settings, which all sessions share. Only `mergeResult`, which the user
 // orders, changes them.
-import { readFile, readdir } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { exists } from "../folder.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readRefFiles } from "../disk/ref-files.ts";
 import { items, text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RepositoryChanges, RepositoryState } from "../workspace.ts";
@@ -14,8 +14,9 @@ const MAX_REPORTED = 100;
 
 export async function readState(repository: Repository): Promise<RepositoryState> {
   const { gitDir, commonDir } = repository;
-  const isTable = await exists(join(commonDir, "reftable"));
-  const refs = isTable ? await askForRefs(repository) : await readRefs(commonDir);
+  // Every turn compares the refs.
+  const files = await readRefFiles(commonDir, ["refs/heads", "refs/tags"]);
+  const refs = files ? withoutOwn(files) : await askForRefs(repository);
   // A table keeps HEAD itself. Then the file helps only for a detached HEAD, or a branch without a commit.
   if (!refs.has("HEAD")) refs.set("HEAD", (await read(join(gitDir, "HEAD"))).replace(/^ref: /, "").trim());
   return { refs, config: await read(join(commonDir, "config")) };
@@ -23,22 +24,8 @@ export async function readState(repository: Repository): Promise<RepositoryState
 
 const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
 
-/** Every turn compares the refs, so this reads git's files instead of starting git. */
-async function readRefs(commonDir: string): Promise<Map<string, string>> {
-  const refs = new Map<string, string>();
-  const set = (ref: string, commit: string): void => void (OWN.test(ref) || refs.set(ref, commit));
-  const packed = await read(join(commonDir, "packed-refs"));
-  for (const [, commit, ref] of packed.matchAll(/^([0-9a-f]+) (refs\/(?:heads|tags)\/.*)$/gm)) set(ref!, commit!);
-  // A file of its own wins over the packed value.
-  for (const top of ["refs/heads", "refs/tags"]) {
-    const entries = await readdir(join(commonDir, top), { recursive: true, withFileTypes: true }).catch(() => []);
-    for (const { parentPath, name } of entries.filter((entry) => !entry.isDirectory())) {
-      const ref = relative(commonDir, join(parentPath, name));
-      if (!ref.endsWith(".lock")) set(ref, (await read(join(commonDir, ref))).trim());
-    }
-  }
-  return refs;
-}
+const withoutOwn = (refs: ReadonlyMap<string, string>): Map<string, string> =>
+  new Map([...refs].filter(([ref]) => !OWN.test(ref)));
 
 /** Only git reads the reftable format. */
 async function askForRefs(repository: Repository): Promise<Map<string, string>> {

@@ -3,7 +3,15 @@
 import { items, text } from "../git.ts";
 import { hardenCommit } from "../harden.ts";
 import type { RunPaths } from "../workspace-paths.ts";
-import { commitOf, isAncestor, newestDate, onRepository, type Repository } from "../repository.ts";
+import {
+  commitOf,
+  isAncestor,
+  isNearAncestor,
+  newestDate,
+  onRepository,
+  treeOf,
+  type Repository,
+} from "../repository.ts";
 import { writeCommit } from "../write-commit.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Merge } from "../workspace.ts";
@@ -53,6 +61,11 @@ export async function mergeOne(
 
 /** Creates the merge commit, also where a fast-forward is possible. */
 export async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
+  if (await isNearAncestor(repository, ours, theirs))
+    return {
+      ok: true,
+      commit: await commitMerge(repository, await treeOf(repository, theirs), [ours, theirs], message),
+    };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
   const { code, stdout } = await onRepository(repository, `merge ${theirs}`, args, { accept: [1] });
   const [tree = "", ...conflicts] = items(stdout);

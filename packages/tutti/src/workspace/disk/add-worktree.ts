@@ -1,0 +1,56 @@
+// Registers a worktree like `git worktree add`, which starts two more processes and refreshes all files.
+import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { exists } from "../folder.ts";
+import { git } from "../git.ts";
+import { onRepository, type Repository } from "../repository.ts";
+
+/** Creates `path` with the files of `commit` and a detached HEAD */
+export async function addWorktree(
+  repository: Repository,
+  path: string,
+  commit: string,
+  purpose: string,
+): Promise<void> {
+  if (await hasUnusualLayout(repository)) {
+    // A detached HEAD, so that the agents' work adds nothing to the user's list of branches.
+    await onRepository(repository, purpose, ["worktree", "add", "--detach", path, commit]);
+    return;
+  }
+  const { commonDir, settings } = repository;
+  const adminDir = await reserveEntry(commonDir, basename(path));
+  const lock = join(adminDir, "locked");
+  // Without the lock, `git gc` would delete an entry whose files do not exist yet.
+  await writeFile(lock, "initializing\n");
+  await writeFile(join(adminDir, "HEAD"), `${commit}\n`);
+  await writeFile(join(adminDir, "commondir"), "../..\n");
+  await writeFile(join(adminDir, "gitdir"), `${join(path, ".git")}\n`);
+  await mkdir(path);
+  await writeFile(join(path, ".git"), `gitdir: ${adminDir}\n`);
+  await git(purpose, ["read-tree", "--reset", "-u", commit], { cwd: path, gitDir: adminDir, workTree: path, settings });
+  await rm(lock);
+}
+
+/** In these repositories git stores more in a new entry than the files that `addWorktree` writes. */
+async function hasUnusualLayout({ commonDir, gitDir }: Repository): Promise<boolean> {
+  const signs = [join(commonDir, "reftable"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
+  return (await Promise.all(signs.map(exists))).some(Boolean);
+}
+
+/** The name of an entry is free to choose. Git also appends a number if the folder's name is taken. */
+async function reserveEntry(commonDir: string, name: string): Promise<string> {
+  const folder = join(commonDir, "worktrees");
+  const { mode } = await stat(commonDir);
+  if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, mode);
+  for (let number = 0; ; number++) {
+    const adminDir = join(folder, number === 0 ? name : `${name}${number}`);
+    try {
+      await mkdir(adminDir);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
+      throw error;
+    }
+    await chmod(adminDir, mode);
+    return adminDir;
+  }
+}
