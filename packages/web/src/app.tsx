@@ -40,7 +40,7 @@ function pageOf(route: PageRoute): ReactNode {
     case "new":
       return <NewRunPage from={route.from} after={route.after} />;
     case "run":
-      return <RunPage key={route.id} id={route.id} opened={route.session} tab={route.tab} task={route.task} />;
+      return <RunPage key={route.id} id={route.id} place={route} />;
     case "costs":
       return <CostsPage by={route.by} />;
     case "machine":

@@ -1,4 +1,4 @@
-// Streams a JSON array item by item: the client's reading sets the pace, so a client that does not read costs the memory
+// Streams a JSON array or a text item by item: the client's reading sets the pace, so a client that does not read costs the memory
 // of one chunk.
 import { ReadPace } from "./read-pace.ts";
 
@@ -14,18 +14,20 @@ export function streamArray(items: Iterable<string>, status = 200): Promise<Resp
 
 /** Joins short texts to chunks. Rejects with an exception before the first chunk; a later one aborts the connection. */
 export async function streamText(
-  texts: Iterable<string>,
+  texts: Iterable<string> | AsyncIterable<string>,
   status: number,
   type: string,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const remaining = texts[Symbol.iterator]();
+  const remaining = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
   const encoder = new TextEncoder();
   const nextChunk = async (): Promise<Uint8Array | null> => {
     await pace.turn();
     let chunk = "";
     while (chunk.length < CHUNK_CHARACTERS) {
-      const { value, done } = remaining.next();
+      const step = remaining.next();
+      // An `await` for each of very many items would take most of the time.
+      const { value, done } = step instanceof Promise ? await step : step;
       if (done) break;
       chunk += value;
     }

@@ -310,6 +310,7 @@ export const CASES: Record<RouteKey, Cases> = {
   "GET /api/orchestrator/:id/workers/stats": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/workers/:key": { success: workerOfEnded, wrong: unknownWorker },
   "GET /api/orchestrator/:id/workers/:key/transcript": { success: workerOfEnded, wrong: unknownWorker },
+  "GET /api/orchestrator/:id/workers/:key/transcript/export": { success: workerOfEnded, wrong: unknownWorker },
   "POST /api/orchestrator/:id/workers/:key/pause": {
     success: busyWorker,
     wrong: unknownWorker,

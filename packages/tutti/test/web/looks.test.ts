@@ -56,6 +56,15 @@ async function views(stage: Stage): Promise<[string, string][]> {
     ["transcript", `/runs/${halfway.id}?session=invoices`],
     ["finished", `/runs/${finished.id}`],
     ["degraded", `/runs/${degraded.id}`],
+    ["checks", `/runs/${degraded.id}?tab=checks&session=payments&part=attempts`],
+    // Other tests check these with axe-core, so they only need to be looked at.
+    ...(screenshotFolder
+      ? ([
+          ["plan-tab", `/runs/${halfway.id}?tab=plan`],
+          ["cost-tab", `/runs/${finished.id}?tab=cost&session=invoices&part=changes`],
+          ["timeline", `/runs/${degraded.id}?tab=log&session=invoices&part=checks`],
+        ] satisfies [string, string][])
+      : []),
   ];
 }
 
@@ -63,9 +72,10 @@ async function checkView(stage: Stage, name: string, path: string): Promise<void
   const page = await stage.page(path, { colorScheme: "light" });
   await page.getByText("Live", { exact: true }).waitFor();
   await page.locator("main h1").waitFor();
-  if (path.startsWith("/runs/orch") && name !== "changes") await page.locator(".task-node").first().waitFor();
+  if (path.startsWith("/runs/orch") && !path.includes("tab=")) await page.locator(".task-node").first().waitFor();
   if (name === "transcript") await page.getByText("Prompt 1").waitFor();
   if (name === "inbox") await page.getByRole("button", { name: "Confirm plan" }).waitFor();
+  if (name === "checks") await page.getByRole("list", { name: "Attempts" }).getByText("Attempt 1").waitFor();
   if (name === "changes") await page.locator(".file-diff").first().waitFor();
   if (name === "new-run") await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
   await saveScreenshot(page, `${name}-light`);

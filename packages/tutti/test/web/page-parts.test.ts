@@ -1,7 +1,9 @@
 // Modules of the page that need no browser.
 import { describe, expect, test } from "vitest";
+import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { byCost } from "../../../web/src/inbox/item-look.ts";
+import { subAgentsOf } from "../../../web/src/inspector/sub-agents-of.ts";
 import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
 import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
@@ -22,6 +24,7 @@ import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
+import type { Run } from "../../src/schema/run.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
 describe("`layOut`", () => {
@@ -61,6 +64,57 @@ describe("`layOut`", () => {
     ]);
     expect([...nodes.keys()]).toEqual(["a", "b"]);
   });
+});
+
+describe("`groupStages`", () => {
+  const plan = [
+    { id: "a", dependencies: [] },
+    { id: "b", dependencies: [] },
+    { id: "c", dependencies: ["a"] },
+    { id: "d", dependencies: ["a", "b"] },
+    { id: "e", dependencies: ["c", "nowhere"] },
+  ];
+  const stages = [["a", "b"], ["c", "d"], ["e"]];
+
+  test("replaces the tasks of each closed stage by one node with their dependencies", () => {
+    const { shapes, closed } = groupStages(plan, stages, new Set([1]));
+    expect(shapes).toEqual([
+      { id: "a", dependencies: [] },
+      { id: "b", dependencies: [] },
+      { id: "stage 2", dependencies: ["a", "b"] },
+      // A stage of one task stays this task.
+      { id: "e", dependencies: ["stage 2", "nowhere"] },
+    ]);
+    expect([...closed]).toEqual([["stage 2", { number: 2, tasks: ["c", "d"] }]]);
+    expect(groupStages(plan, [], new Set()).shapes).toEqual(plan);
+    expect(stagesOf(stages, new Set(["d", "e"]))).toEqual([2, 3]);
+  });
+});
+
+test("`subAgentsOf` lists the sub-agents of a task below the ones that started them", () => {
+  const subagent = (startedAt: number, taskId: string | null, parentSessionId?: string) => ({
+    sessionId: "s",
+    taskId,
+    taskToolId: null,
+    description: null,
+    startedAt,
+    endedAt: null,
+    ...(parentSessionId !== undefined && { parentSessionId }),
+  });
+  const subagents = {
+    late: subagent(3, "a"),
+    early: subagent(1, "a"),
+    child: subagent(4, "a", "early"),
+    main: subagent(2, null),
+  };
+  const rows = (taskId: string | null) =>
+    subAgentsOf({ subagents } as unknown as Run, taskId).map(([id, , depth]) => [id, depth]);
+  expect(rows("a")).toEqual([
+    ["early", 0],
+    ["child", 1],
+    ["late", 0],
+  ]);
+  expect(rows(null)).toEqual([["main", 0]]);
 });
 
 describe("Untrusted text", () => {
@@ -294,12 +348,11 @@ test("`splitPatch` numbers the lines of both versions", () => {
 });
 
 test("Every address is read back as it was written", () => {
-  expect(readRoute(runAddress("orch_1", "task.one", "changes"))).toEqual({
-    view: "run",
-    id: "orch_1",
-    session: "task.one",
-    tab: "changes",
-    task: null,
+  const place = { tab: "changes", task: "b", session: "task.one", part: "attempts", attempt: 2, entry: 7 } as const;
+  expect(readRoute(runAddress("orch_1", place))).toEqual({ view: "run", id: "orch_1", ...place });
+  expect(runAddress("orch_1")).toBe("/runs/orch_1");
+  expect(readRoute("/runs/orch_1?tab=nowhere&part=nothing&attempt=x&entry=-1")).toEqual({
+    ...readRoute("/runs/orch_1"),
   });
   expect(readRoute(runsAddress({ state: "failed", text: "a b&c" }))).toEqual({
     view: "runs",

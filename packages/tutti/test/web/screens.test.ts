@@ -130,6 +130,19 @@ describe("The inbox", () => {
       await page.getByRole("button", { name: "Retry all failed" }).click();
       await untilStatus(page, "a", "Completed");
       await untilStatus(page, "b", "Completed");
+      // The panel of a task lists every attempt with its reason; a click opens the transcript of this attempt.
+      await page.locator('.task-node[data-task="a"]').click();
+      await page.getByRole("link", { name: "Attempts 2" }).click();
+      const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
+      await attempts.nth(1).waitFor();
+      expect(await attempts.allInnerTexts()).toEqual([
+        expect.stringMatching(/Completed[\s\S]*Attempt 2/),
+        expect.stringMatching(/Failed[\s\S]*Attempt 1[\s\S]*no luck/),
+      ]);
+      await attempts.nth(1).getByRole("link", { name: "Attempt 1" }).click();
+      await page.getByText('"error": "no luck"').waitFor({ state: "attached" });
+      expect(await page.getByLabel("Attempt").inputValue()).toBe("1");
+      await page.getByRole("button", { name: "Close the transcript" }).click();
       await page.getByText("Will it rain?").waitFor();
       for (const task of ["c", "d"]) {
         const question = page.getByRole("region", { name: `Question of ${task}` });
@@ -200,16 +213,26 @@ describe("A plan", () => {
     "of many tasks is a table first, and its graph starts at the tasks at work",
     onStage(async (stage) => {
       const first = Array.from({ length: 60 }, (_, i) => ({ id: `t${i}`, dependencies: i < 20 ? [] : [`t${i - 20}`] }));
-      const hangs = { match: { role: "worker", task: "t1" }, turns: [{ say: "hm", then: "hang" }] };
-      const id = await confirmed(stage, [...mainSession(first), hangs, goodWorker], "Write sixty pages");
+      const hangs = { match: { role: "worker" }, turns: [{ say: "hm", then: "hang" }] };
+      const id = await confirmed(stage, [...mainSession(first), hangs], "Write sixty pages");
+      await stage.engine.until(id, ({ workers }) => workers["t1"]?.session.turn != null);
       const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
       await page.getByRole("region", { name: "Table of tasks" }).waitFor();
       await page.getByLabel("Find tasks").fill("t41");
       await page.locator('[data-row="t41"]').waitFor();
       expect(await page.locator("[data-row]").count()).toBe(1);
-      await stage.engine.until(id, ({ workers }) => workers["t1"]?.session.turn != null);
       await page.getByRole("button", { name: "Graph" }).click();
       const node = page.locator('.task-node[data-task="t1"]');
+      // Only the stage at work is open. A click opens another one, and a second click closes it.
+      await node.waitFor();
+      expect(await page.locator("[data-stage]").allInnerTexts()).toEqual([
+        expect.stringMatching(/Stage 2\s+20 tasks[\s\S]*20 waiting/),
+        expect.stringContaining("Stage 3"),
+      ]);
+      await page.locator('[data-stage="3"]').click();
+      await page.locator('[data-stage="3"]').waitFor({ state: "detached" });
+      await page.getByRole("group", { name: "Open stages" }).getByRole("button", { name: "Stage 3" }).click();
+      await page.locator('[data-stage="3"]').waitFor();
       await page.getByRole("button", { name: "Tasks at work" }).click();
       await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
       expect(await page.locator(".react-flow__minimap").count()).toBe(1);
@@ -220,6 +243,7 @@ describe("A plan", () => {
       expect(await violations(page)).toEqual([]);
       await page.getByRole("button", { name: "Timeline" }).click();
       await page.locator(".timeline-bar").first().waitFor();
+      await page.getByText("longest chain").waitFor();
       // A wider node than its header would cut the name of the task.
       await page.getByRole("button", { name: "Graph" }).click();
       await node.waitFor();
@@ -270,6 +294,17 @@ describe("A run", () => {
       expect(await page.getByRole("textbox", { name: "Command that undoes it" }).inputValue()).toMatch(
         /^git .*reset --keep /,
       );
+      await page.getByRole("link", { name: "Plan", exact: true }).click();
+      await page.getByRole("heading", { name: "Plan 1 task in 1 stage" }).waitFor();
+      await page.getByText("Do a", { exact: true }).waitFor();
+      await page.getByRole("link", { name: "Checks", exact: true }).click();
+      await page.getByText("wrote a", { exact: true }).waitFor();
+      expect(await page.locator(".claim").innerText()).toMatch(/The worker says[\s\S]*Tutti saw[\s\S]*docs\/a\.md/);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("link", { name: "Cost", exact: true }).click();
+      await page.getByRole("row", { name: /^a .*\$0\.01/ }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("link", { name: "Changes", exact: true }).click();
       await page.reload();
       await page.getByRole("button", { name: "Drop", exact: true }).click();
       await page.getByRole("button", { name: "Yes, drop" }).click();
@@ -339,6 +374,35 @@ describe("A run", () => {
       await page.getByLabel("Message to a").fill("Be brief");
       await page.getByRole("button", { name: "Send" }).click();
       await expect.poll(() => stage.engine.get(id)!.messages.map(({ text }) => text)).toEqual(["Be brief"]);
+
+      // A link to an entry opens the part around it. The whole transcript can be downloaded.
+      asked.length = 0;
+      await page.goto(`${stage.url}/runs/${id}?session=a&entry=50`);
+      await transcript.locator(".entry.is-linked").waitFor();
+      expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/^50\s+Tool48/);
+      expect(asked).toEqual([expect.stringMatching(/after=0&limit=300/)]);
+      await expect
+        .poll(() =>
+          page.evaluate("document.querySelector('.entry.is-linked').getBoundingClientRect().top < innerHeight"),
+        )
+        .toBe(true);
+      await transcript.getByRole("button", { name: "Show later" }).click();
+      await expect.poll(() => transcript.locator(".entry").count()).toBe(600);
+      const lines = await page.evaluate(
+        "fetch(document.querySelector('a[download]').href).then((response) => response.text())",
+      );
+      expect(
+        String(lines)
+          .trim()
+          .split("\n")
+          .map((line) => (JSON.parse(line) as { n: number }).n),
+      ).toEqual(Array.from({ length: 702 }, (_, index) => index + 1));
+      await stage.engine.subSessions.register("child-1", stage.engine.get(id)!.workers["a"]!.sessionId);
+      await page.getByRole("link", { name: "Sub-sessions 1" }).click();
+      await page.getByRole("list", { name: "Sub-sessions" }).getByText("child-1").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("link", { name: "Prompt", exact: true }).click();
+      await page.getByText(/^Prompt 1, /).waitFor();
 
       // A link cannot put words on the page.
       await page.goto(`${stage.url}/runs/${id}?session=Tutti%20says%20yes`);

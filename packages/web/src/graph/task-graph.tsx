@@ -1,10 +1,14 @@
 import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
+import { groupStages, stagesOf, type GroupedPlan } from "./group-stages.ts";
 import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type GraphLayout } from "./layout.ts";
+import { StageNode, TONES, type StageContent, type StageNodeType } from "./stage-node.tsx";
 import { TaskNode, type NodeContent, type TaskNodeType } from "./task-node.tsx";
 import { taskLook } from "../run/task-look.ts";
 import { Icon } from "../parts/icon.tsx";
+import { plural } from "../text/format.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 interface Properties {
@@ -13,12 +17,13 @@ interface Properties {
   onOpen: (taskId: string) => void;
 }
 
-const NODE_TYPES = { task: TaskNode };
+const NODE_TYPES = { task: TaskNode, stage: StageNode };
 const EDGE_TYPES = { dependency: DependencyEdge };
 const MARGIN = 24;
 const FIT = { padding: `${MARGIN}px` as const, maxZoom: 1, minZoom: 0.25 };
 /** Below this zoom titles cannot be read, so the view starts at the tasks at work instead of the whole plan. */
 const READABLE = 0.6;
+/** Larger plans are drawn by stage. */
 const LARGE = 40;
 const STEP = 80;
 const NO_LINK = { hideAttribution: true };
@@ -32,8 +37,16 @@ export function TaskGraph(properties: Properties) {
 }
 
 function Drawing({ run, opened, onOpen }: Properties) {
+  const isLarge = run.tasks.length > LARGE;
+  const stages = isLarge ? run.parallelGroups : [];
+  const atWork = run.tasks.filter((task) => isAtWork(taskLook(run, task).tone)).map(({ id }) => id);
+  const [open, setOpen] = useState<ReadonlySet<number>>(
+    () => new Set(stagesOf(stages, new Set(atWork)).filter((number) => stages[number - 1]!.length <= LARGE)),
+  );
+  const [isFollowing, setFollowing] = useState(false);
+  const grouped = groupStages(run.tasks, stages, open);
   // `run.tasks` holds new objects after each plan event, so memoize on `key`.
-  const key = shapeKey(run.tasks);
+  const key = shapeKey(grouped.shapes);
   const layout = useMemo(
     () => layOut((JSON.parse(key) as [string, string[]][]).map(([id, dependencies]) => ({ id, dependencies }))),
     [key],
@@ -43,13 +56,22 @@ function Drawing({ run, opened, onOpen }: Properties) {
   const flow = useReactFlow();
   const latestOpen = useRef(onOpen);
   latestOpen.current = onOpen;
-  const open = useCallback((id: string) => latestOpen.current(id), []);
-  const nodes = useNodes(run, opened, layout, open);
+  const openTask = useCallback((id: string) => latestOpen.current(id), []);
+  /** The nodes that the next change of the layout or the size shows; null shows the tasks at work or the whole plan. */
+  const wanted = useRef<readonly string[] | null>(null);
+  const toggleStage = useCallback(
+    (number: number) => {
+      wanted.current = stages[number - 1] ?? null;
+      setOpen((now) => new Set(now.has(number) ? [...now].filter((each) => each !== number) : [...now, number]));
+    },
+    // The stages of a plan change only with the plan.
+    [key],
+  );
+  const nodes = useNodes(run, opened, layout, grouped, openTask, toggleStage);
   const edges = useEdges(run, layout);
-  const isLarge = nodes.length > LARGE;
 
   const working = useRef<string[]>([]);
-  working.current = nodes.filter(({ data }) => data.tone === "running" || data.tone === "you").map(({ id }) => id);
+  working.current = atWork;
   const fit = useCallback(
     (wanted: readonly string[] = []) =>
       void flow.fitView({
@@ -62,11 +84,25 @@ function Drawing({ run, opened, onOpen }: Properties) {
     const observer = new ResizeObserver(([entry]) => {
       setWidth(entry!.contentRect.width);
       const isReadable = (entry!.contentRect.width - 2 * MARGIN) / layout.width >= READABLE;
-      fit(isReadable ? [] : working.current.slice(0, 6));
+      fit(wanted.current ?? (isReadable ? [] : working.current.slice(0, 6)));
     });
     observer.observe(frame.current!);
     return () => observer.disconnect();
   }, [fit, layout]);
+
+  const showAll = () => {
+    wanted.current = [];
+    fit();
+  };
+  const showWorking = () => {
+    wanted.current = working.current;
+    setOpen((now) => new Set([...now, ...stagesOf(stages, new Set(working.current))]));
+    fit(working.current);
+  };
+  const followed = isFollowing ? atWork.join(" ") : "";
+  useEffect(() => {
+    if (followed !== "") showWorking();
+  }, [followed]);
 
   const pan = (x: number, y: number) => {
     const view = flow.getViewport();
@@ -81,7 +117,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
       ArrowDown: () => pan(0, -STEP),
       "+": () => flow.zoomIn(),
       "-": () => flow.zoomOut(),
-      "0": () => fit(),
+      "0": () => showAll(),
     };
     if (!Object.hasOwn(moves, event.key)) return;
     event.preventDefault();
@@ -109,7 +145,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
         fitView
         fitViewOptions={FIT}
         disableKeyboardA11y
-        onlyRenderVisibleElements={isLarge}
+        onlyRenderVisibleElements={nodes.length > LARGE}
         proOptions={NO_LINK}
       >
         {isLarge && <MiniMap className="mini-map" pannable ariaLabel={null} />}
@@ -121,24 +157,68 @@ function Drawing({ run, opened, onOpen }: Properties) {
         <button type="button" className="button-icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
           <Icon name="minus" />
         </button>
-        <button type="button" className="button is-small" onClick={() => fit()}>
+        <button type="button" className="button is-small" onClick={showAll}>
           Whole plan
         </button>
         {working.current.length > 0 && (
-          <button type="button" className="button is-small" onClick={() => fit(working.current)}>
-            Tasks at work
-          </button>
+          <>
+            <button type="button" className="button is-small" onClick={showWorking}>
+              Tasks at work
+            </button>
+            <button
+              type="button"
+              className={`button is-small${isFollowing ? " is-chosen" : ""}`}
+              aria-pressed={isFollowing}
+              onClick={() => setFollowing(!isFollowing)}
+            >
+              Follow
+            </button>
+          </>
         )}
       </div>
+      {stages.length > 0 && (
+        <div className="graph-stages" role="group" aria-label="Open stages">
+          {stages.map((ids, index) => (
+            <button
+              // Stages of a plan never change their order.
+              key={index}
+              type="button"
+              className={`button is-small${open.has(index + 1) ? " is-chosen" : ""}`}
+              aria-pressed={open.has(index + 1)}
+              title={plural(ids.length, "task")}
+              onClick={() => toggleStage(index + 1)}
+            >
+              {`Stage ${index + 1}`}
+            </button>
+          ))}
+        </div>
+      )}
     </div>
   );
 }
 
 /** Keeps the object of every node whose content did not change, so that only the others are rendered. */
-function useNodes(run: Run, opened: string | null, layout: GraphLayout, open: (id: string) => void): TaskNodeType[] {
-  const known = useRef(new Map<string, TaskNodeType>());
+function useNodes(
+  run: Run,
+  opened: string | null,
+  layout: GraphLayout,
+  { closed }: GroupedPlan,
+  open: (id: string) => void,
+  openStage: (number: number) => void,
+): (TaskNodeType | StageNodeType)[] {
+  const known = useRef(new Map<string, TaskNodeType | StageNodeType>());
   const tasks = new Map(run.tasks.map((task) => [task.id, task]));
-  const nodes = [...layout.nodes].map(([id, position]): TaskNodeType => {
+  const nodes = [...layout.nodes].map(([id, position]): TaskNodeType | StageNodeType => {
+    const last = known.current.get(id);
+    const size = { width: NODE_WIDTH, height: NODE_HEIGHT };
+    const stage = closed.get(id);
+    if (stage) {
+      const tones = stage.tasks.map((each) => taskLook(run, tasks.get(each)!).tone);
+      const counts = Object.fromEntries(TONES.map((tone) => [tone, tones.filter((each) => each === tone).length]));
+      const content = { ...counts, number: stage.number, size: tones.length, open: openStage } as StageContent;
+      if (last?.type === "stage" && last.position === position && isSame(last.data, content)) return last;
+      return { id, type: "stage", position, ...size, data: { ...content } };
+    }
     const task = tasks.get(id)!;
     const worker = run.workers[id];
     const look = taskLook(run, task);
@@ -151,9 +231,8 @@ function useNodes(run: Run, opened: string | null, layout: GraphLayout, open: (i
       isOpen: opened === id,
       open,
     };
-    const last = known.current.get(id);
-    if (last?.position === position && isSame(last.data, content)) return last;
-    return { id, type: "task", position, width: NODE_WIDTH, height: NODE_HEIGHT, data: { ...content } };
+    if (last?.type === "task" && last.position === position && isSame(last.data, content)) return last;
+    return { id, type: "task", position, ...size, data: { ...content } };
   });
   known.current = new Map(nodes.map((node) => [node.id, node]));
   return nodes;
@@ -172,7 +251,9 @@ function useEdges(run: Run, layout: GraphLayout): DependencyEdgeType[] {
   return edges;
 }
 
-const isSame = (before: Record<string, unknown>, after: NodeContent): boolean =>
+const isAtWork = (tone: Severity): boolean => tone === "running" || tone === "you";
+
+const isSame = (before: Record<string, unknown>, after: NodeContent | StageContent): boolean =>
   Object.entries(after).every(([name, value]) => before[name] === value);
 
 /** The height in pixels that the layout needs at `width`, within limits. */

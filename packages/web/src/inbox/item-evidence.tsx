@@ -1,5 +1,6 @@
 import type { AnyItem } from "./item-look.ts";
 import { VersionLinks } from "../changes/version-links.tsx";
+import { FactList } from "../parts/fact-list.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
@@ -84,23 +85,6 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
 }
 
 const list = (value: unknown): string | null => (Array.isArray(value) && value.length > 0 ? value.join(", ") : null);
-
-function FactList({ rows }: { rows: [name: string, value: unknown][] }) {
-  const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
-  if (known.length === 0) return null;
-  return (
-    <dl className="evidence">
-      {known.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <AgentText text={String(value)} max={600} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
 
 const MOST_TASKS = 12;
 

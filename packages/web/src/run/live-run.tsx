@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { RunHeader } from "./run-header.tsx";
@@ -9,7 +9,7 @@ import { holdsUp } from "./waiting.ts";
 import { LostDrafts } from "../inbox/lost-drafts.tsx";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { Link } from "../shell/link.tsx";
-import { RUN_TABS, runAddress, type RunTab } from "../shell/page-route.ts";
+import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
 import { leaveTo, navigate } from "../shell/route.ts";
 import { shown } from "../text/safe-text.ts";
 import { WorkerPanel } from "../workers/worker-panel.tsx";
@@ -23,23 +23,35 @@ const TranscriptPanel = lazy(async () => ({
   default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
 }));
 const ChangesPanel = lazy(async () => ({ default: (await import("../changes/changes-panel.tsx")).ChangesPanel }));
+const PlanTab = lazy(async () => ({ default: (await import("./tabs/plan-tab.tsx")).PlanTab }));
+const ChecksTab = lazy(async () => ({ default: (await import("./tabs/checks-tab.tsx")).ChecksTab }));
+const CostTab = lazy(async () => ({ default: (await import("./tabs/cost-tab.tsx")).CostTab }));
+const MessagesTab = lazy(async () => ({ default: (await import("./tabs/messages-tab.tsx")).MessagesTab }));
 
 interface Properties {
   run: Run;
   activity: readonly ActivityLine[];
   warnings: readonly string[];
-  opened: string | null;
-  tab: RunTab;
-  task: string | null;
+  place: RunPlace;
 }
 
-const TAB_NAMES: Record<RunTab, string> = { tasks: "Tasks", changes: "Changes", log: "Log" };
+const TAB_NAMES: Record<RunTab, string> = {
+  tasks: "Tasks",
+  plan: "Plan",
+  changes: "Changes",
+  checks: "Checks",
+  cost: "Cost",
+  messages: "Messages",
+  log: "Log",
+};
 
-export function LiveRun({ run, activity, warnings, opened, tab, task }: Properties) {
+export function LiveRun({ run, activity, warnings, place }: Properties) {
+  const { session: opened, tab } = place;
   const questions = Object.values(run.inbox).filter(holdsUp).length;
   const look = runLook(run.status, questions, run.outcome);
   const waiting = questions + (run.status === "confirming" ? 1 : 0);
   const opener = useRef<HTMLElement | null>(null);
+  const tabs = RUN_TABS.filter((each) => each !== "messages" || hasRoles(run));
 
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${look.word} · ${shown(run.userRequest, 60)} · Tutti`;
@@ -47,10 +59,10 @@ export function LiveRun({ run, activity, warnings, opened, tab, task }: Properti
 
   const open = (session: string) => {
     opener.current = document.activeElement as HTMLElement | null;
-    navigate(runAddress(run.id, session, tab));
+    navigate(runAddress(run.id, { tab, session }));
   };
   const close = () => {
-    leaveTo(runAddress(run.id, null, tab));
+    leaveTo(runAddress(run.id, { tab }));
     // Keyboard users continue at the element that opened the panel.
     opener.current?.focus();
   };
@@ -64,29 +76,25 @@ export function LiveRun({ run, activity, warnings, opened, tab, task }: Properti
       <RunNotes run={run} warnings={warnings} />
       <LostDrafts run={run.id} />
       {isRunOver(run.status) && (
-        <ErrorBoundary part="The result">
-          <Suspense fallback={<p className="loading">Loading …</p>}>
-            <ResultCard run={run} />
-          </Suspense>
-        </ErrorBoundary>
+        <Panel name="The result">
+          <ResultCard run={run} />
+        </Panel>
       )}
       {Object.keys(run.inbox).length > 0 && (
-        <Suspense fallback={<p className="loading">Loading …</p>}>
+        <Panel name="The inbox">
           <InboxCards run={run} />
-        </Suspense>
+        </Panel>
       )}
       {run.status === "confirming" && (
-        <ErrorBoundary part="The plan">
-          <Suspense fallback={<p className="loading">Loading …</p>}>
-            <PlanCard key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id} run={run} />
-          </Suspense>
-        </ErrorBoundary>
+        <Panel name="The plan">
+          <PlanCard key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id} run={run} />
+        </Panel>
       )}
       <nav className="tabs" aria-label="Parts of the run">
-        {RUN_TABS.map((each) => (
+        {tabs.map((each) => (
           <Link
             key={each}
-            to={runAddress(run.id, opened, each)}
+            to={runAddress(run.id, { tab: each, session: opened, part: place.part })}
             className={`tab${each === tab ? " is-here" : ""}`}
             current={each === tab}
           >
@@ -94,32 +102,41 @@ export function LiveRun({ run, activity, warnings, opened, tab, task }: Properti
           </Link>
         ))}
       </nav>
-      <div className="run-columns">
+      <div className={`run-columns${tab === "tasks" ? " is-workers-first" : ""}`}>
         <div className="run-left">
-          {tab === "tasks" && (
-            <ErrorBoundary part="The tasks">
-              <TaskSection run={run} opened={opened} onOpen={open} />
-            </ErrorBoundary>
+          <Panel key={tab} name="This part">
+            {tab === "tasks" && <TaskSection run={run} opened={opened} onOpen={open} />}
+            {tab === "plan" && <PlanTab run={run} onOpen={open} />}
+            {tab === "changes" && <ChangesPanel run={run} place={place} />}
+            {tab === "checks" && <ChecksTab run={run} onOpen={open} />}
+            {tab === "cost" && <CostTab run={run} onOpen={open} />}
+            {tab === "messages" && <MessagesTab run={run} />}
+          </Panel>
+          {(tab === "tasks" || tab === "log") && (
+            <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />
           )}
-          {tab === "changes" && (
-            <ErrorBoundary part="The changes">
-              <Suspense fallback={<p className="loading">Loading …</p>}>
-                <ChangesPanel run={run} chosen={task} />
-              </Suspense>
-            </ErrorBoundary>
-          )}
-          {tab !== "changes" && <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />}
         </div>
-        <ErrorBoundary part="This panel" key={opened}>
+        <Panel key={opened} name="This panel">
           {opened === null ? (
             <WorkerPanel run={run} onOpen={open} />
           ) : (
-            <Suspense fallback={<p className="loading">Loading …</p>}>
-              <TranscriptPanel key={opened} run={run} name={opened} onClose={close} />
-            </Suspense>
+            <TranscriptPanel key={opened} run={run} name={opened} place={place} onClose={close} />
           )}
-        </ErrorBoundary>
+        </Panel>
       </div>
     </>
+  );
+}
+
+/** Whether messages between roles, or a gate, belong to the run. */
+const hasRoles = ({ teamMessages, gate, template }: Run): boolean =>
+  (teamMessages?.length ?? 0) > 0 || gate !== undefined || Object.keys(template.roles ?? {}).length > 0;
+
+/** A part of the page that loads and fails by itself. */
+function Panel({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <ErrorBoundary part={name}>
+      <Suspense fallback={<p className="loading">Loading …</p>}>{children}</Suspense>
+    </ErrorBoundary>
   );
 }

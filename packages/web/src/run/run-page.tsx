@@ -4,7 +4,7 @@ import { live } from "../live/live-store.ts";
 import { useLive, useRunFeed } from "../live/use-live.ts";
 import { Notice } from "../parts/notice.tsx";
 import { ProblemCard } from "../shell/problem-card.tsx";
-import type { RunTab } from "../shell/page-route.ts";
+import type { RunPlace } from "../shell/page-route.ts";
 import "@xyflow/react/dist/base.css";
 import "../styles/run.css";
 import "../styles/graph.css";
@@ -14,14 +14,10 @@ import "../styles/transcript.css";
 
 interface Properties {
   id: string;
-  opened: string | null;
-  tab: RunTab;
-  /** The task whose changes are shown; null shows those of the run. */
-  task: string | null;
+  place: RunPlace;
 }
 
-/** `opened` is the task id, or `main`, whose transcript is open. */
-export function RunPage({ id, opened, tab, task }: Properties) {
+export function RunPage({ id, place }: Properties) {
   const { run, activity, warnings, isOutdated, error } = useRunFeed(id);
   const refused = useLive((state) => state.error);
   useEffect(() => {
@@ -35,9 +31,7 @@ export function RunPage({ id, opened, tab, task }: Properties) {
         <Notice tone="warning">This page is older than the server and cannot show everything. Reload it.</Notice>
       )}
       {run === null && problem === null && <p className="loading">Loading run …</p>}
-      {run !== null && (
-        <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} tab={tab} task={task} />
-      )}
+      {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} place={place} />}
     </div>
   );
 }

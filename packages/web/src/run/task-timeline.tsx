@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
+import { estimatePlan } from "../../../tutti/src/run/plan/estimate.ts";
 import type { RunTimeline } from "../../../tutti/src/schema/api/run-values.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -37,6 +38,8 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
     const [from, to] = [Date.parse(startedAt) - first, (endedAt ? Date.parse(endedAt) : now) - first];
     return { left: `${(from / span) * 100}%`, width: `${Math.max(0.4, ((to - from) / span) * 100)}%` };
   };
+  const { criticalPath } = estimatePlan(run.tasks, 1);
+  const longest = new Set(criticalPath.length > 1 ? criticalPath : []);
   return (
     <ol className="timeline" aria-label={`Timeline of ${duration(span)}`}>
       {timeline.sessions.map(({ sessionId, taskId, attempt, startedAt, endedAt, ending, turns }) => (
@@ -44,8 +47,21 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
           <button type="button" className="row-button clip" onClick={() => onOpen(taskId ?? "main")}>
             <code>{taskId ?? "main"}</code>
             {attempt > 1 && <span className="chip">attempt {attempt}</span>}
+            {longest.has(taskId ?? "") && (
+              <span className="chip is-critical" title="On the longest chain of dependent tasks">
+                longest chain
+              </span>
+            )}
           </button>
           <span className="timeline-row">
+            {timeline.pauses.map((pause) => (
+              <span
+                key={pause.startedAt}
+                className="timeline-bar is-pause"
+                title={`Paused: ${pause.reason}`}
+                style={place(pause.startedAt, pause.endedAt)}
+              />
+            ))}
             <span className={`timeline-bar tone-${toneOf(ending)} is-wait`} style={place(startedAt, endedAt)} />
             {turns.map((turn) => (
               <span

@@ -1,22 +1,43 @@
 import type { MouseEvent, ReactNode } from "react";
-import { navigate } from "./route.ts";
+import { navigate, replaceAddress } from "./route.ts";
 
 interface Properties {
   to: string;
   className?: string;
   current?: boolean;
+  /** Changes the address without a step back in the history. */
+  replace?: boolean;
+  /** For screen readers, where the words alone do not name the target. */
+  label?: string;
+  /** Leaves the link out of the order of Tab. */
+  isSkipped?: boolean;
   children: ReactNode;
 }
 
 /** A link that navigates without a reload. With a modifier key or another mouse button it acts as an ordinary link. */
-export function Link({ to, className, current = false, children }: Properties) {
+export function Link({
+  to,
+  className,
+  current = false,
+  replace = false,
+  label,
+  isSkipped = false,
+  children,
+}: Properties) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    navigate(to);
+    (replace ? replaceAddress : navigate)(to);
   };
   return (
-    <a href={to} className={className} aria-current={current ? "page" : undefined} onClick={follow}>
+    <a
+      href={to}
+      className={className}
+      aria-current={current ? "page" : undefined}
+      aria-label={label}
+      tabIndex={isSkipped ? -1 : undefined}
+      onClick={follow}
+    >
       {children}
     </a>
   );

@@ -1,7 +1,24 @@
 // The address of every view. Filters and selections are in the query: a link shows the same to everyone. A task is in the
 // query too, because its name may contain a dot, and a path with a dot looks like a file.
-export const RUN_TABS = ["tasks", "changes", "log"] as const;
+export const RUN_TABS = ["tasks", "plan", "changes", "checks", "cost", "messages", "log"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
+
+export const PANEL_PARTS = ["transcript", "prompt", "changes", "checks", "attempts", "agents"] as const;
+export type PanelPart = (typeof PANEL_PARTS)[number];
+
+/** A place within the page of a run. */
+export interface RunPlace {
+  tab: RunTab;
+  /** The task whose changes are shown; null shows those of the run. */
+  task: string | null;
+  /** The task, or `main`, whose panel is open. */
+  session: string | null;
+  part: PanelPart;
+  /** Null for the newest attempt. */
+  attempt: number | null;
+  /** The `n` of the transcript entry that a link names. */
+  entry: number | null;
+}
 
 export interface RunFilter {
   /** A word of `RUN_GROUPS`, or empty for all. */
@@ -13,7 +30,7 @@ export type PageRoute =
   | { view: "inbox"; item: string | null }
   | { view: "runs"; filter: RunFilter }
   | { view: "new"; from: string | null; after: string | null }
-  | { view: "run"; id: string; session: string | null; tab: RunTab; task: string | null }
+  | ({ view: "run"; id: string } & RunPlace)
   | { view: "costs"; by: string }
   | { view: "machine" }
   | { view: "unknown"; path: string };
@@ -34,11 +51,24 @@ export const runsAddress = ({ state, text }: RunFilter): string => withQuery(RUN
 export const newRunAddress = (given: { from?: string; after?: string }): string =>
   withQuery(NEW_RUN, { from: given.from ?? null, after: given.after ?? null });
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
-/** The changes of one task, or of the whole run. */
-export const changesAddress = (id: string, task: string | null): string =>
-  withQuery(`/runs/${encodeURIComponent(id)}`, { tab: "changes", task });
-export const runAddress = (id: string, session: string | null = null, tab: RunTab = "tasks"): string =>
-  withQuery(`/runs/${encodeURIComponent(id)}`, { tab: tab === "tasks" ? null : tab, session });
+/** Defaults of a place stay out of its address. */
+export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
+  const { tab = "tasks", part = "transcript", task = null, session = null, attempt = null, entry = null } = place;
+  return withQuery(`/runs/${encodeURIComponent(id)}`, {
+    tab: tab === "tasks" ? null : tab,
+    task,
+    session,
+    part: part === "transcript" ? null : part,
+    attempt: attempt === null ? null : String(attempt),
+    entry: entry === null ? null : String(entry),
+  });
+}
+
+const wordOf = <T extends string>(words: readonly T[], word: string | null): T =>
+  words.find((each) => each === word) ?? words[0]!;
+
+const numberOf = (text: string | null): number | null =>
+  text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 
 export function readRoute(address: string): PageRoute {
   const { pathname, searchParams: query } = new URL(address, "http://page");
@@ -57,6 +87,14 @@ export function readRoute(address: string): PageRoute {
   }
   const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
   if (!id) return { view: "unknown", path: pathname };
-  const tab = RUN_TABS.find((each) => each === query.get("tab")) ?? "tasks";
-  return { view: "run", id, session: query.get("session"), tab, task: query.get("task") };
+  return {
+    view: "run",
+    id,
+    tab: wordOf(RUN_TABS, query.get("tab")),
+    task: query.get("task"),
+    session: query.get("session"),
+    part: wordOf(PANEL_PARTS, query.get("part")),
+    attempt: numberOf(query.get("attempt")),
+    entry: numberOf(query.get("entry")),
+  };
 }

@@ -125,7 +125,7 @@ function ofRun(id: string, status: RunStatus): Command[] {
     ...(status === "paused" ? [order("Resume this run", "resume")] : []),
     ...(!isOver && status !== "paused" && status !== "created" ? [order("Pause this run", "pause")] : []),
     ...(isOver ? [] : [order("Cancel this run", "cancel")]),
-    { name: "Show its changes", line: `tutti diff ${id}`, run: () => navigate(runAddress(id, null, "changes")) },
+    { name: "Show its changes", line: `tutti diff ${id}`, run: () => navigate(runAddress(id, { tab: "changes" })) },
     { name: "Run the same again", run: () => navigate(newRunAddress({ from: id })) },
     ...(isOver
       ? [

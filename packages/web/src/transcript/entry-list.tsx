@@ -1,15 +1,21 @@
-import { memo, useState } from "react";
+import { memo, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Entry } from "./entry.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { ActionError } from "../shell/action-error.tsx";
+import { Link } from "../shell/link.tsx";
+import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { useAction } from "../shell/use-action.ts";
 import { count } from "../text/format.ts";
 
 interface Properties {
+  run: string;
+  place: RunPlace;
   entries: TranscriptEntry[];
   format: BlockFormat;
   readEarlier: () => Promise<void>;
+  /** Null at the end of the transcript. */
+  readLater: (() => Promise<void>) | null;
 }
 
 const FILTERS: Record<string, (entry: TranscriptEntry) => boolean> = {
@@ -22,11 +28,12 @@ const FILTERS: Record<string, (entry: TranscriptEntry) => boolean> = {
 /** Whether a sub-agent made the call, so that it is shown below it. */
 const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
 
-/** The newest entries. Earlier ones are read on demand; the browser draws only those in view (`content-visibility`). */
-export function EntryList({ entries, format, readEarlier }: Properties) {
+/** Entries of a transcript. Others are read on demand; the browser draws only those in view (`content-visibility`). */
+export function EntryList({ run, place, entries, format, readEarlier, readLater }: Properties) {
   const [filter, setFilter] = useState("All");
   const [text, setText] = useState("");
   const earlier = useAction(readEarlier);
+  const later = useAction(readLater ?? (async () => {}));
   const words = text.toLowerCase();
   const shown = entries.filter(
     (entry) => FILTERS[filter]!(entry) && (words === "" || JSON.stringify(entry).toLowerCase().includes(words)),
@@ -55,20 +62,67 @@ export function EntryList({ entries, format, readEarlier }: Properties) {
         </button>
       )}
       <ActionError error={earlier.error} />
-      <ol className="entries">
+      <ol className="entries" onKeyDown={moveFocus}>
         {shown.map((entry) => (
-          <Item key={entry.n} entry={entry} format={format} />
+          <Item
+            key={entry.n}
+            entry={entry}
+            format={format}
+            address={runAddress(run, { ...place, entry: entry.n })}
+            isLinked={entry.n === place.entry}
+            isReachable={entry.n === (place.entry ?? shown.at(-1)?.n)}
+          />
         ))}
       </ol>
+      {readLater !== null && (
+        <button type="button" className="button" disabled={later.busy} onClick={later.run}>
+          Show later
+        </button>
+      )}
+      <ActionError error={later.error} />
       {shown.length === 0 && entries.length > 0 && <p className="muted">Nothing matches the filter.</p>}
     </>
   );
 }
 
-const Item = memo(function Item({ entry, format }: { entry: TranscriptEntry; format: BlockFormat }) {
+interface ItemProperties {
+  entry: TranscriptEntry;
+  format: BlockFormat;
+  address: string;
+  isLinked: boolean;
+  /** Whether Tab reaches the link; the arrow keys reach the others. */
+  isReachable: boolean;
+}
+
+const Item = memo(function Item({ entry, format, address, isLinked, isReachable }: ItemProperties) {
+  const item = useRef<HTMLLIElement>(null);
+  const wasLinked = useRef(isLinked);
+  useEffect(() => {
+    // Only a link that opened the page scrolls; a click on a number in view does not.
+    if (wasLinked.current) item.current?.scrollIntoView({ block: "center" });
+  }, []);
   return (
-    <li className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}`}>
-      <Entry entry={entry} format={format} />
+    <li
+      ref={item}
+      className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}${isLinked ? " is-linked" : ""}`}
+    >
+      <Link to={address} replace className="entry-link" label={`Link to entry ${entry.n}`} isSkipped={!isReachable}>
+        {entry.n}
+      </Link>
+      <div className="entry-content">
+        <Entry entry={entry} format={format} />
+      </div>
     </li>
   );
 });
+
+/** The arrow keys move between the links of the entries. */
+function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".entry-link")];
+  const at = links.indexOf(event.target as HTMLElement);
+  const next = links[at + step];
+  if (step === 0 || at < 0 || !next) return;
+  event.preventDefault();
+  next.focus();
+}

@@ -1,37 +1,59 @@
-import { useEffect, useRef, useState } from "react";
-import { EntryList } from "./entry-list.tsx";
-import { MessageForm } from "./message-form.tsx";
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 import { sessionsOf } from "./session-of.ts";
 import { TaskDetails } from "./task-details.tsx";
-import { useTranscript } from "./use-transcript.ts";
+import { Transcript } from "./transcript.tsx";
+import { Attempts } from "../inspector/attempts.tsx";
+import { ClaimAndEvidence } from "../inspector/claim-and-evidence.tsx";
+import { FirstPrompt } from "../inspector/first-prompt.tsx";
+import { SubAgents } from "../inspector/sub-agents.tsx";
+import { subAgentsOf } from "../inspector/sub-agents-of.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import { ActionError } from "../shell/action-error.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { isTyping } from "../shell/keys.ts";
+import { Link } from "../shell/link.tsx";
+import { PANEL_PARTS, runAddress, type PanelPart, type RunPlace } from "../shell/page-route.ts";
+import { replaceAddress } from "../shell/route.ts";
 import { AgentText } from "../text/agent-text.tsx";
-import { useStickToEnd } from "./use-stick-to-end.ts";
+
+const DiffFiles = lazy(async () => ({ default: (await import("../changes/diff-files.tsx")).DiffFiles }));
 
 interface Properties {
   run: Run;
   /** A task, or `main`. */
   name: string;
+  place: RunPlace;
   onClose: () => void;
 }
 
-/** The panel stands beside the run, so that the run and its buttons stay visible. */
-export function TranscriptPanel({ run, name, onClose }: Properties) {
+const PART_NAMES: Record<PanelPart, string> = {
+  transcript: "Transcript",
+  prompt: "Prompt",
+  changes: "Changes",
+  checks: "Checks",
+  attempts: "Attempts",
+  agents: "Sub-sessions",
+};
+const OF_TASKS: readonly PanelPart[] = ["changes", "checks"];
+
+/** Everything about one task, or the main session. It stands beside the run, so that the run and its buttons stay visible. */
+export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const { title, sessions, alive } = sessionsOf(run, name);
   const task = run.tasks.find(({ id }) => id === name);
   const isKnown = name === "main" || task !== undefined;
-  const [chosen, setChosen] = useState<number | null>(null);
-  const attempt = chosen ?? sessions.length;
-  const newest = attempt === sessions.length;
+  const attempt = Math.min(place.attempt ?? sessions.length, sessions.length);
+  const isNewest = attempt === sessions.length;
   const session = sessions[attempt - 1];
-  const { entries, error, readEarlier } = useTranscript(run.id, session, alive && newest);
-  const box = useStickToEnd(entries);
   const panel = useRef<HTMLElement>(null);
   const latestOnClose = useRef(onClose);
   latestOnClose.current = onClose;
+  const taskId = task?.id ?? null;
+  const worker = taskId === null ? undefined : run.workers[taskId];
+  const parts = PANEL_PARTS.filter((part) => task !== undefined || !OF_TASKS.includes(part));
+  const part = parts.includes(place.part) ? place.part : "transcript";
+  const counts: Partial<Record<PanelPart, number>> = {
+    attempts: sessions.length,
+    agents: subAgentsOf(run, taskId).length,
+  };
 
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
@@ -52,7 +74,12 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
         {sessions.length > 1 && (
           <label className="attempt">
             Attempt
-            <select value={attempt} onChange={(event) => setChosen(Number(event.target.value))}>
+            <select
+              value={attempt}
+              onChange={({ target }) =>
+                replaceAddress(runAddress(run.id, { ...place, attempt: Number(target.value), entry: null }))
+              }
+            >
               {sessions.map((each, index) => (
                 <option key={each} value={index + 1}>
                   {index + 1}
@@ -64,8 +91,8 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
         {session !== undefined && (
           <a
             className="button-icon"
-            href={`/api/runs/${run.id}/workers/${encodeURIComponent(session)}/transcript?limit=10000`}
-            download={`${session}.json`}
+            href={`/api/runs/${run.id}/workers/${encodeURIComponent(session)}/transcript/export`}
+            download
             aria-label="Download the transcript"
             title="Download the transcript"
           >
@@ -77,21 +104,51 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
         </button>
       </header>
       {task && <TaskDetails run={run} task={task} />}
-      <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label="Transcript">
-        <ActionError error={error} />
-        {!isKnown && <p className="nothing-yet">This run has no task with this name.</p>}
-        {isKnown && sessions.length === 0 && <p className="nothing-yet">This session has not started yet.</p>}
-        {entries?.length === 0 && <p className="nothing-yet">The transcript is still empty.</p>}
-        {entries && entries.length > 0 && (
-          <EntryList entries={entries} format={run.template.prompts.responseFormat} readEarlier={readEarlier} />
-        )}
-        {alive && newest && sessions.length > 0 && (
-          <p className="still-working">
-            <Icon name="spinner" size={14} /> working
-          </p>
-        )}
-      </div>
-      {isKnown && alive && newest && <MessageForm run={run.id} taskId={task?.id ?? null} />}
+      {isKnown && (
+        <nav className="tabs panel-parts" aria-label="Parts of the task">
+          {parts.map((each) => (
+            <Link
+              key={each}
+              to={runAddress(run.id, { ...place, part: each, entry: null })}
+              className={`tab${each === part ? " is-here" : ""}`}
+              current={each === part}
+              replace
+            >
+              {PART_NAMES[each]}
+              {(counts[each] ?? 0) > 0 && <span className="muted">{` ${counts[each]}`}</span>}
+            </Link>
+          ))}
+        </nav>
+      )}
+      {!isKnown && <p className="nothing-yet">This run has no task with this name.</p>}
+      {isKnown && part === "transcript" && (
+        <Transcript
+          key={session}
+          run={run}
+          session={session}
+          place={place}
+          taskId={taskId}
+          isAlive={alive && isNewest && sessions.length > 0}
+        />
+      )}
+      {isKnown && part !== "transcript" && (
+        <PartBody name={PART_NAMES[part]}>
+          {part === "prompt" && <FirstPrompt run={run.id} session={session} />}
+          {part === "changes" && <DiffFiles run={run} task={taskId} />}
+          {part === "checks" &&
+            (worker ? <ClaimAndEvidence worker={worker} /> : <p className="nothing-yet">It has not started yet.</p>)}
+          {part === "attempts" && <Attempts run={run} place={place} taskId={taskId} />}
+          {part === "agents" && <SubAgents run={run} taskId={taskId} />}
+        </PartBody>
+      )}
     </aside>
+  );
+}
+
+function PartBody({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="transcript-body" tabIndex={0} role="region" aria-label={name}>
+      <Suspense fallback={<p className="loading">Loading …</p>}>{children}</Suspense>
+    </div>
   );
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef, type RefObject } from "react";
 
-/** Scrolls to the end when `content` changes, unless the user has scrolled away from it. */
-export function useStickToEnd(content: unknown): RefObject<HTMLDivElement | null> {
+/** Scrolls to the end when `content` changes, unless the user has scrolled away from it, or `startsAtEnd` is false. */
+export function useStickToEnd(content: unknown, startsAtEnd: boolean): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
-  const atEnd = useRef(true);
+  const atEnd = useRef(startsAtEnd);
   useEffect(() => {
     const element = box.current;
     if (!element) return;

@@ -3,39 +3,60 @@ import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
 export interface LoadedTranscript {
-  /** The end of the transcript, without gaps. Null until the first response. */
+  /** A part of the transcript without gaps. Null until the first response. */
   entries: TranscriptEntry[] | null;
+  /** False while entries after the last one are known to exist, or may exist. */
+  isAtEnd: boolean;
   error: unknown;
   /** Reads the entries before the first one. */
   readEarlier: () => Promise<void>;
+  /** Reads the entries after the last one. */
+  readLater: () => Promise<void>;
+}
+
+interface Loaded {
+  entries: TranscriptEntry[];
+  isAtEnd: boolean;
 }
 
 const POLL_MS = 1000;
 /** Entries per request. A transcript opens with its last ones, however long it is. */
 const PAGE = 300;
+/** Entries shown before the one that a link names. */
+const BEFORE = 100;
 
-/** The transcript of a session, polled every `POLL_MS` while `alive`. */
-export function useTranscript(runId: string, sessionId: string | undefined, alive: boolean): LoadedTranscript {
-  const [shown, setShown] = useState<{ entries: TranscriptEntry[] | null; error: unknown }>({
-    entries: null,
-    error: null,
-  });
-  const known = useRef<TranscriptEntry[]>([]);
-
-  useEffect(() => {
-    known.current = [];
-    setShown({ entries: null, error: null });
-  }, [runId, sessionId]);
+/**
+ * The end of the transcript of a session, polled every `POLL_MS` while `alive`; or the part around `entry`. The caller
+ * renders a new component for another session.
+ */
+export function useTranscript(
+  runId: string,
+  sessionId: string | undefined,
+  alive: boolean,
+  entry: number | null,
+): LoadedTranscript {
+  const [shown, setShown] = useState<{ loaded: Loaded | null; error: unknown }>({ loaded: null, error: null });
+  const known = useRef<Loaded | null>(null);
+  const first = useRef(entry);
+  const show = (loaded: Loaded) => {
+    known.current = loaded;
+    setShown({ loaded, error: null });
+  };
 
   useEffect(() => {
     if (sessionId === undefined) return;
     const unmounted = new AbortController();
+    const read: ReadPage = (page) => server.transcript(runId, sessionId, page, unmounted.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const poll = async () => {
       try {
-        await readOn(runId, sessionId, known, unmounted.signal);
-        const entries = known.current;
-        setShown((now) => (sameEnd(now.entries, entries) ? { ...now, error: null } : { entries, error: null }));
+        const before = known.current;
+        if (before === null) show(await readFirst(read, first.current));
+        else if (before.isAtEnd) {
+          const loaded = await readOn(read, before);
+          setShown((now) => (now.error === null ? now : { ...now, error: null }));
+          if (!hasSameEnd(before, loaded)) show(loaded);
+        }
       } catch (error) {
         if (!unmounted.signal.aborted) setShown((now) => ({ ...now, error }));
       }
@@ -48,46 +69,63 @@ export function useTranscript(runId: string, sessionId: string | undefined, aliv
     };
   }, [runId, sessionId, alive]);
 
-  const readEarlier = async () => {
-    const first = known.current[0]?.n ?? 1;
-    if (sessionId === undefined || first <= 1) return;
-    const after = Math.max(0, first - 1 - PAGE);
-    let earlier: TranscriptEntry[] = [];
-    // A page of long entries ends early.
-    while ((earlier.at(-1)?.n ?? after) < first - 1) {
-      const from = earlier.at(-1)?.n ?? after;
-      const page = await server.transcript(runId, sessionId, { after: from, limit: first - 1 - from });
-      if (page.length === 0) break;
-      earlier = [...earlier, ...page];
-    }
-    known.current = [...earlier, ...known.current];
-    setShown({ entries: known.current, error: null });
+  const readPage: ReadPage = (page) => server.transcript(runId, sessionId!, page);
+  return {
+    entries: shown.loaded?.entries ?? null,
+    isAtEnd: shown.loaded?.isAtEnd ?? true,
+    error: shown.error,
+    readEarlier: async () => {
+      if (known.current) show(await readBefore(readPage, known.current));
+    },
+    readLater: async () => {
+      if (known.current) show(await readAfter(readPage, known.current));
+    },
   };
-  return { ...shown, readEarlier };
+}
+
+type ReadPage = (page: { after?: number; limit?: number; tail?: number }) => Promise<TranscriptEntry[]>;
+
+async function readFirst(read: ReadPage, entry: number | null): Promise<Loaded> {
+  if (entry === null) return { entries: await read({ tail: PAGE }), isAtEnd: true };
+  const entries = await read({ after: Math.max(0, entry - 1 - BEFORE), limit: PAGE });
+  // A link may name an entry that does not exist.
+  if (entries.length === 0) return readFirst(read, null);
+  return entries.length < PAGE ? readAfter(read, { entries, isAtEnd: false }) : { entries, isAtEnd: false };
+}
+
+async function readAfter(read: ReadPage, { entries }: Loaded): Promise<Loaded> {
+  const more = await read({ after: entries.at(-1)?.n ?? 0, limit: PAGE });
+  return { entries: [...entries, ...more], isAtEnd: more.length === 0 };
+}
+
+async function readBefore(read: ReadPage, loaded: Loaded): Promise<Loaded> {
+  const first = loaded.entries[0]?.n ?? 1;
+  const after = Math.max(0, first - 1 - PAGE);
+  let earlier: TranscriptEntry[] = [];
+  // A page of long entries ends early.
+  while ((earlier.at(-1)?.n ?? after) < first - 1) {
+    const from = earlier.at(-1)?.n ?? after;
+    const page = await read({ after: from, limit: first - 1 - from });
+    if (page.length === 0) break;
+    earlier = [...earlier, ...page];
+  }
+  return { ...loaded, entries: [...earlier, ...loaded.entries] };
 }
 
 /** Reads the last known entry again, because an agent may still extend it. */
-async function readOn(
-  runId: string,
-  sessionId: string,
-  known: { current: TranscriptEntry[] },
-  signal: AbortSignal,
-): Promise<void> {
-  if (known.current.length === 0) {
-    known.current = await server.transcript(runId, sessionId, { tail: PAGE }, signal);
-    return;
-  }
-  let last = known.current.at(-1)!.n - 1;
+async function readOn(read: ReadPage, { entries }: Loaded): Promise<Loaded> {
+  if (entries.length === 0) return readFirst(read, null);
+  let all = entries;
+  let last = entries.at(-1)!.n - 1;
   for (;;) {
-    const more = await server.transcript(runId, sessionId, { after: last }, signal);
-    if (more.length === 0) return;
-    known.current = [...known.current.filter(({ n }) => n <= last), ...more];
+    const more = await read({ after: last });
+    if (more.length === 0) return { entries: all, isAtEnd: true };
+    all = [...all.filter(({ n }) => n <= last), ...more];
     last = more.at(-1)!.n;
   }
 }
 
 /** Compares only both ends: other entries never change. */
-function sameEnd(shown: TranscriptEntry[] | null, read: TranscriptEntry[]): boolean {
-  if (shown === null || shown.length !== read.length || shown[0]?.n !== read[0]?.n) return false;
-  return JSON.stringify(shown.at(-1)) === JSON.stringify(read.at(-1));
+function hasSameEnd({ entries: before }: Loaded, { entries: after }: Loaded): boolean {
+  return before.length === after.length && JSON.stringify(before.at(-1)) === JSON.stringify(after.at(-1));
 }

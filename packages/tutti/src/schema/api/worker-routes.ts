@@ -29,6 +29,12 @@ export const WORKER_ROUTES = {
     response: z.array(TranscriptEntry),
     errors: ["run_not_found", "worker_not_found"],
   },
+  "GET /api/orchestrator/:id/workers/:key/transcript/export": {
+    summary: "Exports the whole transcript of a session as JSON lines.",
+    response: z.string(),
+    type: "application/x-ndjson",
+    errors: ["run_not_found", "worker_not_found"],
+  },
   "POST /api/orchestrator/:id/workers/:key/pause": {
     summary: "Pauses a worker. The pause does not count against its timeout.",
     response: Done,

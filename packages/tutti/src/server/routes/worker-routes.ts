@@ -4,6 +4,7 @@ import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
 import { encodeAll, findRun } from "./run-routes.ts";
 import { DONE } from "./steer-routes.ts";
+import { streamText } from "../stream-array.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { aggregateStats } from "../../engine/sessions/worker-stats.ts";
 import { findAttempt } from "../../engine/sessions/find-attempt.ts";
@@ -30,6 +31,11 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
       await order(run, worker);
       return DONE;
     };
+  const findSession = ({ id, key }: { id: string; key: string }) => {
+    const run = findRun(engine, id);
+    if (!hasSession(run, key)) throw unknownSession(run, key);
+    return { id: run.id, key };
+  };
   return {
     "GET /api/orchestrator/:id/workers": ({ params, query }) => {
       const workers = Object.values(findRun(engine, params.id).workers);
@@ -60,12 +66,16 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
       engine.order(id, "retry", { taskId }),
     ),
     "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
-      const run = findRun(engine, params.id);
-      const { key } = params;
-      if (!hasSession(run, key)) throw unknownSession(run, key);
+      const { id, key } = findSession(params);
       const { tail, ...page } = query();
-      if (tail !== undefined) return readTail(engine, run.id, key, tail);
-      return engine.transcript(run.id, key, { ...page, characters: PAGE_CHARACTERS });
+      if (tail !== undefined) return readTail(engine, id, key, tail);
+      return engine.transcript(id, key, { ...page, characters: PAGE_CHARACTERS });
+    },
+    "GET /api/orchestrator/:id/workers/:key/transcript/export": ({ params }) => {
+      const { id, key } = findSession(params);
+      return streamText(transcriptLines(engine, id, key), 200, "application/x-ndjson; charset=UTF-8", {
+        "Content-Disposition": `attachment; filename="${key.replaceAll(/[^\w.-]/g, "_")}.jsonl"`,
+      });
     },
   };
 }
@@ -73,12 +83,23 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
 /** Keeps at most `tail` entries and about `PAGE_CHARACTERS` in memory, however long the transcript is. */
 async function readTail(engine: Engine, id: string, key: string, tail: number): Promise<TranscriptEntry[]> {
   let last: TranscriptEntry[] = [];
+  if (tail > 0) for await (const page of transcriptPages(engine, id, key)) last = [...last, ...page].slice(-tail);
+  return withinPage(last);
+}
+
+async function* transcriptLines(engine: Engine, id: string, key: string): AsyncGenerator<string> {
+  for await (const page of transcriptPages(engine, id, key))
+    for (const entry of page) yield `${JSON.stringify(entry)}\n`;
+}
+
+/** Pages of about `PAGE_CHARACTERS`, up to the end of the transcript at this moment. */
+async function* transcriptPages(engine: Engine, id: string, key: string): AsyncGenerator<TranscriptEntry[]> {
   let after = 0;
   for (;;) {
     const page = await engine.transcript(id, key, { after, limit: PAGE_ENTRIES, characters: PAGE_CHARACTERS });
-    if (page.length === 0 || tail === 0) return withinPage(last);
+    if (page.length === 0) return;
     after = page.at(-1)!.n;
-    last = [...last, ...page].slice(-tail);
+    yield page;
   }
 }
 

@@ -1,0 +1,52 @@
+import { useState } from "react";
+import { FileDiff } from "./file-diff.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
+import "../styles/changes.css";
+
+const MOST_FILES = 100;
+
+interface Properties {
+  run: Run;
+  /** Null for the whole run. */
+  task: string | null;
+  /** Shown above the files once they are known. */
+  children?: (files: readonly FileChange[] | null) => React.ReactNode;
+}
+
+/** The difference of the run, or of one task, from the commit that it started from. */
+export function DiffFiles({ run, task, children }: Properties) {
+  const [most, setMost] = useState(MOST_FILES);
+  const worker = task === null ? undefined : run.workers[task];
+  // A commit of the run, or the state of the task, changes what there is to see.
+  const key = `${run.id} ${task} ${worker ? `${worker.status} ${worker.commit}` : `${run.status} ${run.head}`}`;
+  const { value, error, isLoading } = useRequest(run.base === null ? null : key, (signal) =>
+    server.diff(run.id, task === null ? {} : { task }, signal),
+  );
+  const files = value?.files ?? [];
+  const author = worker && !isWorkerOver(worker.status) && !isRunOver(run.status) ? task : null;
+  return (
+    <>
+      {children?.(value && files)}
+      <ActionError error={error} />
+      {run.base === null && <p className="nothing-yet">The run has not started yet.</p>}
+      {isLoading && value === null && <p className="loading">Loading changes …</p>}
+      {value && files.length === 0 && <p className="nothing-yet">No files changed.</p>}
+      {files.slice(0, most).map((file) => (
+        <ErrorBoundary key={`${task} ${file.path}`} part="This file">
+          <FileDiff run={run.id} file={file} author={author} />
+        </ErrorBoundary>
+      ))}
+      {files.length > most && (
+        <button type="button" className="button" onClick={() => setMost(most + MOST_FILES)}>
+          Show more files
+        </button>
+      )}
+    </>
+  );
+}

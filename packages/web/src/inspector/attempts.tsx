@@ -1,0 +1,102 @@
+import { Badge } from "../parts/badge.tsx";
+import type { IconName } from "../parts/icon-shapes.ts";
+import { ActionError } from "../shell/action-error.tsx";
+import { Link } from "../shell/link.tsx";
+import { runAddress, type RunPlace } from "../shell/page-route.ts";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { compact, duration, moment, money, plural } from "../text/format.ts";
+import type { RunTimeline, RunUsage } from "../../../tutti/src/schema/api/run-values.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+
+interface Properties {
+  run: Run;
+  place: RunPlace;
+  /** Null for the main session. */
+  taskId: string | null;
+}
+
+type AttemptRow = RunTimeline["sessions"][number] & { error: string | null; used: RunUsage["sessions"][number] | null };
+
+const ENDINGS: Readonly<Record<string, [word: string, tone: Severity, icon: IconName]>> = {
+  "worker:completed": ["Completed", "good", "check"],
+  "worker:failed": ["Failed", "bad", "cross"],
+  "worker:timeout": ["Timed out", "bad", "clock"],
+  "worker:cancelled": ["Cancelled", "neutral", "minus"],
+  "worker:lost": ["Lost", "bad", "warning"],
+  "main:lost": ["Lost", "bad", "warning"],
+};
+
+/** Every attempt at a task with its reason, time and cost. */
+export function Attempts({ run, place, taskId }: Properties) {
+  const newest = taskId === null ? run.main : run.workers[taskId];
+  const key = `${run.id} ${taskId} ${newest?.attempt} ${run.turns} ${run.status}`;
+  const { value, error } = useRequest(key, (signal) => readAttempts(run.id, taskId, signal));
+  return (
+    <>
+      <ActionError error={error} />
+      {value?.length === 0 && <p className="nothing-yet">It has not started yet.</p>}
+      <ol className="tab-rows" aria-label="Attempts">
+        {value?.toReversed().map(({ sessionId, attempt, startedAt, endedAt, ending, turns, error: reason, used }) => {
+          const [word, tone, icon] =
+            ending === null
+              ? (["Working", "running", "dot"] as const)
+              : (ENDINGS[ending] ?? ["Ended", "neutral", "minus"]);
+          return (
+            <li key={sessionId}>
+              <div className="tab-row-head">
+                <Badge tone={tone} icon={icon}>
+                  {word}
+                </Badge>
+                <Link to={runAddress(run.id, { ...place, part: "transcript", attempt, entry: null })}>
+                  {`Attempt ${attempt}`}
+                </Link>
+                <span className="push muted">
+                  {duration((endedAt === null ? Date.now() : Date.parse(endedAt)) - Date.parse(startedAt))}
+                </span>
+              </div>
+              {reason !== null && (
+                <p className="agent-words">
+                  <AgentText text={reason} max={600} />
+                </p>
+              )}
+              <p className="muted">
+                {[
+                  `started ${moment(Date.parse(startedAt))}`,
+                  plural(turns.length, "turn"),
+                  used && plural(used.toolStats.total, "tool call"),
+                  used && `${compact(used.usage.inputTokens + used.usage.outputTokens)} tokens`,
+                  used && used.usage.usd > 0 && money(used.usage.usd),
+                ]
+                  .filter(Boolean)
+                  .join(" · ")}
+              </p>
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
+async function readAttempts(id: string, taskId: string | null, signal: AbortSignal): Promise<AttemptRow[]> {
+  const [timeline, usage] = await Promise.all([
+    server.call("GET /api/orchestrator/:id/timeline", { params: { id }, signal }),
+    server.call("GET /api/orchestrator/:id/usage", { params: { id }, signal }),
+  ]);
+  const sessions = timeline.sessions.filter((session) => session.taskId === taskId);
+  return Promise.all(
+    sessions.map(async (session) => ({
+      ...session,
+      error: taskId === null ? null : await readReason(id, session.sessionId, signal),
+      used: usage.sessions.find(({ sessionId }) => sessionId === session.sessionId) ?? null,
+    })),
+  );
+}
+
+async function readReason(id: string, key: string, signal: AbortSignal): Promise<string | null> {
+  const { error } = await server.call("GET /api/orchestrator/:id/workers/:key", { params: { id, key }, signal });
+  return error;
+}

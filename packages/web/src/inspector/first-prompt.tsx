@@ -1,0 +1,30 @@
+import { ActionError } from "../shell/action-error.tsx";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { count } from "../text/format.ts";
+import { LongText } from "../text/long-text.tsx";
+import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
+
+/** The first prompt of a session is among its first entries. */
+const FIRST_ENTRIES = 20;
+
+/** The prompt that the session started with; later ones are in the transcript. */
+export function FirstPrompt({ run, session }: { run: string; session: string | undefined }) {
+  const { value, error, isLoading } = useRequest(session === undefined ? null : `${run} ${session}`, (signal) =>
+    server.transcript(run, session!, { after: 0, limit: FIRST_ENTRIES }, signal),
+  );
+  const prompt = value?.find((entry): entry is TranscriptEntry & { type: "prompt" } => entry.type === "prompt");
+  return (
+    <>
+      <ActionError error={error} />
+      {isLoading && value === null && <p className="loading">Loading …</p>}
+      {!isLoading && !prompt && <p className="nothing-yet">No prompt was sent yet.</p>}
+      {prompt && (
+        <>
+          <p className="muted">{`Prompt ${prompt.turn}, ${count(prompt.text.length)} characters`}</p>
+          <LongText text={prompt.text} max={100_000} mono />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { subAgentsOf } from "./sub-agents-of.ts";
+import { Badge } from "../parts/badge.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { duration, moment } from "../text/format.ts";
+import { useNow } from "../shell/use-now.ts";
+import type { Run, Subagent } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+/** The agents that the agent of a task, or of the main session, started; each below the one that started it. */
+export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) {
+  const rows = subAgentsOf(run, taskId);
+  const now = useNow(rows.some(([, { endedAt }]) => endedAt === null) && !isRunOver(run.status));
+  if (rows.length === 0) return <p className="nothing-yet">The agent has started no sub-agents.</p>;
+  return (
+    <ol className="tab-rows" aria-label="Sub-sessions">
+      {rows.map(([id, { description, startedAt, endedAt, status, text, registered }, depth]) => (
+        <li key={id} style={{ paddingInlineStart: `${depth * 20}px` }}>
+          <div className="tab-row-head">
+            <SubAgentBadge status={status} isOpen={endedAt === null && !isRunOver(run.status)} />
+            <strong>
+              <AgentText text={description ?? "sub-agent"} max={160} />
+            </strong>
+            {registered && <span className="chip">registered</span>}
+            <span className="push muted" title={moment(startedAt)}>
+              {duration((endedAt ?? (isRunOver(run.status) ? run.updatedAt : now)) - startedAt)}
+            </span>
+          </div>
+          {text !== undefined && (
+            <p className="agent-words">
+              <AgentText text={text} max={400} />
+            </p>
+          )}
+          <p className="mono muted">
+            <AgentText text={id} max={120} />
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function SubAgentBadge({ status, isOpen }: { status: Subagent["status"]; isOpen: boolean }) {
+  if (isOpen) {
+    return (
+      <Badge tone="running" icon="dot">
+        Working
+      </Badge>
+    );
+  }
+  const isGood = status === undefined || status === "completed";
+  return (
+    <Badge tone={isGood ? "good" : "bad"} icon={isGood ? "check" : "cross"}>
+      {status ?? "ended"}
+    </Badge>
+  );
+}

@@ -1,0 +1,127 @@
+import { FactList } from "../../parts/fact-list.tsx";
+import { Meter } from "../../parts/meter.tsx";
+import { ActionError } from "../../shell/action-error.tsx";
+import { server } from "../../shell/server.ts";
+import { useRequest } from "../../shell/use-request.ts";
+import { AgentText } from "../../text/agent-text.tsx";
+import { agentName, compact, count, money } from "../../text/format.ts";
+import { taskStanding } from "../../../../tutti/src/run/census.ts";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../../tutti/src/schema/status.ts";
+import "../../styles/machine.css";
+
+/** Tokens and money of the run by session, against its budget. */
+export function CostTab({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
+  // Each ended turn adds to the sums.
+  const { value, error } = useRequest(`${run.id} ${run.turns} ${run.usage.usd} ${run.usage.inputTokens}`, (signal) =>
+    server.call("GET /api/orchestrator/:id/usage", { params: { id: run.id }, signal }),
+  );
+  const { usage, budget } = run;
+  const rows = (value?.sessions ?? []).toSorted(
+    (a, b) => b.usage.usd - a.usage.usd || b.usage.outputTokens - a.usage.outputTokens,
+  );
+  const most = Math.max(0, ...rows.map(({ usage: { usd } }) => usd));
+  return (
+    <section className="card run-tab" aria-labelledby="cost-tab-title">
+      <h2 id="cost-tab-title">
+        Cost <span className="muted">{money(usage.usd)}</span>
+      </h2>
+      {budget.usd !== undefined && (
+        <Meter
+          value={usage.usd}
+          max={budget.usd}
+          tone={usage.usd > budget.usd * 0.9 ? "warning" : "running"}
+          label="Used part of the budget"
+        />
+      )}
+      <FactList
+        rows={[
+          [
+            "Used",
+            `${money(usage.usd)}, ${count(usage.inputTokens)} input and ${count(usage.outputTokens)} output tokens`,
+          ],
+          [
+            "Budget",
+            budget.usd === undefined
+              ? "no limit in dollars"
+              : `${money(budget.usd)}, ${money(Math.max(0, budget.usd - usage.usd))} left`,
+          ],
+          ["Turns", budget.turns === undefined ? run.turns : `${run.turns} of ${budget.turns}`],
+          ["Forecast", forecast(run)],
+        ]}
+      />
+      <ActionError error={error} />
+      {rows.length > 0 && (
+        <div className="cost-rows" tabIndex={0} role="region" aria-label="Cost by session">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Session</th>
+                <th scope="col">Agent</th>
+                <th scope="col">Cost</th>
+                <th scope="col">Input tokens</th>
+                <th scope="col">Output tokens</th>
+                <th scope="col">Turns</th>
+                <th scope="col">Tool calls</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ sessionId, taskId, usage: used, turns, toolStats }) => (
+                <tr key={sessionId}>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      className="row-button"
+                      title={sessionId}
+                      onClick={() => onOpen(taskId ?? "main")}
+                    >
+                      <code>{taskId ?? "main"}</code>
+                      {attemptNote(run, taskId, sessionId)}
+                    </button>
+                  </th>
+                  <td>
+                    <AgentText text={agentOf(run, taskId)} max={60} />
+                  </td>
+                  <td>
+                    {money(used.usd)}
+                    <span className="cost-bar" aria-hidden="true">
+                      <span style={{ width: `${most === 0 ? 0 : (used.usd / most) * 100}%` }} />
+                    </span>
+                  </td>
+                  <td>{compact(used.inputTokens)}</td>
+                  <td>{compact(used.outputTokens)}</td>
+                  <td>{count(turns)}</td>
+                  <td>{count(toolStats.total)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const attemptNote = ({ workers }: Run, taskId: string | null, sessionId: string): string => {
+  const newest = taskId === null ? undefined : workers[taskId];
+  return newest === undefined || newest.sessionId === sessionId ? "" : " (earlier attempt)";
+};
+
+const agentOf = (run: Run, taskId: string | null): string => {
+  const session = taskId === null ? run.main : run.workers[taskId]?.session;
+  return [agentName(session?.agent ?? run.agent), session?.model].filter(Boolean).join(" ");
+};
+
+/** The cost at the end if the open tasks cost as much as the completed ones on average. */
+function forecast(run: Run): string | null {
+  if (isRunOver(run.status) || run.usage.usd === 0) return null;
+  const standings = run.tasks.map(({ id }) => taskStanding(run, id));
+  const completed = standings.filter((standing) => standing === "completed").length;
+  const open = standings.filter((standing) => standing === "active" || standing === "neverStarted").length;
+  if (completed === 0) return null;
+  const spent = Object.values(run.workers).reduce(
+    (sum, { status, usage }) => sum + (status === "completed" ? usage.usd : 0),
+    0,
+  );
+  return `about ${money(run.usage.usd + (spent / completed) * open)}, if each of ${open} open tasks costs as much as a completed one`;
+}

@@ -1,0 +1,124 @@
+import { useState } from "react";
+import { Badge } from "../../parts/badge.tsx";
+import { FactList } from "../../parts/fact-list.tsx";
+import { ActionError } from "../../shell/action-error.tsx";
+import { OrderButton } from "../../shell/order-button.tsx";
+import { server } from "../../shell/server.ts";
+import { useRequest } from "../../shell/use-request.ts";
+import { AgentText } from "../../text/agent-text.tsx";
+import { clock, moment, plural } from "../../text/format.ts";
+import { LongText } from "../../text/long-text.tsx";
+import type { Answered } from "../../../../tutti/src/client/call-route.ts";
+import type { Severity } from "../../../../tutti/src/run/describe-event.ts";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
+import type { TeamMessage } from "../../../../tutti/src/schema/team/team-message.ts";
+
+const TONES: Record<TeamMessage["state"], Severity> = {
+  queued: "neutral",
+  delivered: "running",
+  acknowledged: "running",
+  acted: "good",
+  rejected: "bad",
+  expired: "warning",
+};
+
+/** The messages between the roles of a team, the newest first, and its security gate. */
+export function MessagesTab({ run }: { run: Run }) {
+  const messages = (run.teamMessages ?? []).toReversed();
+  const { value: gates, error } = useRequest(`${run.id} ${JSON.stringify(run.gate ?? null)}`, (signal) =>
+    server.call("GET /api/orchestrator/:id/gate", { params: { id: run.id }, signal }),
+  );
+  return (
+    <>
+      <ActionError error={error} />
+      {gates?.map((gate) => (
+        <Gate key={gate.environment} run={run} gate={gate} />
+      ))}
+      <section className="card run-tab" aria-labelledby="messages-title">
+        <h2 id="messages-title">
+          Messages <span className="muted">{plural(messages.length, "message")}</span>
+        </h2>
+        {messages.length === 0 && <p className="nothing-yet">The roles have not sent messages yet.</p>}
+        <ol className="tab-rows">
+          {messages.map(({ id, type, from, to, taskId, state, queuedAt, deliveries, reasons = [], body }) => (
+            <li key={id}>
+              <div className="tab-row-head">
+                <time className="mono muted" dateTime={new Date(queuedAt).toISOString()} title={moment(queuedAt)}>
+                  {clock(queuedAt)}
+                </time>
+                <Badge tone={TONES[state]} icon={state === "acted" ? "check" : state === "rejected" ? "cross" : "dot"}>
+                  {state}
+                </Badge>
+                <strong>
+                  <AgentText text={`${from} → ${to}`} max={120} />
+                </strong>
+                <AgentText text={type} max={60} />
+                <code>{taskId}</code>
+                {deliveries > 1 && <span className="chip">{`sent ${deliveries} times`}</span>}
+              </div>
+              {reasons.map((reason) => (
+                <p key={reason} className="tone-bad">
+                  <AgentText text={reason} max={300} />
+                </p>
+              ))}
+              <details className="folded">
+                <summary>Content</summary>
+                <LongText text={JSON.stringify(body, null, 2)} max={4000} mono />
+              </details>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
+
+type GateView = Answered<"GET /api/orchestrator/:id/gate">[number];
+
+function Gate({ run, gate }: { run: Run; gate: GateView }) {
+  const [reason, setReason] = useState("");
+  const { environment, state, commit, approvedBy, approvedAt, reasons, overrides } = gate;
+  const canOverride = state === "closed" && run.template.gate?.environments[environment]?.override === true;
+  return (
+    <section className="card run-tab" aria-label={`Gate of ${environment}`}>
+      <div className="tab-row-head">
+        <h2>{`Gate of ${environment}`}</h2>
+        <Badge tone={state === "open" ? "good" : state === "closed" ? "bad" : "warning"} icon="lock">
+          {state}
+        </Badge>
+      </div>
+      <FactList
+        rows={[
+          ["Commit", commit?.slice(0, 12)],
+          ["Approved by", approvedBy],
+          ["Approved at", approvedAt === null ? null : moment(Date.parse(approvedAt))],
+          ["Reasons", reasons.join("; ")],
+          ["Overridden", overrides.map(({ by, reason: why }) => `by ${by}: ${why}`).join("; ")],
+        ]}
+      />
+      {canOverride && (
+        <div className="answer-row">
+          <input
+            className="field"
+            aria-label={`Reason to open the gate of ${environment}`}
+            placeholder="Reason to open the gate without an approval"
+            value={reason}
+            onChange={({ target }) => setReason(target.value)}
+          />
+          <OrderButton
+            word="Open without approval"
+            danger
+            needs="admin"
+            disabled={reason.trim() === ""}
+            order={() =>
+              server.call("POST /api/orchestrator/:id/gate/override", {
+                params: { id: run.id },
+                body: { environment, reason },
+              })
+            }
+          />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import { taskLook } from "../task-look.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { AgentText } from "../../text/agent-text.tsx";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
+import type { Task } from "../../../../tutti/src/schema/task.ts";
+
+interface Properties {
+  run: Run;
+  task: Task;
+  onOpen: (session: string) => void;
+}
+
+/** The state and the name of a task, which opens its panel. */
+export function TaskHead({ run, task, onOpen }: Properties) {
+  const look = taskLook(run, task);
+  return (
+    <div className="tab-row-head">
+      <Badge tone={look.tone} icon={look.icon === "spinner" ? "dot" : look.icon}>
+        {look.word}
+      </Badge>
+      <button type="button" className="row-button" onClick={() => onOpen(task.id)}>
+        <code>{task.id}</code> <AgentText text={task.title} max={160} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { EntryList } from "./entry-list.tsx";
+import { MessageForm } from "./message-form.tsx";
+import { useStickToEnd } from "./use-stick-to-end.ts";
+import { useTranscript } from "./use-transcript.ts";
+import { Icon } from "../parts/icon.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import type { RunPlace } from "../shell/page-route.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+
+interface Properties {
+  run: Run;
+  /** Undefined before the first attempt. */
+  session: string | undefined;
+  place: RunPlace;
+  /** Null for the main session. */
+  taskId: string | null;
+  isAlive: boolean;
+}
+
+/** The transcript of one attempt, and the form for a message while it is alive. */
+export function Transcript({ run, session, place, taskId, isAlive }: Properties) {
+  const { entries, isAtEnd, error, readEarlier, readLater } = useTranscript(run.id, session, isAlive, place.entry);
+  const box = useStickToEnd(entries, place.entry === null);
+  return (
+    <>
+      <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label="Transcript">
+        <ActionError error={error} />
+        {session === undefined && <p className="nothing-yet">This session has not started yet.</p>}
+        {entries?.length === 0 && <p className="nothing-yet">The transcript is still empty.</p>}
+        {entries && entries.length > 0 && (
+          <EntryList
+            run={run.id}
+            place={place}
+            entries={entries}
+            format={run.template.prompts.responseFormat}
+            readEarlier={readEarlier}
+            readLater={isAtEnd ? null : readLater}
+          />
+        )}
+        {isAlive && isAtEnd && (
+          <p className="still-working">
+            <Icon name="spinner" size={14} /> working
+          </p>
+        )}
+      </div>
+      {isAlive && <MessageForm run={run.id} taskId={taskId} />}
+    </>
+  );
+}
