@@ -10,32 +10,44 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
+const hasStarted = (task: string) => `grep -qs '"type":"turn:started".*"taskId":"${task}"' output`;
+const hasFile = (file: string) => `ls ${file} >/dev/null 2>&1`;
+const independent = [{ id: "one" }, { id: "two" }];
+const inOrder = [{ id: "one" }, { id: "two", dependencies: ["one"] }];
+
 it.each([
-  { what: "a new session", tasks: [{ id: "one" }, { id: "two", dependencies: ["one"] }], first: ["one"] },
-  { what: "the next turn of a session", tasks: [{ id: "one" }, { id: "two" }], first: ["one", "two"] },
-])("a run that cannot write the files of $what pauses with exit 4, and resume continues it", ({ tasks, first }) => {
+  { files: "the files of a new session", tasks: inOrder, until: hasStarted("one") },
+  { files: "the next turn of a session", tasks: independent, until: `${hasStarted("one")} && ${hasStarted("two")}` },
+  { files: "the files of a keeper that starts", tasks: inOrder, until: hasFile("data/sessions/*/*_one/spec.json") },
+  {
+    files: "the files of a keeper that died",
+    tasks: inOrder,
+    until: hasFile("data/sessions/*/*_one/journal.jsonl"),
+    next: `kill -9 $(grep -o '"pid":[0-9]*' data/sessions/*/*_one/keeper.json | grep -o '[0-9]*$')`,
+  },
+])("a run that cannot write $files pauses with exit 4, and resume continues it", ({ tasks, until, next = "" }) => {
   const gate = lab.gate();
   const agent = lab.scenario([
     ...mainSession(tasks),
     worker("*", { write: { "{TASK_ID}.md": "a" }, waitForFile: gate.file, block: done({}) }),
   ]);
-  const sessions = join(lab.data, "sessions");
-  const output = join(lab.folder, "output");
   const launcher = join(import.meta.dirname, "../../bin/tutti.js");
-  // A mount that only this script and its children see. Files that were open before stay writable.
+  // Mounts that only this script and its children see. Files that were open before stay writable. `sessions` becomes
+  // read-only in one step, because a mount with open files cannot.
   const script = `
-    tutti() { ${process.execPath} ${launcher} --json --data-dir ${lab.data} "$@"; }
-    tutti run x --cwd ${lab.repo} --agent ${agent} --yes >${output} &
-    ${first.map((task) => `until grep -q '"type":"turn:started".*"taskId":"${task}"' ${output}; do sleep 0.1; done`).join("\n")}
-    # The agents read their prompts first. Nothing shows when they have, so this is only likely.
-    sleep 3
-    mount --bind ${sessions} ${sessions} && mount -o remount,ro,bind ${sessions} || exit 100
+    cd ${lab.folder}
+    tutti() { ${process.execPath} ${launcher} --json --data-dir data "$@"; }
+    tutti run x --cwd repo --agent ${agent} --yes >output &
+    until ${until}; do sleep 0.02; done
+    mkdir frozen && mount --bind data/sessions frozen && mount -o remount,ro,bind frozen || exit 100
+    mount --bind frozen data/sessions || exit 100
+    ${next}
     touch ${gate.file}
     wait $!
     echo "code $?"
-    tail -n 1 ${output}
-    umount ${sessions} || exit 101
-    tutti resume $(grep -o 'orch_[a-z0-9]*' ${output} | head -n 1) >${output}
+    tail -n 1 output
+    umount data/sessions frozen || exit 101
+    tutti resume $(grep -o 'orch_[a-z0-9]*' output | head -n 1) >output
     echo "code $?"`;
   const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
   const { stdout, stderr } = spawnSync("unshare", [...unshare, "sh", "-c", script], {

@@ -1,7 +1,7 @@
 import { identify, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
 import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
-import { removeFile, tryToWrite } from "../../durable-file.ts";
+import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
 import type { World } from "../../world.ts";
 
 /** The time that a keeper has to end its session. Longer than the keeper itself gives its agent. */
@@ -24,7 +24,8 @@ export async function endSession(
     if (keeper === null) {
       const end = readEnd(folder);
       if (end?.keeper) await untilExited(end.keeper, KEEPER_EXIT_MS, world);
-      if (end !== null || endUnstarted(folder, identify(process.pid))) break;
+      // In a folder that cannot be written no keeper can start.
+      if (end !== null || whenAccessible(() => endUnstarted(folder, identify(process.pid)), true)) break;
     } else if (isAlive(keeper)) {
       signalProcess(keeper.pid, "SIGTERM");
       await untilExited(keeper, graceMs, world);

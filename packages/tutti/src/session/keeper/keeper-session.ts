@@ -1,4 +1,4 @@
-import { existsSync, statSync, watch, type FSWatcher } from "node:fs";
+import { accessSync, constants, existsSync, statSync, watch, type FSWatcher } from "node:fs";
 import { newDecoder } from "../agents.ts";
 import type { ResumedConversation } from "../dialogue.ts";
 import type { Coding, Driver, Launch } from "../driver.ts";
@@ -21,6 +21,7 @@ import {
   request,
   turnName,
   writeSessionFile,
+  writeSessionFiles,
   writeSpec,
   type KeeperRequest,
   type KeeperSpec,
@@ -80,7 +81,7 @@ export class KeeperSession implements Session {
     const { folder, driver, launch, secrets, world } = this.#options;
     // Do not read such a session: a power cut may have damaged its output and its workspace.
     if (isBeforeBoot(folder)) {
-      await maskLeftovers(folder, secrets);
+      await writeSessionFiles(folder, maskLeftovers(folder, secrets));
       yield { type: "caughtUp" };
       yield { type: "gone", ...this.#findEnd(0)! };
       return;
@@ -114,7 +115,7 @@ export class KeeperSession implements Session {
           // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
           const keeper = readEnd(folder)?.keeper?.pid ?? null;
           await sweepSession(this.sessionId, (ms) => world.sleep(ms), keeper);
-          await maskLeftovers(folder, secrets);
+          await writeSessionFiles(folder, maskLeftovers(folder, secrets));
           yield { type: "gone", ...end };
           return;
         }
@@ -192,8 +193,18 @@ export class KeeperSession implements Session {
     const end = readEnd(folder);
     if (end) return { reason: END_REASONS[end.reason], deliberate: !LOSSES.has(end.reason) };
     if (dead) return { reason: "its keeper died", deliberate: false };
-    const late = keeper === null && waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
-    return late ? { reason: "its keeper did not start", deliberate: false } : null;
+    return keeper === null && this.#endLate(waitedMs)
+      ? { reason: "its keeper did not start", deliberate: false }
+      : null;
+  }
+
+  /** Throws `unwritable` at once if the keeper cannot create `keeper.json`. */
+  #endLate(waitedMs: number): boolean {
+    const { folder } = this.#options;
+    return writeSessionFile(folder, () => {
+      accessSync(folder, constants.W_OK);
+      return waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
+    });
   }
 
   /** Null for an agent with a dialogue, which encodes the texts of requests itself. */

@@ -181,12 +181,25 @@ export function writeSessionFile<T>(folder: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    if (!isUnwritable(error)) throw error;
-    const problem = `The session folder ${JSON.stringify(folder)} cannot be written`;
-    const errno = findErrno(error);
-    if (errno) throw environmentFault(problem, errno, dirname(folder), { cause: error });
-    throw new TuttiError("unwritable", `${problem}: its permissions do not allow it. Change them.`, { cause: error });
+    throw asSessionFault(folder, error);
   }
+}
+
+/** Waits for `work`, which writes to the session folder. Throws as `writeSessionFile` does. */
+export async function writeSessionFiles(folder: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    throw asSessionFault(folder, error);
+  }
+}
+
+function asSessionFault(folder: string, error: unknown): unknown {
+  if (!isUnwritable(error)) return error;
+  const problem = `The session folder ${JSON.stringify(folder)} cannot be written`;
+  const errno = findErrno(error);
+  if (errno) return environmentFault(problem, errno, dirname(folder), { cause: error });
+  return new TuttiError("unwritable", `${problem}: its permissions do not allow it. Change them.`, { cause: error });
 }
 
 export function makeSessionFolder(folder: string): void {
