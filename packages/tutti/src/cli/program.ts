@@ -194,6 +194,19 @@ export function createProgram(runner: Runner): Command {
     .action(action(() => import("./setup/doctor.ts"), "doctor"));
   examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
+  const conformance = program
+    .command("conformance")
+    .description("Try an agent with every protocol on a sample project")
+    .requiredOption("--agent <agent>", "Agent to try, as in tutti run")
+    .option("--suite <name>", "Only this protocol: response or messages; repeatable", collect, [])
+    .option("--timeout <seconds>", "Time limit of each protocol", "1800")
+    .action(action(() => import("./setup/conformance.ts"), "conformance"));
+  examples(
+    conformance,
+    'tutti conformance --agent "command:node my-agent.js"',
+    "tutti conformance --agent claude --json",
+  );
+
   addLookCommands(program.commandsGroup("Look:"), action);
   addSteerCommands(program.commandsGroup("Steer a run, and take its result:"), action);
   addKeptCommands(program.commandsGroup("Kept work:"), action);

@@ -1,47 +1,34 @@
 // A rehearsal: a template runs with scripted agents on a sample project, in a temporary folder that is removed afterwards.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openLocalEngine } from "./local-engine.ts";
-import { SAMPLE_PROJECT } from "./sample-project.ts";
+import { withSampleFolder, type SampleFolder } from "./sample-folder.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RehearseRequest, Rehearsal } from "../schema/api/template-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { Template } from "../schema/template.ts";
 import { rehearsalScenario, rehearsedTemplate } from "../session/drivers/script/rehearsal.ts";
-import { makeRepository } from "../workspace/sample.ts";
 
-export interface RehearsalFolder {
-  dataDir: string;
-  cwd: string;
+export interface RehearsalFolder extends SampleFolder {
   scenario: string;
 }
 
 /** Calls `work` with a data folder, a sample repository and the scenario of `template`, and removes them afterwards. */
-export async function withRehearsalFolder<T>(
+export function withRehearsalFolder<T>(
   template: Template,
   tasks: number | undefined,
   work: (folder: RehearsalFolder) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
-  const dataDir = join(folder, "data");
-  const cwd = join(folder, "corner-bookshop");
-  const scenario = join(folder, "scenario.json");
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-  // An interrupted command that does not end in time exits without `finally`.
-  process.once("exit", remove);
-  try {
-    await makeRepository(cwd, SAMPLE_PROJECT);
+  return withSampleFolder("tutti-rehearsal-", async (sample) => {
+    const { folder, dataDir } = sample;
+    const scenario = join(folder, "scenario.json");
     // The template becomes one of the user's, which needs no consent: the agents are scripted, and no program runs.
-    mkdirSync(join(dataDir, "templates"), { recursive: true, mode: 0o700 });
+    mkdirSync(join(dataDir, "templates"), { mode: 0o700 });
     writeFileSync(join(dataDir, "templates", `${template.id}.json`), JSON.stringify(rehearsedTemplate(template)));
     writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
-    return await work({ dataDir, cwd, scenario });
-  } finally {
-    process.off("exit", remove);
-    remove();
-  }
+    return work({ ...sample, scenario });
+  });
 }
 
 /** Rehearses `template` in this process. Rejects with `engine_stopped` if `signal` aborts first. */

@@ -112,6 +112,11 @@ export const COMMANDS: Record<string, CommandCase> = {
     streams: true,
   },
   // The exit code depends on the machine.
+  conformance: {
+    good: (scene) => scene.here("conformance", "--agent", "text:cat", "--suite", "response"),
+    bad: (scene) => scene.here("conformance", "--agent", "text:cat", "--suite", "speech"),
+    codes: [1],
+  },
   doctor: { good: (scene) => scene.here("doctor"), bad: withUrl("doctor"), codes: [0, 1] },
   list: { good: (scene) => scene.at("list"), bad: noSuchFlag("list") },
   status: { good: (scene) => scene.at("status", scene.runs.ended), bad: unknownId("status") },

@@ -102,6 +102,7 @@ const filesThatOpenAnEngine = [
   "cli/setup/serve-folder.ts",
   "cli/setup/demo.ts",
   "cli/setup/rehearse.ts",
+  "cli/setup/conformance.ts",
   "cli/access/open-runs.ts",
   "cli/access/joined-engine.ts",
   "cli/access/local-runs.ts",
@@ -109,7 +110,7 @@ const filesThatOpenAnEngine = [
   "module/shared-engine.ts",
 ];
 /** The files of main that open an engine. The others only read, and every command may use them. */
-const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehearsal.ts"];
+const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehearsal.ts", "conformance.ts"];
 
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];

@@ -1,0 +1,124 @@
+// Tries an agent: it carries out one small run per protocol on a sample project, in a temporary folder that is removed
+// afterwards. The rules of the engine judge the answers, so a report tells how the agent fares in real runs.
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openLocalEngine, type LocalOptions } from "./local-engine.ts";
+import { withSampleFolder } from "./sample-folder.ts";
+import { CONFIG_FILE, readUserConfig } from "../config/config.ts";
+import type { Engine } from "../engine/engine.ts";
+
+import type { InboxItem } from "../schema/inbox.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+import { SUITES, type SuiteName } from "./conformance-suites.ts";
+import { leadOf } from "../schema/team/roles.ts";
+
+interface TriedTurn {
+  phase: string;
+  taskId: string | null;
+  try: number;
+  /** Why the answer was rejected; empty if it was accepted. */
+  problems: string[];
+}
+
+export interface SuiteReport {
+  suite: SuiteName;
+  templateId: string;
+  /** `unsupported` if the agent never sent a message of this protocol. */
+  result: "passed" | "failed" | "unsupported";
+  /** Why the suite did not pass. */
+  causes: string[];
+  turns: TriedTurn[];
+  usage: Run["usage"];
+  durationMs: number;
+}
+
+export interface ConformanceOptions {
+  agent: string;
+  timeoutMs: number;
+  /** The data folder whose named agents are known. */
+  userDataDir: string;
+  host: Pick<LocalOptions, "replaceHost">;
+  signal: AbortSignal;
+}
+
+export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise<SuiteReport> {
+  const { templateId, request: message } = SUITES[suite];
+  const { agent, timeoutMs, userDataDir, host, signal } = options;
+  return withSampleFolder("tutti-conformance-", async ({ dataDir, cwd }) => {
+    const { agents } = readUserConfig(resolve(userDataDir));
+    if (agents) writeFileSync(join(dataDir, CONFIG_FILE), JSON.stringify({ agents }));
+    const local = openLocalEngine({ ...host, dataDir, warn: () => {} });
+    try {
+      const { engine } = local;
+      const { id } = await engine.create({ templateId, cwd, message, agent });
+      const ended = await finishRun(engine, id, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      signal.throwIfAborted();
+      return await reportSuite(suite, engine, id, ended ? [] : [`it did not end within ${timeoutMs / 1000} s`]);
+    } finally {
+      await local.close();
+    }
+  });
+}
+
+/** False if `signal` aborted first. A question to the user ends the run, because nobody is there to answer. */
+async function finishRun(engine: Engine, id: string, signal: AbortSignal): Promise<boolean> {
+  const isStuck = ({ status, planErrors, inbox }: Run) =>
+    isRunOver(status) || status === "paused" || planErrors.length > 0 || Object.values(inbox).some(needsAnswer);
+  const work = async () => {
+    await engine.order(id, "start");
+    const planned = await engine.until(id, (run) => run.status === "confirming" || isStuck(run));
+    if (planned.status === "confirming" && planned.planErrors.length === 0) await engine.order(id, "confirm");
+    await engine.until(id, isStuck);
+    return true;
+  };
+  const aborted = Promise.withResolvers<false>();
+  signal.addEventListener("abort", () => aborted.resolve(false));
+  const done = work();
+  // After an abort the engine is closed, which rejects `done` too.
+  done.catch(() => {});
+  return Promise.race([done, aborted.promise]);
+}
+
+/** A run goes on without an answer about a failed task. */
+const needsAnswer = ({ kind }: InboxItem): boolean => kind !== "failure";
+
+async function reportSuite(suite: SuiteName, engine: Engine, id: string, late: string[]): Promise<SuiteReport> {
+  const run = engine.get(id)!;
+  const events = [...engine.readEvents({ run: id })];
+  const { outcome, causes, warnings, error, usage, durationMs } = await engine.result(id);
+  const questions = Object.values(run.inbox)
+    .filter(needsAnswer)
+    .map(({ question }) => question);
+  const why = [
+    ...late,
+    ...causes.map(({ reason }) => reason),
+    ...warnings,
+    ...(error === null ? [] : [error]),
+    ...questions,
+  ];
+  const spoke = suite === "response" || events.some((event) => isOwnMessage(event, run));
+  return {
+    suite,
+    templateId: run.templateId,
+    result: outcome === "success" ? "passed" : spoke ? "failed" : "unsupported",
+    causes: outcome === "success" ? [] : [...new Set(why)],
+    turns: triedTurns(events),
+    usage,
+    durationMs,
+  };
+}
+
+/** The lead's messages are the engine's. */
+const isOwnMessage = ({ type, data }: StoredEvent, { template }: Run): boolean =>
+  type === "message:queued" && data.message.from !== leadOf(template.roles ?? {});
+
+function triedTurns(events: readonly StoredEvent[]): TriedTurn[] {
+  const started = new Map<string, { phase: string; try: number }>();
+  return events.flatMap(({ type, data }) => {
+    if (type === "turn:started") started.set(`${data.sessionId} ${data.turn}`, data);
+    const start = type === "turn:ended" && started.get(`${data.sessionId} ${data.turn}`);
+    return start ? [{ phase: start.phase, taskId: data.taskId, try: start.try, problems: data.problems }] : [];
+  });
+}
