@@ -5,7 +5,8 @@
 // 2. A restart is just the first call.
 import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
-import { mergeWork, pendingMerges, recordedRefs } from "./sessions/merge-work.ts";
+import { MergeQueue } from "./merging/merge-queue.ts";
+import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
@@ -65,7 +66,7 @@ export class Reconciler {
   readonly #work = new Set<Promise<unknown>>();
   /** Sessions whose runner the machine blocked. They get another one when the user resumes the run. */
   readonly #blocked = new Set<string>();
-  #merging = false;
+  readonly #mergeQueue: MergeQueue;
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
@@ -78,6 +79,7 @@ export class Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#mergeQueue = new MergeQueue(options);
   }
 
   get #writer(): RunWriter {
@@ -148,6 +150,7 @@ export class Reconciler {
       this.#alarm.abort(NO_REASON);
       this.#blocked.clear();
       this.#endOthers(new Set());
+      this.#mergeQueue.end();
       if (!run.released && this.#life.stage === "active") this.#do("release", this.#release());
       return;
     }
@@ -176,7 +179,7 @@ export class Reconciler {
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
-    if (wanted.merges.length > 0 && !this.#merging && !isHeld) this.#do("merge", this.#merge());
+    if (wanted.merges.length > 0 && !this.#mergeQueue.isBusy && !isHeld) this.#do("merge", this.#mergeQueue.run());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#runners.get(sessionId)?.caughtUp),
       // Clock-based steps wait until every session is `caughtUp`.
@@ -340,44 +343,6 @@ export class Reconciler {
     }
   }
 
-  /**
-   * Merges one task at a time in git; the report of one may be stored while the next one is merged. After a crash,
-   * `openBranch` puts the branch back to the head in the log, and the merges are repeated.
-   */
-  async #merge(): Promise<void> {
-    this.#merging = true;
-    const reports = new Map<string, Promise<unknown>>();
-    const merged = new Set<string>();
-    /** The head that the next stored report will record. */
-    let pendingHead: string | null = null;
-    try {
-      for (;;) {
-        const { run } = this.#writer;
-        const merges = schedule(run, { freeSlots: 0 }, this.#options.world.now()).merges;
-        const taskId = this.#hasLeft ? undefined : merges.find((each) => !reports.has(each));
-        if (taskId === undefined && reports.size === 0) return;
-        if (taskId === undefined) {
-          await Promise.all(reports.values());
-          reports.clear();
-          merged.clear();
-          pendingHead = null;
-          continue;
-        }
-        const head: string = pendingHead ?? run.head!;
-        const { report, moved } = await mergeWork(run, head, taskId, this.#options.workspaces, merged);
-        if (moved) await this.#writer.submit({ type: "refMoved", moved });
-        merged.add(taskId);
-        pendingHead = report.head;
-        const stored = this.#writer.submit(report);
-        // `Promise.all` above receives the rejection; until then it would count as unhandled.
-        stored.catch(() => {});
-        reports.set(taskId, stored);
-      }
-    } finally {
-      this.#merging = false;
-    }
-  }
-
   /** Removes everything of an ended run except its branch, its refs and its log. */
   async #release(): Promise<void> {
     this.#life = { stage: "releasing" };
@@ -473,6 +438,7 @@ export class Reconciler {
   async leave(stop: boolean): Promise<void> {
     const { begun } = this;
     this.#life = { stage: "left" };
+    this.#mergeQueue.end();
     this.#alarm.abort(NO_REASON);
     await this.#lookDone;
     const runners = [...this.#runners.values()];

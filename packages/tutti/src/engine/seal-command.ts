@@ -22,7 +22,7 @@ export const NO_VAULT: Vault = {
   remove: () => {},
 };
 
-/** Seals the texts of users, hooks and verification commands. Texts of agents are masked before they reach the engine. */
+/** Seals the texts of users, hooks and check commands. Texts of agents are masked before they reach the engine. */
 export function sealCommand(command: Command, seal: <T>(value: T) => T): Command {
   switch (command.type) {
     case "create": {
@@ -44,6 +44,8 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
     case "decide":
       return { ...command, decisions: seal(command.decisions) };
     case "checked":
+    case "mergeChecked":
+    case "mergeRejected":
       return { ...command, commands: seal(command.commands) };
     case "hookEnded":
       return { ...command, detail: seal(command.detail) };

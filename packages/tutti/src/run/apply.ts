@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 13;
+export const FOLD_VERSION = 14;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -271,6 +271,17 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const { taskId, head, settled } = event.data;
       const merged = withWorker(run, taskId, { merged: "merged" });
       return { ...merged, head, conflicts: settled ? [...run.conflicts, settled] : run.conflicts };
+    }
+    case "merge:checked": {
+      const { tasks, commands } = event.data;
+      const failed = commands.filter(({ exitCode }) => exitCode !== 0);
+      return tasks.length === 0 && failed.length > 0 ? { ...run, redBase: failed } : run;
+    }
+    case "merge:rejected": {
+      const { taskId, head, start, commands } = event.data;
+      const { attempt, outputFiles: files } = workerOf(run, taskId)!;
+      // A result of an earlier run knows nothing of the rejection.
+      return withWorker(run, taskId, { commit: null, rework: { attempt, head, start, files, commands }, anew: true });
     }
     case "workspace:conflict": {
       const { taskId, head, conflict } = event.data;

@@ -4,7 +4,7 @@ import { countedSubSessions, isNatural, statedEnd } from "./rules/natural.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { overrideWarnings } from "./team/override-warnings.ts";
-import { contradictions } from "./rules/checks.ts";
+import { contradictions, mergeWarnings } from "./rules/checks.ts";
 import { changesInOtherScopes, outsideCauses } from "./rules/scope.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
@@ -156,6 +156,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     outputFiles,
     warnings: [
       ...workWarnings(run),
+      ...mergeWarnings(run),
       ...changesInOtherScopes(run),
       ...repositoryWarnings(run),
       ...overrideWarnings(run),

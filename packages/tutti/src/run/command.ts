@@ -103,6 +103,10 @@ export type Report =
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   /** `head` holds the work of the task, except for its side of the conflict. */
   | { type: "conflicted"; taskId: string; commit: string; head: string; conflict: Conflict }
+  /** The commands for merges ran in `commit`, the run's branch with the work of `tasks`. */
+  | { type: "mergeChecked"; tasks: string[]; commit: string; commands: CheckedCommand[] }
+  /** They pass on `head` and fail on `start`, which adds the work of the task. */
+  | { type: "mergeRejected"; taskId: string; commit: string; head: string; start: string; commands: CheckedCommand[] }
   | { type: "refMoved"; moved: MovedRef }
   /** The verification commands start, or have run, in the merged tree of `commit`. */
   | { type: "checking"; sessionId: string; commit: string }

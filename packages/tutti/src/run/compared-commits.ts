@@ -14,7 +14,8 @@ export function comparedCommits(run: Run, taskId: string | null): { base: string
   }
   if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
   const worker = workerOf(run, taskId);
-  const base = worker?.session.start;
+  // Work that was sent back started from the work of all merged tasks and of its own earlier attempt.
+  const base = worker?.rework?.head ?? worker?.session.start;
   if (!worker || !base) throw noWork(run, taskId);
   return { base, head: worker.commit ?? attemptRef(run.id, taskId, worker.attempt) };
 }

@@ -119,6 +119,14 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       if (failed.length > 0) return ofRun("bad", "checks failed", failed.map(describeFailed).join("; "));
       return ofRun("good", "checks passed", data.commands.map(({ name }) => name).join(", "));
     }
+    case "merge:checked": {
+      const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);
+      const subject = data.tasks.length === 0 ? "the run's branch" : data.tasks.join(", ");
+      if (failed.length === 0) return ofRun("good", `merge checks passed with ${subject}`);
+      return ofRun("bad", `merge checks failed with ${subject}`, failed.map(describeFailed).join("; "));
+    }
+    case "merge:rejected":
+      return ofSession("bad", data.taskId, "was not merged", data.commands.map(describeFailed).join("; "));
     case "verification:fixing":
       return ofRun("warning", "the main session fixes the result", data.reasons.join("; "));
     case "orchestrator:verified": {

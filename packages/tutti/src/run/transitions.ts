@@ -30,7 +30,8 @@ export const WORKER_MOVES: Record<WorkerStatus, readonly WorkerStatus[]> = {
   spawning: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
   running: ["paused", "pending", "completed", "failed", "timeout", "cancelled"],
   paused: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
-  completed: [],
+  // If the commands for merges fail with its work.
+  completed: ["pending", "failed"],
   failed: ["pending"],
   timeout: ["pending"],
   cancelled: ["pending"],

@@ -438,6 +438,28 @@ export const EVENTS = {
     head: z.string().optional(),
     conflict: Conflict,
   }),
+  /**
+   * The commands of the template ran in the files of `commit`: the run's branch with the work of `tasks`. Without tasks it is
+   * the branch alone; if that fails, no task can be blamed.
+   */
+  "merge:checked": z.object({
+    id: z.string(),
+    tasks: z.array(z.string()),
+    commit: z.string(),
+    commands: z.array(CheckedCommand),
+  }),
+  /**
+   * The commands pass on `head`, the run's branch, and fail on `start`, which adds the work of this task. A new attempt starts
+   * there, or the task fails.
+   */
+  "merge:rejected": z.object({
+    id: z.string(),
+    taskId: z.string(),
+    commit: z.string(),
+    head: z.string(),
+    start: z.string(),
+    commands: z.array(CheckedCommand),
+  }),
   /** The main session settles the open conflicts in `files` before `tasks`, which build on them, start. */
   "workspace:repairing": z.object({ id: z.string(), files: z.array(z.string()), tasks: z.array(z.string()) }),
   "workspace:repaired": z.object({ id: z.string(), repair: AggregationAnswer, head: z.string() }),

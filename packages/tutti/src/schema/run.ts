@@ -106,6 +106,8 @@ export interface Run {
   verification: VerificationAnswer | null;
   /** The verification commands and the commit in whose tree they ran. `isRunning` until they have all ended. */
   checks?: { commit: string; commands: CheckedCommand[]; isRunning: boolean };
+  /** Commands for merges that failed on the run's branch alone, so that no task can be blamed. */
+  redBase?: CheckedCommand[];
   /** True once the main session has got its turn for `autoFix`. */
   isFixing?: boolean;
   inbox: Record<string, InboxItem>;

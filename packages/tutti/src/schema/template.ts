@@ -74,6 +74,10 @@ const CheckCommand = z.strictObject({
 });
 export type CheckCommand = z.infer<typeof CheckCommand>;
 
+/** `auto` for those that the files of the project suggest. */
+const CheckCommands = z.union([z.literal("auto"), z.array(CheckCommand).max(20)]);
+export type CheckCommands = z.infer<typeof CheckCommands>;
+
 const Phases = z.strictObject({
   analysis: z.strictObject(timed(120_000)).prefault({}),
   taskPlanning: z
@@ -111,13 +115,15 @@ const Phases = z.strictObject({
       conflictResolution: z.enum(["ask", "first-wins", "last-wins", "smart"]).default("smart"),
       /** Skip the phase if no two tasks changed the same file. */
       skipWhenIndependent: z.boolean().default(false),
+      /** Commands that the combined files must pass before the work of a task is merged. */
+      commands: CheckCommands.optional(),
     })
     .prefault({}),
   verification: z
     .strictObject({
       ...timed(180_000, false),
-      /** Commands to run in the merged tree, or `auto` for those that the files of the project suggest. */
-      commands: z.union([z.literal("auto"), z.array(CheckCommand).max(20)]).optional(),
+      /** Commands to run in the merged tree. */
+      commands: CheckCommands.optional(),
       /** Gives the main session one more turn if a command or the verification fails. */
       autoFix: z.boolean().optional(),
     })

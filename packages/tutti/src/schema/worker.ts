@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CompletionAnswer } from "./answer.ts";
 import type { Phase, WorkerStatus } from "./status.ts";
-import type { Usage } from "./outcome.ts";
+import type { CheckedCommand, Usage } from "./outcome.ts";
 import type { Task } from "./task.ts";
 
 export const ToolStats = z.object({
@@ -113,6 +113,19 @@ export const SubmittedWork = z.object({
 });
 export type SubmittedWork = z.infer<typeof SubmittedWork>;
 
+/** Why the work of an attempt was not merged. The next attempt starts from it. */
+export interface Rework {
+  attempt: number;
+  /** The run's branch, on which the commands pass. */
+  head: string;
+  /** `head` with the work of the attempt. */
+  start: string;
+  /** Files of the attempt. */
+  files: string[];
+  /** The commands that failed. */
+  commands: CheckedCommand[];
+}
+
 export interface Worker {
   sessionId: string;
   orchestratorId: string;
@@ -157,6 +170,8 @@ export interface Worker {
   commit: string | null;
   /** State of `commit` relative to the run's branch. `conflict` only occurs in runs of older versions. */
   merged: "not yet" | "merged" | "conflict";
+  /** Set after the merge of an earlier attempt was rejected, until the task is retried without it. */
+  rework?: Rework;
   startedAt: number | null;
   completedAt: number | null;
   lastActivityAt: number | null;

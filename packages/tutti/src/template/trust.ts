@@ -17,7 +17,7 @@ const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
   "/config/autoResume": (value) => value === true,
   "/config/answerTimeout": (value) => value !== undefined,
 };
-const CHECKS_PATH = "/phases/verification/commands";
+const CHECK_PATHS = ["/phases/aggregation/commands", "/phases/verification/commands"];
 const BUDGET_PATH = "/config/budget/";
 
 /**
@@ -56,7 +56,7 @@ function linesOf(leaves: readonly [path: string, value: unknown][], approved: re
     .filter(([path, value]) => {
       if (path === "/config/permissions/mode") return value === "all";
       if (path === "/config/permissions/allow") return Array.isArray(value) && value.length > 0;
-      if (path === CHECKS_PATH) return value === "auto" || (Array.isArray(value) && value.length > 0);
+      if (CHECK_PATHS.includes(path)) return value === "auto" || (Array.isArray(value) && value.length > 0);
       if (typeof value !== "string") return false;
       if (isAgentPath(path)) return !approved.includes(value);
       return isHookPath(path) && /^\s*command:/i.test(value);

@@ -94,19 +94,27 @@ describe("work that collides", () => {
     expect(show(settled.head!, "same.md")).toBe(text("top of both", "middle of one", "end of two"));
   });
 
-  it("is merged except for its side of the conflict with ask, until the user has decided", async () => {
-    const engine = lab.open();
-    const id = await begin(engine, "ask", BOTH, accepts, settles("top of two"));
-    const { question } = await decide(engine, id, 1);
-    const run = await untilOver(engine, id);
-    expect(question).toBe("one and two made conflicting changes to same.md");
-    expect(run).toMatchObject({
-      outcome: "success",
-      conflicts: [{ resolution: `${question}: take the version of two` }],
-    });
-    expect(show(run.head!, "same.md")).toBe(text("top of two", "middle of one", "end of two"));
-    expect([show(run.head!, "one.md"), show(run.head!, "two.md")]).toEqual(["one", "two"]);
-  });
+  it.each([{ conflictResolution: "ask" }, { mergeStrategy: "manual", conflictResolution: "first-wins" }] as const)(
+    "is merged except for its side of the conflict with %j, until the user has decided",
+    async (aggregation) => {
+      const engine = lab.open();
+      const config = { autoSpawn: true, parallelExecution: false };
+      const agent = agentFor(BOTH, accepts, settles("top of two"));
+      const id = await lab.begin(engine, agent, { config, phases: { aggregation } });
+      const { question, evidence } = await decide(engine, id, 1);
+      const run = await untilOver(engine, id);
+      expect(question).toBe("one and two made conflicting changes to same.md");
+      const { sides } = evidence as { sides: { ref: string }[] };
+      const tops = sides.map(({ ref }) => show(ref, "same.md").split("\n")[0]);
+      expect(tops).toEqual(["top of one", "top of two"]);
+      expect(run).toMatchObject({
+        outcome: "success",
+        conflicts: [{ resolution: `${question}: take the version of two` }],
+      });
+      expect(show(run.head!, "same.md")).toBe(text("top of two", "middle of one", "end of two"));
+      expect([show(run.head!, "one.md"), show(run.head!, "two.md")]).toEqual(["one", "two"]);
+    },
+  );
 });
 
 describe("work on the same file", () => {

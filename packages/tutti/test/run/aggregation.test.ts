@@ -167,13 +167,33 @@ describe("Merging that needs a decision", () => {
         {
           kind: "decision",
           options: ["take the version of a", "take the version of b"],
-          evidence: { files: ["f.md"] },
+          evidence: { files: ["f.md"], sides: [{ taskId: "a" }, { taskId: "b" }] },
         },
       ]);
       story.do({ type: "decide", decisions: [{ index: 0, option: 1 }] });
       story.answerMain({ phase: "aggregation", data: { status: "success" } });
       expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
       expect(story.run.conflicts[0]!.resolution).toContain("take the version of b");
+    }
+  });
+
+  it("asks one question about a conflict that the main session also describes, with both sides", () => {
+    const described = { type: "file_conflict", description: "Which heading?", files: ["f.md"] };
+    for (const conflicts of [[described], []]) {
+      const story = worked(makeTemplate(), { conflict: true });
+      story.answerMain({ phase: "aggregation", data: { status: "needs_input", summary: "help", conflicts } });
+      const [item, ...others] = items(story);
+      expect(others).toEqual([]);
+      expect(item).toMatchObject({
+        question: conflicts.length > 0 ? "Which heading?" : "a and b made conflicting changes to f.md",
+        options: ["take the version of a", "take the version of b"],
+        evidence: {
+          sides: [
+            { taskId: "a", title: "Title of a", description: "what" },
+            { taskId: "b", title: "Title of b", description: "what" },
+          ],
+        },
+      });
     }
   });
 

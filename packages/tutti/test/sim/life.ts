@@ -6,6 +6,7 @@ import type { SimHooks } from "./hooks.ts";
 import type { Owner } from "./loop.ts";
 import type { Random } from "./random.ts";
 import { simTemplates, type Scenario } from "./scenario.ts";
+import { simChecks } from "./sim-checks.ts";
 import { SimHost } from "./sim-host.ts";
 import { SimSnapshots } from "./sim-snapshots.ts";
 import { SimStore, type Disk } from "./sim-store.ts";
@@ -48,6 +49,7 @@ export class Life {
       workspaces: simWorkspaces({ stage, repository, machine, effects, random: random.fork("git") }),
       world: simWorld(stage.loop, stage.clock, ids, owner),
       templates: simTemplates(stage),
+      checks: simChecks(stage, repository, effects),
       maxWorkers: scenario.serverCap,
       perAgent: scenario.perAgent,
       hooks: { sim: hooks.run },

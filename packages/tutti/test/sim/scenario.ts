@@ -86,6 +86,11 @@ function drawPhases(random: Random): object {
   };
 }
 
+function withMergeChecks(phases: { aggregation?: object }, random: Random): object {
+  if (!random.chance(0.15)) return phases;
+  return { ...phases, aggregation: { ...phases.aggregation, commands: [{ name: "sim", run: "check" }] } };
+}
+
 /** The sentence of a prompt that makes an agent start sub-agents. */
 export const DELEGATE = "Start sub-agents.";
 
@@ -119,7 +124,7 @@ export const simTemplates = (stage: Stage): Templates => ({
       id,
       name: "Simulated",
       config: { ...drawConfig(random), ...natural.config },
-      phases: { ...drawPhases(random), ...natural.phases },
+      phases: withMergeChecks({ ...drawPhases(random), ...natural.phases }, stage.random.fork(`merges ${id}`)),
       prompts: { ...PROMPTS, ...natural.prompts },
       hooks: drawHooks(random),
     });

@@ -80,6 +80,10 @@ export const SHOWN: Record<string, Shown> = {
   "phases.taskPlanning.enabled": after("uses the request as the only task if planning is disabled"),
   "phases.workerExecution.enabled": after("completes with the plan or the analysis if workers are disabled"),
   "phases.aggregation.enabled": after("skips phases that the template disables (D4-064, D4-322, D4-582, D4-58"),
+  "phases.aggregation.commands": [
+    "engine/merge-queue.test.ts",
+    "is not merged, and its task learns both intentions and starts from the",
+  ],
   "phases.verification.commands": ["engine/checks.test.ts", "run in the merged tree and are evidence of the result"],
   "phases.verification.autoFix": ["engine/checks.test.ts", "give the main session one more turn if the template"],
   "phases.verification.enabled": after("enters aggregation, then verification if enabled, then completes (D4-0"),

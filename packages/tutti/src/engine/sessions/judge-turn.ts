@@ -1,6 +1,6 @@
 // Judges a finished turn by its facts: the block that counts, and the changes in the workspace. `decide` draws the
 // consequences.
-import { resultMessage } from "./merge-work.ts";
+import { resultMessage } from "../merging/merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";

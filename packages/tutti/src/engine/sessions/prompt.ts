@@ -6,7 +6,8 @@ import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { REPAIR_PROMPT } from "./repair-prompt.ts";
+import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
+import { reworkNote } from "../merging/rework-prompt.ts";
 import { renderLeadPrompt, renderTeamPrompt } from "./team-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
@@ -55,7 +56,7 @@ export function renderPrompt(
     ...scopeOf(run),
     ...(phase === "aggregation" ? factsOf(run) : []),
     ...earlierRun(run),
-    ...(worker ? dependenciesOf(run, worker) : []),
+    ...(worker ? [...dependenciesOf(run, worker), ...reworkNote(run, worker)] : []),
     ...messagesTo(run, worker?.taskId ?? null),
     ...(phase === "verification" ? checksOf(run) : []),
   ];

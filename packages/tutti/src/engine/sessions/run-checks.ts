@@ -1,9 +1,8 @@
 import type { CheckedCommand } from "../../schema/outcome.ts";
-import type { Run } from "../../schema/run.ts";
-import type { CheckCommand } from "../../schema/template.ts";
+import type { CheckCommand, CheckCommands } from "../../schema/template.ts";
 import type { World } from "../../world.ts";
 
-/** Runs the verification commands of templates. */
+/** Runs the check commands of templates. */
 export interface CheckRunner {
   /** Returns the commands that the files in `cwd` suggest. */
   detect(cwd: string): Promise<CheckCommand[]>;
@@ -17,13 +16,16 @@ export interface CheckRunner {
 /** For engines that start no programs. */
 export const NO_CHECKS: CheckRunner = {
   detect: async () => [],
-  run: async () => ({ exitCode: 126, output: "This engine runs no verification commands." }),
+  run: async () => ({ exitCode: 126, output: "This engine runs no check commands." }),
 };
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-export async function commandsToCheck({ template }: Run, cwd: string, checks: CheckRunner): Promise<CheckCommand[]> {
-  const { commands = [] } = template.phases.verification;
+export async function commandsToCheck(
+  commands: CheckCommands = [],
+  cwd: string,
+  checks: CheckRunner,
+): Promise<CheckCommand[]> {
   return commands === "auto" ? checks.detect(cwd) : commands;
 }
 

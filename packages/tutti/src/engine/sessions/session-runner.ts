@@ -4,7 +4,7 @@
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
-import { FAVOURED } from "./merge-work.ts";
+import { FAVOURED } from "../merging/merge-work.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
@@ -237,7 +237,7 @@ export class SessionRunner {
     const { sessionId } = this;
     const last = this.#run.checks;
     if (last?.commit === commit && !last.isRunning) return true;
-    const commands = await commandsToCheck(this.#run, this.#cwd, checks);
+    const commands = await commandsToCheck(this.#run.template.phases.verification.commands, this.#cwd, checks);
     if (commands.length === 0) return true;
     await this.#report({ type: "checking", sessionId, commit });
     const { signal } = this.#checksEnd;

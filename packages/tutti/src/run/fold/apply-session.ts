@@ -236,6 +236,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string; start?: string
     reused: null,
     commit: null,
     merged: "not yet",
+    ...(previous?.rework ? { rework: previous.rework } : {}),
     startedAt: null,
     completedAt: null,
     lastActivityAt: null,

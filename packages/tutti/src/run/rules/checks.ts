@@ -31,3 +31,11 @@ export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
         : [answer.summary ?? "the verification failed"];
   return [...failedCommands(run).map(describeFailed), ...own];
 }
+
+/** Sentences for the user. */
+export const mergeWarnings = ({ redBase }: Run): string[] =>
+  redBase === undefined
+    ? []
+    : [
+        `Merges were not checked, because without the work of the next task ${redBase.map(describeFailed).join(" and ")} already.`,
+      ];

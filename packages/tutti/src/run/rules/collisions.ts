@@ -27,6 +27,7 @@ const isOpen = ({ resolution }: Conflict): boolean => resolution === null;
 export function waitsForBranch(run: Run, taskId: string): boolean {
   const { unmerged } = openWork(run);
   if (unmerged.length === 0 && run.conflicts.length === 0) return false;
+  if (isHeldByChecks(run, taskId)) return true;
   if (taskOf(run, taskId)!.dependencies.length < 2) return false;
   const collisions = collisionsOf(run, taskId);
   if (collisions.some(isOpen)) return true;
@@ -39,6 +40,11 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
     for (const file of workerOf(run, id)?.outputFiles ?? []) touched.set(file, (touched.get(file) ?? 0) + 1);
   return pending.some(({ outputFiles }) => outputFiles.some((file) => touched.get(file)! > 1));
 }
+
+/** With commands for merges, work to build on may still be rejected until it is merged. */
+const isHeldByChecks = (run: Run, taskId: string): boolean =>
+  run.template.phases.aggregation.commands !== undefined &&
+  openWork(run).unmerged.some((worker) => dependenciesOf(run, taskId).has(worker.taskId));
 
 /** Whether the main session owes the repair of conflicts, not the answer of a phase. */
 export const isRepairing = ({ owed, currentPhase }: Run): boolean =>
@@ -74,13 +80,18 @@ export function isLeftToUser({ template }: Run): boolean {
   return mergeStrategy === "manual" || conflictResolution === "ask";
 }
 
-/** Returns the question to the user about each open conflict. */
-export const openConflicts = ({ conflicts }: Run) =>
-  conflicts.filter(isOpen).map((conflict) => ({
+/** Returns the question to the user about each open conflict, with what the tasks on both sides were meant to do and did. */
+export const openConflicts = (run: Run) =>
+  run.conflicts.filter(isOpen).map((conflict) => ({
     question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,
     options: conflict.tasks.map((task) => `take the version of ${task}`),
-    evidence: conflict,
+    evidence: { ...conflict, sides: conflict.tasks.map((taskId, i) => sideOf(run, taskId, conflict.refs[i])) },
   }));
+
+function sideOf(run: Run, taskId: string, ref: string | undefined) {
+  const { title, description } = taskOf(run, taskId) ?? {};
+  return { taskId, title, description, summary: workerOf(run, taskId)?.summary, ref };
+}
 
 /** Adds one decision per open conflict. The main session carries them out. */
 export const askAboutConflicts = (run: Run, at: number): RunEvent[] =>

@@ -289,12 +289,20 @@ function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly s
   const asks = answer.status === "needs_input";
   const byPerson = isLeftToUser(run);
   if (!asks && (!byPerson || run.decisions.length > 0)) return [];
-  const ofAgent = (answer.conflicts ?? []).map((conflict) => ({
-    question: conflict.description ?? `${conflict.type} in ${conflict.files?.join(", ") ?? "the result"}`,
-    options: conflict.options,
-    evidence: conflict,
-  }));
-  const found = byPerson ? [...ofAgent, ...openConflicts(run)] : ofAgent;
+  const open = openConflicts(run);
+  const named = new Set<(typeof open)[number]>();
+  const ofAgent = (answer.conflicts ?? []).map((conflict) => {
+    // The main session may describe a conflict that the merge has found. It becomes one question.
+    const found = open.find(({ evidence }) => evidence.files.some((file) => conflict.files?.includes(file)));
+    if (found) named.add(found);
+    return {
+      question: conflict.description ?? `${conflict.type} in ${conflict.files?.join(", ") ?? "the result"}`,
+      options: conflict.options ?? found?.options,
+      evidence: found ? { ...conflict, sides: found.evidence.sides } : conflict,
+    };
+  });
+  const others = byPerson || ofAgent.length === 0 ? open.filter((each) => !named.has(each)) : [];
+  const found = [...ofAgent, ...others];
   const whole = {
     question: [...warnings, answer.summary ?? "The main session needs a decision"].join(". "),
     options: undefined,

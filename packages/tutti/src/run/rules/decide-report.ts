@@ -18,6 +18,7 @@ import { noAmong } from "./permission.ts";
 import { mayAsk, troubled } from "../provider/provider.ts";
 import { NEEDS_USER } from "./retry.ts";
 import { takeOver } from "./reuse.ts";
+import { awaitsMerge, rejectMerge } from "../rework.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import { PAUSABLE } from "../transitions.ts";
@@ -55,16 +56,22 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return [fail(run, report.operation, report.error, report.code, at)];
     case "merged": {
       const { taskId, commit, head, conflict } = report;
-      if (!awaitsMerge(run, taskId, commit)) return [];
+      if (!awaitsMerge(workerOf(run, taskId), commit)) return [];
       const settled = conflict ? { settled: conflict } : {};
       return [{ type: "workspace:merged", data: { id: run.id, taskId, commit, head, ...settled } }];
     }
     case "conflicted": {
       const { taskId, commit, head, conflict } = report;
-      return awaitsMerge(run, taskId, commit)
+      return awaitsMerge(workerOf(run, taskId), commit)
         ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, head, conflict } }]
         : [];
     }
+    case "mergeChecked": {
+      const { tasks, commit, commands } = report;
+      return [{ type: "merge:checked", data: { id: run.id, tasks, commit, commands } }];
+    }
+    case "mergeRejected":
+      return rejectMerge(run, report);
     case "tick":
       return [];
     case "spending":
@@ -136,7 +143,12 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   // Without `start` the engine combines the dependencies, which do not conflict then.
-  const usualStart = collisionsOf(run, taskId).length > 0 ? { start: run.head! } : {};
+  const rework = workerOf(run, taskId)?.rework;
+  const usualStart = rework
+    ? { start: rework.start }
+    : collisionsOf(run, taskId).length > 0
+      ? { start: run.head! }
+      : {};
   // Exactly the approved commit is deployed.
   const start = isDeployment(run, task) ? { start: deployableCommit(run, at)! } : usualStart;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
@@ -146,11 +158,6 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
       data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assigned, ...start },
     },
   ];
-}
-
-function awaitsMerge(run: Run, taskId: string, commit: string): boolean {
-  const worker = workerOf(run, taskId);
-  return worker?.status === "completed" && worker.commit === commit && worker.merged === "not yet";
 }
 
 function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionReport, at: number): RunEvent[] {

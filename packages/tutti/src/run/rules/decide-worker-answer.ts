@@ -89,7 +89,7 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   const outside = changedOutside(run, worker.taskId, worker.attempt, over.work.outside);
-  const work = completion(report, over.work, report.status === "partial");
+  const work = completion(worker, report, over.work, report.status === "partial");
   const submitted = submit(run, worker, over, work);
   if (submitted !== null) return [ended([]), ...outside, submitted];
   return [
@@ -133,10 +133,17 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
 const describeDiscarded = (files: readonly string[]): string =>
   `The role may only read, so its changes stay out of the result: ${files.slice(0, 10).join(", ")}`;
 
-function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {
+function completion(
+  { rework }: Worker,
+  report: CompletionAnswer,
+  work: NonNullable<TurnOver["work"]>,
+  partial: boolean,
+) {
   const output = report.output ?? report.summary ?? null;
   const discarded = work.discarded?.length ? [describeDiscarded(work.discarded)] : [];
   const warnings = [...(work.unproven ? describeUnproven(work.unproven) : []), ...discarded];
   const warned = warnings.length > 0 ? { warnings } : {};
-  return { output, outputFiles: work.files, report, commit: work.commit, partial, ...warned };
+  // The attempt started from the rejected work of an earlier one.
+  const outputFiles = rework ? [...new Set([...rework.files, ...work.files])].sort() : work.files;
+  return { output, outputFiles, report, commit: work.commit, partial, ...warned };
 }

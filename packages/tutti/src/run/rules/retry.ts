@@ -24,7 +24,13 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   "denied",
 ]);
 /** Further error codes without an automatic retry of the task. */
-const NOT_BY_ITSELF: ReadonlySet<string> = new Set(["session_lost", "phase_over", "gate_closed", "rejected"]);
+const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
+  "session_lost",
+  "phase_over",
+  "gate_closed",
+  "rejected",
+  "check_failed",
+]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Upper bound for the doubled `retryDelay`. */
 const LONGEST_WAIT_MS = 3_600_000;

@@ -21,8 +21,8 @@ function namesProgram(template: unknown): boolean {
   const listed = Object.values(members(members(members(phases)["workerExecution"])["agents"]));
   const agents = [config, ...Object.values(members(phases)), ...listed].map((part) => members(part)["agent"]);
   const runs = Object.values(members(hooks)).map((hook) => (typeof hook === "string" ? hook : members(hook)["run"]));
-  const { commands } = members(members(phases)["verification"]);
-  if (commands === "auto" || (Array.isArray(commands) && commands.length > 0)) return true;
+  const checks = ["aggregation", "verification"].map((name) => members(members(phases)[name])["commands"]);
+  if (checks.some((commands) => commands === "auto" || (Array.isArray(commands) && commands.length > 0))) return true;
   return [...agents, ...runs].some((name) => typeof name === "string" && name.includes(":"));
 }
 

@@ -790,7 +790,12 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
     find: "isAggregationConflicts(value.conflicts)",
     replace: "(isRecord(value.conflicts) || isAggregationConflicts(value.conflicts))",
   },
-  { rows: ["D4-062"], file: MAIN_ANSWER, find: "options: conflict.options,", replace: "options: undefined," },
+  {
+    rows: ["D4-062"],
+    file: MAIN_ANSWER,
+    find: "options: conflict.options ?? found?.options,",
+    replace: "options: undefined,",
+  },
   {
     rows: ["D4-063", "D4-303", "D4-305", "D4-306", "D4-307"],
     file: MAIN_ANSWER,
@@ -806,9 +811,8 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-304"],
     file: MAIN_ANSWER,
-    find: "options: conflict.options,\n    evidence: conflict,",
-    replace:
-      "options: conflict.options,\n    evidence: { type: conflict.type, description: conflict.description, options: conflict.options },",
+    find: ": conflict,\n    };",
+    replace: ": { type: conflict.type, description: conflict.description, options: conflict.options },\n    };",
   },
 
   // Verification.

@@ -1005,8 +1005,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-504"],
     file: "tutti/src/run/rules/decide-worker-answer.ts",
-    find: "outputFiles: work.files,",
-    replace: "outputFiles: report.output_files ?? [],",
+    find: ".sort() : work.files;",
+    replace: ".sort() : (report.output_files ?? []);",
   },
   {
     rows: ["D4-505"],
@@ -1227,7 +1227,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-314", "D4-315"],
-    file: "tutti/src/engine/sessions/merge-work.ts",
+    file: "tutti/src/engine/merging/merge-work.ts",
     find: `"first-wins": "first",
   "last-wins": "last",`,
     replace: `"first-wins": "last",
@@ -1235,7 +1235,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-588"],
-    file: "tutti/src/engine/sessions/merge-work.ts",
+    file: "tutti/src/engine/merging/merge-work.ts",
     find: "favour: FAVOURED[run.template.phases.aggregation.conflictResolution],",
     replace: "favour: undefined,",
   },

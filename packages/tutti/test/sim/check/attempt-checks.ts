@@ -50,6 +50,8 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
       ledger.active.delete(taskId);
       return;
     }
+    case "merge:rejected":
+      return checkRejection(checked, ledger, before, event.data);
     case "worker:retrying":
       return checkRetry(checked, ledger, before, event);
     case "orchestrator:error":
@@ -119,6 +121,7 @@ function checkStart(
   stage.require(event.timestamp >= notBefore, "I9", () => `${taskId} starts ${notBefore - event.timestamp} ms early`);
   ledger.notBefore.delete(taskId);
   ledger.ended.delete(taskId);
+  ledger.sentBack.delete(taskId);
   checkCompany(checked, ledger, before, task, event.timestamp);
   checkNoOpenConflict(checked, before, event.data, task);
   const fresh: Attempt = {
@@ -237,6 +240,22 @@ function checkMainError({ stage }: Checked, before: Run, { fatal, code }: EventD
   if (!fatal && NOT_FINAL.has(code)) stage.count("runs that wait for their main session");
 }
 
+/** Only accepted work that is not merged can be sent back, and no task has started from it. */
+function checkRejection({ stage }: Checked, ledger: Ledger, before: Run, data: EventData<"merge:rejected">): void {
+  const { taskId, commit } = data;
+  stage.require(ledger.completed.get(taskId) === commit, "merge", () => `${commit} of ${taskId} was never accepted`);
+  stage.require(!ledger.merged.has(commit + taskId), "merge", () => `${commit} of ${taskId} is sent back, but merged`);
+  const dependents = before.tasks.filter(
+    ({ id, dependencies }) => ledger.active.has(id) && dependencies.includes(taskId),
+  );
+  stage.require(dependents.length === 0, "I1", () => `${dependents[0]?.id} builds on ${taskId}, which is sent back`);
+  stage.count("work sent back");
+  ledger.completed.delete(taskId);
+  ledger.sentBack.add(taskId);
+  // An earlier result is no answer to the rejection.
+  ledger.anew.add(taskId);
+}
+
 function checkRetry(
   { stage }: Checked,
   ledger: Ledger,
@@ -254,6 +273,7 @@ function checkRetry(
   const isAllowed = !isCounted || (retries <= maxRetries && retryOnError);
   stage.require(isAllowed, "I9", () => `retry ${retries} of ${taskId}, of ${maxRetries}`);
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} is retried although it is complete`);
+  if (ledger.sentBack.has(taskId)) return;
   if (!automatic) {
     ledger.anew.add(taskId);
     return;

@@ -33,6 +33,8 @@ export class Ledger {
   readonly active = new Map<string, Attempt>();
   readonly completed = new Map<string, string>();
   readonly ended = new Set<string>();
+  /** Tasks whose work was rejected by the merge queue, until their next attempt starts. */
+  readonly sentBack = new Set<string>();
   /** By task. `notBefore` is the earliest start that the latest retry allows. */
   readonly retries = new Map<string, number>();
   readonly notBefore = new Map<string, number>();

@@ -3,7 +3,7 @@
 import type { Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { combine, treeOf } from "../sim-workspaces.ts";
-import { FAVOURED } from "../../../src/engine/sessions/merge-work.ts";
+import { FAVOURED } from "../../../src/engine/merging/merge-work.ts";
 import { workerOf } from "../../../src/run/lookup.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";

@@ -1,4 +1,5 @@
 import type { Report } from "../../run/command.ts";
+import { isLeftToUser } from "../../run/rules/collisions.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { attemptRef } from "../../schema/ids.ts";
 import type { Conflict, MovedRef } from "../../schema/outcome.ts";
@@ -22,18 +23,18 @@ export async function mergeWork(
 ): Promise<{ report: Extract<Report, { type: "merged" | "conflicted" }>; moved: MovedRef | null }> {
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
-  const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, mergeOf(run, worker));
-  // `mergeOf` always names a side, so that no conflict keeps the rest of the work out of the branch.
+  const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, pendingMerge(run, worker));
+  // `pendingMerge` always names a side, so that no conflict keeps the rest of the work out of the branch.
   if (!merge.ok) throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged.`);
   const merged = { taskId, commit, head: merge.commit };
   if (merge.settled.length === 0) return { report: { type: "merged", ...merged }, moved };
   const { conflictResolution } = run.template.phases.aggregation;
-  const isOpen = OPEN.has(conflictResolution);
+  const isOpen = OPEN.has(conflictResolution) || isLeftToUser(run);
   const conflict = conflictIn(run, alreadyMerged, worker, merge.settled, isOpen ? null : conflictResolution);
   return { report: { type: isOpen ? "conflicted" : "merged", ...merged, conflict }, moved };
 }
 
-const mergeOf = (run: Run, { taskId, task, commit }: Worker): PendingMerge => ({
+export const pendingMerge = (run: Run, { taskId, task, commit }: Worker): PendingMerge => ({
   commit: commit!,
   message: `Merge ${taskId}: ${task.title}`,
   favour: FAVOURED[run.template.phases.aggregation.conflictResolution],
@@ -48,7 +49,7 @@ export function pendingMerges(run: Run): PendingMerge[] {
     commit: attemptRef(run.id, "main", run.main.attempt),
     message: resultMessage(run),
   };
-  return [...unmerged.map((worker) => mergeOf(run, worker)), ...(result ? [result] : [])];
+  return [...unmerged.map((worker) => pendingMerge(run, worker)), ...(result ? [result] : [])];
 }
 
 export function recordedRefs(run: Run, head: string): RecordedRefs {

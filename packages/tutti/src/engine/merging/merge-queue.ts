@@ -1,0 +1,94 @@
+// Merges the accepted work of one run into its branch, one task at a time. The report of one may be stored while the next one
+// is merged. After a crash, `openBranch` puts the branch back to the head in the log, and the merges are repeated.
+import { checkMerges } from "./check-merges.ts";
+import { mergeWork } from "./merge-work.ts";
+import type { CheckRunner } from "../sessions/run-checks.ts";
+import type { RunWriter } from "../run-writer.ts";
+import { schedule } from "../../run/schedule.ts";
+import type { Workspaces } from "../../workspace/workspace.ts";
+import type { World } from "../../world.ts";
+
+export interface MergeQueueOptions {
+  writer: RunWriter;
+  workspaces: Workspaces;
+  world: World;
+  checks: CheckRunner;
+}
+
+export class MergeQueue {
+  readonly #options: MergeQueueOptions;
+  #busy = false;
+  /** Aborted when no more merges are wanted. */
+  #end = new AbortController();
+
+  constructor(options: MergeQueueOptions) {
+    this.#options = options;
+  }
+
+  get isBusy(): boolean {
+    return this.#busy;
+  }
+
+  /** Ends the commands that run, and starts no more merges. */
+  end(): void {
+    this.#end.abort();
+  }
+
+  /** Resolves when nothing is left to merge. */
+  async run(): Promise<void> {
+    this.#busy = true;
+    this.#end = new AbortController();
+    const { signal } = this.#end;
+    try {
+      while (!signal.aborted) {
+        const waiting = this.#waiting();
+        if (waiting.length === 0) return;
+        await this.#merge(this.#isChecked ? await this.#check(waiting, signal) : null, signal);
+      }
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #waiting(): string[] {
+    return schedule(this.#options.writer.run, { freeSlots: 0 }, this.#options.world.now()).merges;
+  }
+
+  get #isChecked(): boolean {
+    return this.#options.writer.run.template.phases.aggregation.commands !== undefined;
+  }
+
+  /** Returns the tasks that may be merged. One that may not is sent back. */
+  async #check(waiting: readonly string[], signal: AbortSignal): Promise<string[]> {
+    const { writer } = this.#options;
+    const { run } = writer;
+    const report = (command: Parameters<RunWriter["submit"]>[0]) => writer.submit(command);
+    const checked = await checkMerges(run, run.head!, waiting, { ...this.#options, signal, report });
+    if (checked?.rejected) await writer.submit(checked.rejected);
+    return checked?.accepted ?? [];
+  }
+
+  /** Merges the `accepted` tasks, or all that wait if it is null. */
+  async #merge(accepted: readonly string[] | null, signal: AbortSignal): Promise<void> {
+    const { writer, workspaces } = this.#options;
+    const reports = new Map<string, Promise<unknown>>();
+    const merged = new Set<string>();
+    /** The head that the next stored report will record. */
+    let pendingHead: string | null = null;
+    const next = (taskId: string): boolean => !reports.has(taskId) && (accepted?.includes(taskId) ?? true);
+    for (;;) {
+      const { run } = writer;
+      const taskId = signal.aborted ? undefined : this.#waiting().find(next);
+      if (taskId === undefined) break;
+      const { report, moved } = await mergeWork(run, pendingHead ?? run.head!, taskId, workspaces, merged);
+      if (moved) await writer.submit({ type: "refMoved", moved });
+      merged.add(taskId);
+      pendingHead = report.head;
+      const stored = writer.submit(report);
+      // `Promise.all` below receives the rejection; until then it would count as unhandled.
+      stored.catch(() => {});
+      reports.set(taskId, stored);
+    }
+    await Promise.all(reports.values());
+  }
+}

@@ -1,0 +1,38 @@
+// Work that breaks the combined files is not merged. Its task gets another attempt, which starts from the broken files and
+// learns about the work on both sides.
+import { describeFailed } from "./rules/checks.ts";
+import { workerOf } from "./lookup.ts";
+import { dependenciesOf } from "./plan/dependencies-of.ts";
+import { entryOf } from "./fold/shared-record.ts";
+import type { Report } from "./command.ts";
+import type { RunEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import type { Worker } from "../schema/worker.ts";
+
+export const awaitsMerge = (worker: Worker | undefined, commit: string): worker is Worker =>
+  worker?.status === "completed" && worker.commit === commit && worker.merged === "not yet";
+
+/** Sends the work back to its task. It fails if the template allows no further attempt. */
+export function rejectMerge(run: Run, report: Extract<Report, { type: "mergeRejected" }>): RunEvent[] {
+  const { type: _, ...data } = report;
+  const worker = workerOf(run, data.taskId);
+  if (!awaitsMerge(worker, data.commit)) return [];
+  const { sessionId, taskId, retryCount } = worker;
+  const { retryOnError, maxRetries } = run.template.config;
+  const about = { sessionId, orchestratorId: run.id, taskId };
+  const rejected: RunEvent = { type: "merge:rejected", data: { id: run.id, ...data } };
+  if (retryOnError && retryCount < maxRetries) {
+    const again = { ...about, retryCount: retryCount + 1, automatic: true, notBefore: null };
+    return [rejected, { type: "worker:retrying", data: again }];
+  }
+  const error = `its work was not merged, because with it ${data.commands.map(describeFailed).join(" and ")}`;
+  return [rejected, { type: "worker:failed", data: { ...about, error, code: "check_failed" } }];
+}
+
+/** The merged tasks whose work was not part of the first start of `taskId`. */
+export const mergedBeside = (run: Run, taskId: string): string[] => {
+  const known = dependenciesOf(run, taskId);
+  return run.tasks.flatMap(({ id }) =>
+    id !== taskId && !known.has(id) && entryOf(run.workers, id)?.merged === "merged" ? [id] : [],
+  );
+};
