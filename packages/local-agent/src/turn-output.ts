@@ -26,7 +26,7 @@ export function readDelimiters(variables: Record<string, unknown>): BlockDelimit
 }
 
 export function createTurnOutput(write: (line: string) => void, delimiters: BlockDelimiters): TurnOutput {
-  const send = (message: object): void => write(`${JSON.stringify(message)}\n`);
+  const send = (message: object): void => write(`${JSON.stringify({ ...message, at: new Date().toISOString() })}\n`);
   return {
     writeText: (text) => send({ type: "assistant", text: removeDelimiters(text, delimiters) }),
     writeBlock: (text, phase, data) => {

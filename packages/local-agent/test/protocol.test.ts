@@ -21,7 +21,7 @@ describe("the local agent as a program", () => {
     expect(await session.close()).toBe(0);
     const lines = await session.turn();
     expect(lastBlock(lines).phase).toBe("analysis");
-    expect(lines.at(-1)).toEqual({ type: "turn_end" });
+    expect(lines.at(-1)).toEqual({ type: "turn_end", at: expect.any(String) });
   });
 
   test("ignores lines of unknown types and lines that are not JSON", async () => {
@@ -45,7 +45,7 @@ describe("the local agent as a program", () => {
     session.send("analysis");
     session.write('{"type":"interrupt"}\n');
     const lines = await session.turn();
-    expect(lines.at(-1)).toEqual({ type: "turn_end" });
+    expect(lines.at(-1)).toEqual({ type: "turn_end", at: expect.any(String) });
     expect(blocksOf(lines)).toEqual([]);
     expect(lastBlock(await session.ask("analysis")).phase).toBe("analysis");
   });

@@ -3,10 +3,10 @@ import type { Usage } from "./outcome.ts";
 import type { SubagentEnd } from "./status.ts";
 
 /**
- * `n` counts from 1. Only the newest text may still grow. `omitted` is the number of characters left out of the middle of
+ * `n` counts from 1. Only the newest text may still grow. `at` is the time as an ISO string, where it is known. `omitted` is the number of characters left out of the middle of
  * a long entry; the session's folder has up to its output limit. Readers must ignore unknown types, because types may be added.
  */
-export type TranscriptEntry = { n: number; omitted?: number } & (
+export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
   | { type: "prompt"; turn: number; text: string }
   /** Name, version and capabilities that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
@@ -19,6 +19,8 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
+  /** The beginning of the result of the call `id`. */
+  | { type: "toolResult"; id: string; text: string }
   /**
    * A subagent of this agent started or ended. `toolId` is the `id` of the call that started it, `parent` the `id` of the
    * subagent that made this call. Without `status` it completed.

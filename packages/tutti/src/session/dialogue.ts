@@ -31,6 +31,8 @@ export type AgentLine =
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "tool_failed"; id: string; error: string }
+  /** The beginning of the result of the call `id`. */
+  | { type: "tool_result"; id: string; text: string }
   /**
    * `toolId` is the id of the call that started the subagent, `parent` the id of the subagent that made it. With `done`
    * the `text` is its result, or its error.

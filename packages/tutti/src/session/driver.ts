@@ -57,7 +57,8 @@ export interface Decoder {
   flush(): Decoded[];
 }
 
-export type Decoded = AgentSignal | { type: "turnEnd"; failure: TurnFailure | null };
+/** `at` is the time as an ISO string, if the line has one. */
+export type Decoded = { at?: string } & (AgentSignal | { type: "turnEnd"; failure: TurnFailure | null });
 
 export interface TurnFailure {
   detail: string;

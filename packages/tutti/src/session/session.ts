@@ -47,6 +47,8 @@ export type AgentSignal =
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
+  /** The beginning of the result of the call `id`; for display only. */
+  | { type: "toolResult"; id: string; text: string }
   /**
    * Start or end of an agent that this agent started. `toolId` is the id of the call that started it, `parent` the id of
    * the subagent that made this call. Without `status` it completed.

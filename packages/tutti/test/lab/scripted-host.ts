@@ -93,7 +93,7 @@ class ScriptedAgent {
   }
 
   #note(entry: Shown): void {
-    this.transcript.push({ n: this.transcript.length + 1, ...entry } as TranscriptEntry);
+    this.transcript.push({ n: this.transcript.length + 1, at: new Date().toISOString(), ...entry } as TranscriptEntry);
   }
 
   end(reason: string, deliberate: boolean): void {

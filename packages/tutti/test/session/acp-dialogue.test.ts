@@ -171,7 +171,7 @@ test("An answer is complete even if the process exits right after it", async () 
   expect(whole(lab.told)).toHaveLength(2);
 });
 
-test("A message ends at the next message and at a tool call, whose failure is reported once", async () => {
+test("A message ends at the next message and at a tool call, whose result or failure is reported once", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   lab.say("one ", { messageId: "a" });
@@ -182,6 +182,10 @@ test("A message ends at the next message and at a tool call, whose failure is re
   const failed = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" };
   lab.update({ ...failed, content: [{ type: "content", content: text }] });
   lab.update(failed);
+  lab.update({ sessionUpdate: "tool_call", toolCallId: "u", title: "Read", kind: "read", status: "in_progress" });
+  const read = { sessionUpdate: "tool_call_update", toolCallId: "u", status: "completed", rawOutput: "two lines" };
+  lab.update(read);
+  lab.update(read);
   lab.say("the last");
   lab.say(" of a subagent", { _meta: { claudeCode: { parentToolUseId: "t" } } });
   lab.hear({ id, result: { stopReason: "end_turn" } });
@@ -190,6 +194,8 @@ test("A message ends at the next message and at a tool call, whose failure is re
     { type: "assistant", text: "another" },
     { type: "tool", id: "t", name: "Search", input: { title: "List" } },
     { type: "tool_failed", id: "t", error: "no such folder" },
+    { type: "tool", id: "u", name: "Read", input: { title: "Read" } },
+    { type: "tool_result", id: "u", text: "two lines" },
     { type: "assistant", text: "the last" },
     { type: "turn_end" },
   ]);

@@ -366,6 +366,28 @@ describe("Tools and subagents of Claude Code", () => {
   });
 });
 
+test("A result of a tool is reported with its beginning", () => {
+  const lab = new ClaudeLab();
+  lab.shakeHands();
+  lab.turn();
+  lab.hear(STATE("running"), toolUse("a", "Read"), toolResult("a", { content: "x".repeat(5000) }));
+  lab.hear(
+    toolUse("b", "Bash"),
+    toolResult("b", {
+      content: [
+        { type: "text", text: "one" },
+        { type: "text", text: "two" },
+      ],
+    }),
+  );
+  lab.hear(toolUse("c", "Write"), toolResult("c", { content: "" }));
+  expect(lab.of("tool").map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  expect(lab.of("tool_result")).toEqual([
+    { type: "tool_result", id: "a", text: `${"x".repeat(4000)}\n… 1000 more characters` },
+    { type: "tool_result", id: "b", text: "one\ntwo" },
+  ]);
+});
+
 describe("The usage of Claude Code", () => {
   test("contains only the difference to the previous totals", () => {
     const lab = new ClaudeLab();

@@ -206,8 +206,8 @@ describe("The tools of Codex", () => {
     const item = { type: "commandExecution", command: "/bin/bash -lc 'sleep 9'" };
     const id = lab.item({ ...item, status: "inProgress", processId: "123" });
     expect(lab.news()).toEqual([{ type: "tool", id, name: "Bash", input: { command: "sleep 9" } }]);
-    lab.complete(id, { ...item, status: "completed", exitCode: 0 });
-    expect(lab.news()).toEqual([]);
+    lab.complete(id, { ...item, status: "completed", exitCode: 0, aggregatedOutput: "slept\n" });
+    expect(lab.news()).toEqual([{ type: "tool_result", id, text: "slept\n" }]);
   });
 
   test("that failed are reported as such, with the reason", () => {

@@ -200,9 +200,9 @@ describe("An interrupted command: agent", () => {
     const session = lab.host.open(spec);
     await interruptAt(session, atFirst("text"));
     expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
-      { n: 1, type: "prompt", turn: 1, text: "do it" },
+      { n: 1, at: expect.any(String), type: "prompt", turn: 1, text: "do it" },
       { n: 2, type: "text", text: "at work on do it" },
-      { n: 3, type: "interrupted", turn: 1 },
+      { n: 3, at: expect.any(String), type: "interrupted", turn: 1 },
       { n: 4, ...INTERRUPTED },
     ]);
     await session.stop();

@@ -217,7 +217,7 @@ describe("An agent that prints secrets", () => {
     expect(signals.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("/nowhere/***") });
     expect(kept(spec, "journal.jsonl")).not.toContain(core);
     expect(await lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
-      { n: 1, type: "unstartable", error: expect.stringContaining("/nowhere/***") },
+      { n: 1, at: expect.any(String), type: "unstartable", error: expect.stringContaining("/nowhere/***") },
     ]);
   });
 });

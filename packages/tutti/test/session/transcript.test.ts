@@ -93,6 +93,29 @@ function talk(turns: number, messages: number): void {
 }
 
 describe("A transcript", () => {
+  it("has the times and the results that the agent or its keeper recorded", async () => {
+    begin();
+    const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
+    note({ type: "started", at: at(0) });
+    request(folder, "key", turnName(1), { type: "turn", number: 1, text: "do it", input: "do it" });
+    note({ type: "sent", turn: 1, at: at(1) });
+    send(
+      { type: "tool", id: "a", name: "Read", input: {}, at: at(2) },
+      { type: "tool_result", id: "a", text: "two lines", at: at(3) },
+      { type: "assistant", text: "no time" },
+      { type: "assistant", text: "not a time", at: "<b>now</b>" },
+      { type: "turn_end", at: at(4) },
+    );
+    expect(await all()).toEqual([
+      { n: 1, at: at(1), type: "prompt", turn: 1, text: "do it" },
+      { n: 2, at: at(2), type: "tool", id: "a", name: "Read", input: {} },
+      { n: 3, at: at(3), type: "toolResult", id: "a", text: "two lines" },
+      { n: 4, type: "text", text: "no time" },
+      { n: 5, type: "text", text: "not a time" },
+      { n: 6, at: at(4), type: "turnOver", turn: 1, ending: { kind: "ended", detail: "the turn ended" } },
+    ]);
+  });
+
   it("contains all signals of a session in order", async () => {
     begin();
     note({ type: "started" });

@@ -22,6 +22,7 @@ import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-
 import { agentName, duration } from "../../../web/src/text/format.ts";
 import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
+import { pairResults } from "../../../web/src/transcript/pair-results.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -115,6 +116,15 @@ test("`subAgentsOf` lists the sub-agents of a task below the ones that started t
     ["late", 0],
   ]);
   expect(rows(null)).toEqual([["main", 0]]);
+});
+
+test("A result is shown with its call, and alone if its call is not loaded", () => {
+  const tool = { n: 1, type: "tool", name: "Read", input: {}, id: "a" } as const;
+  const result = { n: 2, type: "toolResult", id: "a", text: "two lines" } as const;
+  expect(pairResults([tool, result])).toEqual([{ entry: tool, result: "two lines" }]);
+  expect(pairResults([result])).toEqual([{ entry: result }]);
+  const unnamed = { n: 3, type: "tool", name: "Read", input: {} } as const;
+  expect(pairResults([unnamed])).toEqual([{ entry: unnamed }]);
 });
 
 describe("Untrusted text", () => {

@@ -377,9 +377,19 @@ describe("A run", () => {
 
       // A link to an entry opens the part around it. The whole transcript can be downloaded.
       asked.length = 0;
+      await page.route("**/transcript?after=0*", async (route) => {
+        const response = await route.fetch();
+        const read = (await response.json()) as { n: number }[];
+        const entries = read.map((entry) => (entry.n === 50 ? { ...entry, id: "call" } : entry));
+        const result = { n: 300, type: "toolResult", id: "call", text: "forty-eight <b>lines</b>" };
+        await route.fulfill({ json: entries.map((entry) => (entry.n === 300 ? result : entry)) });
+      });
       await page.goto(`${stage.url}/runs/${id}?session=a&entry=50`);
       await transcript.locator(".entry.is-linked").waitFor();
-      expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/^50\s+Tool48/);
+      expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/^\d\d:\d\d:\d\d\s+Tool48/);
+      await transcript.getByRole("link", { name: "Link to entry 50" }).waitFor();
+      await transcript.locator(".entry-tool details summary", { hasText: "Tool48" }).click();
+      await transcript.getByText("forty-eight <b>lines</b>").waitFor();
       expect(asked).toEqual([expect.stringMatching(/after=0&limit=300/)]);
       await expect
         .poll(() =>
@@ -387,7 +397,7 @@ describe("A run", () => {
         )
         .toBe(true);
       await transcript.getByRole("button", { name: "Show later" }).click();
-      await expect.poll(() => transcript.locator(".entry").count()).toBe(600);
+      await expect.poll(() => transcript.locator(".entry").count()).toBe(599);
       const lines = await page.evaluate(
         "fetch(document.querySelector('a[download]').href).then((response) => response.text())",
       );

@@ -1,12 +1,13 @@
 import { memo, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Entry } from "./entry.tsx";
+import { pairResults } from "./pair-results.ts";
 import type { BlockFormat } from "./split-blocks.ts";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { useAction } from "../shell/use-action.ts";
-import { count } from "../text/format.ts";
+import { clock, count } from "../text/format.ts";
 
 interface Properties {
   run: string;
@@ -21,7 +22,7 @@ interface Properties {
 const FILTERS: Record<string, (entry: TranscriptEntry) => boolean> = {
   All: () => true,
   Words: ({ type }) => type === "text" || type === "prompt" || type === "ask" || type === "steered",
-  Tools: ({ type }) => type === "tool" || type === "toolFailed" || type === "subagent",
+  Tools: ({ type }) => ["tool", "toolResult", "toolFailed", "subagent"].includes(type),
   Problems: ({ type }) => ["toolFailed", "trouble", "stalled", "unstartable", "interrupted"].includes(type),
 };
 
@@ -35,8 +36,8 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
   const earlier = useAction(readEarlier);
   const later = useAction(readLater ?? (async () => {}));
   const words = text.toLowerCase();
-  const shown = entries.filter(
-    (entry) => FILTERS[filter]!(entry) && (words === "" || JSON.stringify(entry).toLowerCase().includes(words)),
+  const shown = pairResults(entries).filter(
+    (each) => FILTERS[filter]!(each.entry) && (words === "" || JSON.stringify(each).toLowerCase().includes(words)),
   );
   const hidden = (entries[0]?.n ?? 1) - 1;
   return (
@@ -63,14 +64,15 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
       )}
       <ActionError error={earlier.error} />
       <ol className="entries" onKeyDown={moveFocus}>
-        {shown.map((entry) => (
+        {shown.map(({ entry, result }) => (
           <Item
             key={entry.n}
             entry={entry}
+            result={result}
             format={format}
             address={runAddress(run, { ...place, entry: entry.n })}
             isLinked={entry.n === place.entry}
-            isReachable={entry.n === (place.entry ?? shown.at(-1)?.n)}
+            isReachable={entry.n === (place.entry ?? shown.at(-1)?.entry.n)}
           />
         ))}
       </ol>
@@ -87,6 +89,7 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
 
 interface ItemProperties {
   entry: TranscriptEntry;
+  result: string | undefined;
   format: BlockFormat;
   address: string;
   isLinked: boolean;
@@ -94,7 +97,7 @@ interface ItemProperties {
   isReachable: boolean;
 }
 
-const Item = memo(function Item({ entry, format, address, isLinked, isReachable }: ItemProperties) {
+const Item = memo(function Item({ entry, result, format, address, isLinked, isReachable }: ItemProperties) {
   const item = useRef<HTMLLIElement>(null);
   const wasLinked = useRef(isLinked);
   useEffect(() => {
@@ -107,10 +110,10 @@ const Item = memo(function Item({ entry, format, address, isLinked, isReachable 
       className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}${isLinked ? " is-linked" : ""}`}
     >
       <Link to={address} replace className="entry-link" label={`Link to entry ${entry.n}`} isSkipped={!isReachable}>
-        {entry.n}
+        {entry.at === undefined ? entry.n : <time dateTime={entry.at}>{clock(Date.parse(entry.at))}</time>}
       </Link>
       <div className="entry-content">
-        <Entry entry={entry} format={format} />
+        <Entry entry={entry} result={result} format={format} />
       </div>
     </li>
   );

@@ -8,7 +8,14 @@ import { AgentText } from "../text/agent-text.tsx";
 import { count, money } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
 
-export function Entry({ entry, format }: { entry: TranscriptEntry; format: BlockFormat }) {
+interface Properties {
+  entry: TranscriptEntry;
+  /** The result of a tool call. */
+  result: string | undefined;
+  format: BlockFormat;
+}
+
+export function Entry({ entry, result, format }: Properties) {
   switch (entry.type) {
     case "prompt":
       return (
@@ -23,16 +30,22 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
     case "text":
       return <Said text={entry.text} format={format} />;
     case "tool":
+      return result === undefined ? (
+        <ToolLine name={entry.name} input={entry.input} />
+      ) : (
+        <details className="folded">
+          <summary>
+            <ToolLine name={entry.name} input={entry.input} />
+          </summary>
+          <LongText text={result} max={20_000} mono />
+        </details>
+      );
+    case "toolResult":
       return (
-        <span className="tool-line">
-          <Icon name="tool" size={14} />
-          <strong>
-            <AgentText text={entry.name} max={60} />
-          </strong>
-          <span className="mono muted clip">
-            <AgentText text={toolTarget(entry.input)} max={200} />
-          </span>
-        </span>
+        <details className="folded">
+          <summary>Result of an earlier call</summary>
+          <LongText text={entry.text} max={20_000} mono />
+        </details>
       );
     case "usage": {
       const { inputTokens, outputTokens, usd } = entry.usage;
@@ -80,6 +93,20 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
       // A newer server may send entry types that this page does not know.
       return null;
   }
+}
+
+function ToolLine({ name, input }: { name: string; input: unknown }) {
+  return (
+    <span className="tool-line">
+      <Icon name="tool" size={14} />
+      <strong>
+        <AgentText text={name} max={60} />
+      </strong>
+      <span className="mono muted clip">
+        <AgentText text={toolTarget(input)} max={200} />
+      </span>
+    </span>
+  );
 }
 
 function Aside({ text, bad = false }: { text: string; bad?: boolean }) {

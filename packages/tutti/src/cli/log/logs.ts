@@ -154,6 +154,8 @@ function describeEntry(entry: TranscriptEntry, subagents: Map<string, string>, d
       return describeTool(entry, subagents);
     case "toolFailed":
       return `failed: ${entry.error}`;
+    case "toolResult":
+      return `  ${entry.text.trim().split("\n")[0]}`;
     case "subagent":
       return `[subagent ${entry.id} ${entry.phase}]${entry.text === null ? "" : ` ${entry.text}`}`;
     case "ask":

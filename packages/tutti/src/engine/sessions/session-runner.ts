@@ -439,6 +439,7 @@ export class SessionRunner {
       case "steered":
         return this.#report({ type: "steered", sessionId, message: Number(signal.id) });
       case "partial":
+      case "toolResult":
       case "sent":
       case "stalled":
       case "interrupted":

@@ -131,6 +131,7 @@ export const Frame = z.object({
 export const TranscriptEntry = z.looseObject({
   n: z.number().int().describe("Counts from 1."),
   type: z.string(),
+  at: z.string().optional().describe("Time of the entry, where the agent or its keeper recorded it."),
   omitted: z.number().optional().describe("Number of characters left out of the middle."),
 }) as unknown as z.ZodType<Entry>;
 

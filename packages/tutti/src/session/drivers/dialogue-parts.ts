@@ -7,6 +7,17 @@ export const LONGEST_RETRY_MS = 30_000;
 /** In characters, for the reason why a tool call failed. */
 export const MAX_ERROR = 2000;
 
+/** In characters, for the result of a tool call. */
+const MAX_RESULT = 4000;
+
+/** The line of a result, cut to its beginning; none for a call without any text. */
+export function resultLines(id: string, text: string): AgentLine[] {
+  if (text.trim() === "") return [];
+  const rest = text.length - MAX_RESULT;
+  const cut = rest <= 0 ? text : `${text.slice(0, MAX_RESULT)}\n… ${rest} more characters`;
+  return [{ type: "tool_result", id, text: cut }];
+}
+
 /** The prompt of a turn that is sent again to a resumed conversation. */
 export const repeatedPrompt = (prompt: string): string =>
   "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +

@@ -120,6 +120,14 @@ function shortenMessage(line: string): string | null {
 
 /** Null for unknown types and for messages without their required members. */
 export function decodeMessage(message: Message): Decoded | null {
+  const decoded = decodeBody(message);
+  const { at } = message;
+  return decoded && typeof at === "string" && ISO_TIME.test(at) ? { ...decoded, at } : decoded;
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+
+function decodeBody(message: Message): Decoded | null {
   const { type, text, name, id } = message;
   switch (type) {
     case "ready":
@@ -132,6 +140,8 @@ export function decodeMessage(message: Message): Decoded | null {
       return { type: "tool", name, input: message["input"] ?? null, ...texts(message, "id", "parent") };
     case "tool_failed":
       return typeof id === "string" ? { type: "toolFailed", id, error: "", ...texts(message, "error") } : null;
+    case "tool_result":
+      return typeof id === "string" && typeof text === "string" ? { type: "toolResult", id, text } : null;
     case "subagent": {
       const { phase } = message;
       if (typeof id !== "string" || (phase !== "started" && phase !== "done")) return null;

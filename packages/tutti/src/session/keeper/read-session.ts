@@ -63,6 +63,7 @@ export class SessionReader {
   #stalled: string | null;
   #over: number;
   #point: ReadPoint;
+  #at: string | undefined;
   /** Whether the current line contains escapes that may hide a secret from `#mask`. */
   #hidden = false;
 
@@ -89,6 +90,11 @@ export class SessionReader {
   /** The last point before the newest signal. A text in several pieces may begin before it. */
   get point(): ReadPoint {
     return this.#point;
+  }
+
+  /** The time of the newest signal, if it is known. */
+  get at(): string | undefined {
+    return this.#at;
   }
 
   #here(output: number): ReadPoint {
@@ -147,9 +153,10 @@ export class SessionReader {
   }
 
   *#toSignals(decoded: Decoded[]): Generator<SessionSignal | null> {
-    for (const plain of decoded) {
+    for (const { at, ...plain } of decoded) {
       if (this.#stopped) return;
       const each = this.#hidden ? yield* maskDecoded(this.#secrets, plain) : plain;
+      this.#at = at;
       if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
       else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
       else if (each.type !== "turnEnd") yield each;
@@ -158,6 +165,7 @@ export class SessionReader {
   }
 
   *#readEntry(entry: JournalEntry): Generator<SessionSignal | null> {
+    this.#at = entry.at;
     switch (entry.type) {
       case "started":
         yield { type: "ready" };
@@ -167,7 +175,7 @@ export class SessionReader {
         yield { type: "sent", turn: entry.turn };
         return;
       case "line":
-        yield* this.#readLine(entry.line);
+        yield* this.#readLine(entry.line, entry.at);
         return;
       case "interrupted":
         // The turn may have ended before the interrupt arrived.
@@ -216,11 +224,11 @@ export class SessionReader {
   }
 
   /** A line of the keeper. The agent may be in the middle of a line of its own. */
-  *#readLine(line: AgentLine): Generator<SessionSignal | null> {
+  *#readLine(line: AgentLine, at: string | undefined): Generator<SessionSignal | null> {
     const wasHidden = this.#hidden;
     this.#hidden = true;
     const decoded = line.type === "report" ? line : decodeMessage({ ...line });
-    if (decoded) yield* this.#toSignals([decoded]);
+    if (decoded) yield* this.#toSignals([at === undefined ? decoded : { ...decoded, at }]);
     this.#hidden = wasHidden;
   }
 

@@ -69,8 +69,8 @@ export type KeeperRequest =
   | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" };
 
-/** `offset` is the length of `output.log` at that moment. */
-export type JournalEntry =
+/** `offset` is the length of `output.log` at that moment, `at` the time, which folders of older versions do not have. */
+export type JournalEntry = { at?: string } & (
   | { type: "started"; offset: number }
   | { type: "sent"; turn: number; offset: number }
   /** The agent called a tool of Tutti. In `output.log` the line could end up within a line of the agent. */
@@ -96,7 +96,8 @@ export type JournalEntry =
       deliberate: boolean;
       resumable?: boolean;
       offset: number;
-    };
+    }
+);
 
 export interface SessionEnd {
   /**

@@ -11,7 +11,7 @@ import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { removeFile } from "../../durable-file.ts";
 
-type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
+type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset" | "at"> : never) : never;
 
 export class SessionRecord {
   /** The file descriptor of `output.log`. An agent without a dialogue has it as its stdout. */
@@ -58,11 +58,11 @@ export class SessionRecord {
   }
 
   #write(line: AgentLine): void {
-    writeSync(this.output, `${JSON.stringify(maskValue(this.#secrets, line))}\n`);
+    writeSync(this.output, `${JSON.stringify({ ...maskValue(this.#secrets, line), at: now() })}\n`);
   }
 
   note(entry: Entry): void {
-    const masked = maskValue(this.#secrets, { ...entry, offset: fstatSync(this.output).size });
+    const masked = maskValue(this.#secrets, { ...entry, at: now(), offset: fstatSync(this.output).size });
     this.#journal ??= openAppending(paths(this.#folder).journal);
     writeSync(this.#journal, `${JSON.stringify(masked)}\n`);
   }
@@ -103,6 +103,8 @@ export class SessionRecord {
     yield* maskAgentFolders(this.#folder, this.#secrets);
   }
 }
+
+const now = (): string => new Date().toISOString();
 
 /** Never through a link that an agent put in the place of the file. */
 export const openAppending = (file: string): number =>

@@ -23,6 +23,8 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
       const { text: error, ...more } = cut(signal.error);
       return { ...signal, error, ...more };
     }
+    case "toolResult":
+      return { ...signal, ...cut(signal.text) };
     case "ask": {
       const { type, askId, question, options, permission } = signal;
       const { text, ...more } = cut(question);

@@ -167,7 +167,8 @@ class Walk {
     const entry = toEntry(signal, (turn) => this.#promptOf(turn));
     if (entry === null) return null;
     const previous = this.#shown();
-    this.#newest = entry;
+    const { at } = this.#reader;
+    this.#newest = at === undefined ? entry : { ...entry, at };
     this.#text = signal.type === "text" ? newText(signal.text) : null;
     this.n += 1;
     return previous;

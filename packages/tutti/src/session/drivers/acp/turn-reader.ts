@@ -3,7 +3,7 @@
 import { countOf, listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { inputOf, nameOf, NEW_CALL, parentOf, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
-import { MAX_ERROR } from "../dialogue-parts.ts";
+import { MAX_ERROR, resultLines } from "../dialogue-parts.ts";
 
 /** In characters. A longer message is split, so that no agent can exhaust the memory. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
@@ -22,6 +22,8 @@ export class AcpTurnReader {
   readonly #settled = new Set<string>();
   /** Calls that have begun and did not fail. */
   readonly #begun = new Set<string>();
+  /** Calls whose result was emitted. */
+  readonly #answered = new Set<string>();
   /** The agent's text after it reported an internal failure; null without one. */
   trouble: string | null = null;
   /** The agent's own count for the whole conversation, in USD. */
@@ -81,13 +83,17 @@ export class AcpTurnReader {
       if ((status !== null && status !== "pending") || this.#announced.size > MAX_ANNOUNCED) this.beginCall(id);
     }
     if (status === "failed") this.#failCall(id, update);
+    // Some agents repeat the last update.
+    if (status === "completed" && this.#begun.has(id) && !this.#answered.has(id)) {
+      this.#answered.add(id);
+      for (const line of resultLines(id, resultOf(update))) this.#tell(line);
+    }
     return call;
   }
 
-  #failCall(id: string, { content, rawOutput }: Fields): void {
+  #failCall(id: string, update: Fields): void {
     if (!this.#begun.delete(id)) return;
-    const texts = listOf(content).map((part) => textOf(recordOf(part["content"])["text"]));
-    const error = texts.join("\n") || textOf(rawOutput) || "it gave no reason";
+    const error = resultOf(update) || "it gave no reason";
     this.#tell({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
   }
 
@@ -127,4 +133,10 @@ export class AcpTurnReader {
     this.endMessage();
     this.#beginAnnounced();
   }
+}
+
+/** The text that a call returned. */
+function resultOf({ content, rawOutput }: Fields): string {
+  const texts = listOf(content).map((part) => textOf(recordOf(part["content"])["text"]));
+  return texts.join("\n") || textOf(rawOutput);
 }

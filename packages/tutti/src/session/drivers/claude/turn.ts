@@ -1,7 +1,7 @@
 import { readLimitEvent, type Troubles } from "./failure.ts";
 import { listOf, recordOf, textOf, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
-import { denialOf, MAX_ERROR } from "../dialogue-parts.ts";
+import { denialOf, MAX_ERROR, resultLines } from "../dialogue-parts.ts";
 
 interface Call {
   name: string;
@@ -105,9 +105,12 @@ export class ClaudeTurn {
   #fail(id: string, content: unknown): void {
     this.run(id);
     if (!this.#ran.delete(id)) return;
-    const parts = listOf(content).map((part) => textOf(part["text"]));
-    const error = typeof content === "string" ? content : parts.join("\n");
-    this.#tell({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
+    this.#tell({ type: "tool_failed", id, error: wordsOf(content).slice(0, MAX_ERROR) });
+  }
+
+  #succeed(id: string, content: unknown): void {
+    this.run(id);
+    if (this.#ran.has(id)) for (const line of resultLines(id, wordsOf(content))) this.#tell(line);
   }
 
   refuse(id: string, name?: string): void {
@@ -128,7 +131,7 @@ export class ClaudeTurn {
       const id = textOf(block["tool_use_id"]);
       if (rejected.has(id)) this.refuse(id);
       else if (block["is_error"] === true) this.#fail(id, block["content"]);
-      else this.run(id);
+      else this.#succeed(id, block["content"]);
     }
   }
 
@@ -136,3 +139,11 @@ export class ClaudeTurn {
     return this.#ran.size > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused.values());
   }
 }
+
+/** The text of a tool's result. */
+const wordsOf = (content: unknown): string =>
+  typeof content === "string"
+    ? content
+    : listOf(content)
+        .map((part) => textOf(part["text"]))
+        .join("\n");

@@ -24,6 +24,12 @@ export function whyFailed(item: Fields): string | null {
   return (code === null ? reason : `exit code ${code}: ${reason}`).slice(0, MAX_ERROR);
 }
 
+/** The text that the call of a completed item returned; empty for changes of files. */
+export function resultOf(item: Fields): string {
+  const content = listOf(recordOf(item["result"])["content"]).map((part) => textOf(part["text"]));
+  return textOrNull(item["aggregatedOutput"]) ?? content.join("\n");
+}
+
 type Call = Pick<ToolLine, "name" | "input">;
 
 function callsOf(item: Fields): Call[] {

@@ -1,8 +1,8 @@
 // Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
-import { toolsOf, whyFailed } from "./item.ts";
+import { resultOf, toolsOf, whyFailed } from "./item.ts";
 import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
-import { denialOf } from "../dialogue-parts.ts";
+import { denialOf, resultLines } from "../dialogue-parts.ts";
 
 /** In characters. Limits an unfinished message, so that no agent can exhaust the memory. */
 const MAX_UNFINISHED = 4 * 1024 * 1024;
@@ -65,7 +65,11 @@ export class CodexTurnReader {
   #complete(id: string, item: Fields): void {
     this.#emitTools(id, item);
     const error = whyFailed(item);
-    if (error === null) return;
+    if (error === null) {
+      const [first] = toolsOf(item);
+      if (first) for (const line of resultLines(first.id, resultOf(item))) this.#tell(line);
+      return;
+    }
     this.#failed.add(id);
     for (const line of toolsOf(item)) this.#tell({ type: "tool_failed", id: line.id, error });
   }

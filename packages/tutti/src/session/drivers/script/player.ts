@@ -34,7 +34,8 @@ function write(text: string, chunkBytes?: number): void {
   for (let at = 0; at < bytes.length; at += size) writeSync(1, bytes, at, Math.min(size, bytes.length - at));
 }
 
-const send = (message: object, chunkBytes?: number): void => write(`${JSON.stringify(message)}\n`, chunkBytes);
+const send = (message: object, chunkBytes?: number): void =>
+  write(`${JSON.stringify({ ...message, at: new Date().toISOString() })}\n`, chunkBytes);
 
 interface NextTurn {
   turn: ScenarioTurn;
