@@ -50,7 +50,9 @@ async function runTurn(prompt: AgentPrompt, isInterrupted: () => boolean): Promi
   };
   try {
     await checkInterrupt();
-    output.endTurn(await answerPrompt({ root: process.cwd(), prompt, output, checkInterrupt }));
+    const refusal = await answerPrompt({ root: process.cwd(), prompt, output, checkInterrupt });
+    if (refusal === undefined) output.endTurn();
+    else output.failTurn(refusal, true);
   } catch (error) {
     if (error instanceof Interrupted) {
       output.writeText("Interrupted.");
@@ -59,11 +61,11 @@ async function runTurn(prompt: AgentPrompt, isInterrupted: () => boolean): Promi
     }
     const reason = error instanceof Error ? error.message : String(error);
     output.writeText(`The local agent could not finish: ${reason}`);
-    output.endTurn(reason);
+    output.failTurn(reason, false);
   }
 }
 
-/** Returns the error of the turn, or undefined if the turn succeeded or wrote a block with status `failed`. */
+/** Returns why the agent refuses the prompt, or undefined if the turn succeeded or wrote a block with status `failed`. */
 async function answerPrompt(turn: PhaseTurn): Promise<string | undefined> {
   const { prompt, output } = turn;
   if (prompt.phase === null) {

@@ -6,7 +6,9 @@ export interface TurnOutput {
   /** Writes a text followed by one response block. */
   writeBlock(text: string, phase: string, data: object): void;
   writeTool(name: string, input: object): void;
-  endTurn(error?: string): void;
+  endTurn(): void;
+  /** Ends a turn that failed. `isFinal` if the same prompt would fail again. */
+  failTurn(error: string, isFinal: boolean): void;
 }
 
 interface BlockDelimiters {
@@ -35,7 +37,8 @@ export function createTurnOutput(write: (line: string) => void, delimiters: Bloc
       send({ type: "assistant", text: lines.join("\n") });
     },
     writeTool: (name, input) => send({ type: "tool", name, input }),
-    endTurn: (error) => send(error === undefined ? { type: "turn_end" } : { type: "turn_end", error }),
+    endTurn: () => send({ type: "turn_end" }),
+    failTurn: (error, isFinal) => send({ type: "turn_end", error, ...(isFinal ? { cause: "invalid_request" } : {}) }),
   };
 }
 

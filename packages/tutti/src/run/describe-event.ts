@@ -140,7 +140,7 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
     case "orchestrator:error":
       return data.fatal ? ended("failed", run, data.error) : ofRun("bad", `error in ${data.operation}`, data.error);
     case "main:lost":
-      return ofRun("warning", "the main session was lost and starts again", data.reason);
+      return ofRun("warning", "the main session was lost", data.reason);
     case "worker:started":
       return ofSession("running", data.taskId, "started", run?.workers[data.taskId]?.task.title);
     case "worker:progress":
