@@ -7,6 +7,7 @@
 // continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
+import { openMailbox } from "./mailboxes/run-mailbox.ts";
 import type { CheckRunner } from "./sessions/run-checks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type CloseOptions, type Live } from "./runs/run-registry.ts";
@@ -59,6 +60,8 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   checks?: CheckRunner;
   /** Keeps secrets out of the log; without it, they are stored. */
   vault?: Vault;
+  /** Holds the mailboxes of runs; without it, they are in the project. */
+  dataFolder?: string;
   /** How sub-sessions are monitored; the documented defaults apply without it. */
   subSessions?: SubSessionCare;
 }
@@ -213,6 +216,7 @@ export class Engine {
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
       if (removeState) {
         const { cwd, base, head } = writer.run;
+        openMailbox(writer.run, this.#options.dataFolder ?? null, this.#options.world)?.remove();
         await this.#runs.remove(live);
         // A branch without any work would only be in the way.
         if (head === base) await this.#options.workspaces.dropBranch(cwd, id).catch(() => {});

@@ -7,6 +7,7 @@ import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Idempotency } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import { OUTSIDE } from "../schema/team/roles.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
 import { trustHash } from "../template/trust.ts";
@@ -69,8 +70,9 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
   const listed = Object.values(template.phases.workerExecution.agents ?? {}).map((each) => each.agent);
   const ofRoles = Object.values(template.roles ?? {}).flatMap((role) => role.agent ?? []);
+  const started = ofRoles.filter((each) => each !== OUTSIDE);
   const ofPhases = Object.values(template.phases).flatMap((phase) => phase.agent ?? []);
-  const agents = [agent, ...ofPhases, ...ofRoles, ...listed];
+  const agents = [agent, ...ofPhases, ...started, ...listed];
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
   const assignableAgents = around.sessions.agentNames?.() ?? [];
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);

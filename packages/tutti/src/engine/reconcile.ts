@@ -7,6 +7,7 @@ import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
 import { MergeQueue } from "./merging/merge-queue.ts";
 import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
+import type { RunMailbox } from "./mailboxes/run-mailbox.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
@@ -42,6 +43,8 @@ export interface ReconcilerOptions {
   known: SessionRunnerOptions["known"];
   openSecrets: SessionRunnerOptions["openSecrets"];
   checks: SessionRunnerOptions["checks"];
+  /** Opens the mailbox of the run; null if no role of it works on one. */
+  openMailbox: (run: Run) => RunMailbox | null;
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: SubagentReport): void;
 }
@@ -70,6 +73,8 @@ export class Reconciler {
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
+  /** Undefined until it is first needed. */
+  #mailbox: RunMailbox | null | undefined = undefined;
   #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
   #tickedAt = Number.NEGATIVE_INFINITY;
@@ -146,6 +151,8 @@ export class Reconciler {
 
   async #compare(): Promise<void> {
     const { run } = this.#writer;
+    const mailbox = this.#openMailbox();
+    if (mailbox) this.#do("mailbox", mailbox.sync(run));
     if (isRunOver(run.status)) {
       this.#alarm.abort(NO_REASON);
       this.#blocked.clear();
@@ -282,10 +289,16 @@ export class Reconciler {
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
       onEnvironment: (error) => this.#block(sessionId, error),
+      mailbox: this.#openMailbox(),
       watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);
+  }
+
+  #openMailbox(): RunMailbox | null {
+    if (this.#mailbox === undefined) this.#mailbox = this.#options.openMailbox(this.#writer.run);
+    return this.#mailbox;
   }
 
   /** Detaches from a session that the machine blocks. Its keeper continues; another runner adopts it later. */

@@ -78,10 +78,11 @@ export async function stampLastRead(folder: MailboxFolder, box: string, readAt: 
   });
 }
 
-/** Archives all messages of the box, then empties it. */
+/** Archives the messages of the box that `isCleared` selects, then removes them. */
 export async function clearBox(
   folder: MailboxFolder,
   box: string,
+  isCleared: (message: unknown) => boolean = () => true,
 ): Promise<{ cleared: number; archive: string; problems: FileProblem[] }> {
   return folder.locked(async () => {
     const archive = folder.archiveFile(box);
@@ -89,22 +90,28 @@ export async function clearBox(
     const marks = folder.marksFolder(box);
     const problems: FileProblem[] = [];
     let cleared = 0;
+    let left = 0;
     const files = presentFiles(folder, box);
     for (const file of files.length === 0 ? [folder.boxToWrite(box)] : files) {
       const readBy = marksOfAll(marks);
       let count = 0;
+      let remaining = 0;
       const found = await rewrite(file, folder.world, readBoxToRewrite, ({ messages, rest }) => {
-        count = messages.length;
         const keys = messageKeys(JSON.parse(JSON.stringify(messages)) as unknown[]);
-        const entries = messages.map((message, index) => ({ file, message, readBy: readBy.get(keys[index]!) ?? {} }));
+        const all = messages.map((message, index) => ({ file, message, readBy: readBy.get(keys[index]!) ?? {} }));
+        const entries = all.filter(({ message }) => isCleared(message));
+        const kept = messages.filter((message) => !isCleared(message));
+        count = entries.length;
+        remaining = kept.length;
         if (count > 0) archiveMessages(archive, folder.now(), box, entries);
-        return boxText([], { ...rest, lastRead: folder.now() });
+        return boxText(kept, { ...rest, lastRead: folder.now() });
       });
       if (count > 0) closeClearing(archive, folder.now());
       problems.push(...found);
       cleared += count;
+      left += remaining;
     }
-    dropMarks(marks);
+    if (left === 0) dropMarks(marks);
     return { cleared, archive, problems };
   });
 }

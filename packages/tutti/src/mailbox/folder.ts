@@ -52,7 +52,9 @@ export class MailboxFolder {
 
   /** Returns the files of a box, one per layout, the layout of the document first. */
   boxesToRead(box: string): string[] {
-    return LAYOUTS.map((layout) => this.inside(boxFile(mailboxPaths(this.project, layout).messages, box)));
+    const files = LAYOUTS.map((layout) => this.inside(boxFile(mailboxPaths(this.project, layout).messages, box)));
+    // Links can make both layouts the same file.
+    return [...new Set(files)];
   }
 
   /** The folders that can contain files of a box. */

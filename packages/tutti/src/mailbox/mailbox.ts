@@ -104,10 +104,13 @@ export class Mailbox {
     }
   }
 
-  /** Archives the messages of a box and empties it. */
-  async clear(box: string): Promise<{ cleared: number; archive: string; problems: FileProblem[] }> {
+  /** Archives the messages of a box, or those that `isCleared` selects, and removes them from it. */
+  async clear(
+    box: string,
+    isCleared?: (message: unknown) => boolean,
+  ): Promise<{ cleared: number; archive: string; problems: FileProblem[] }> {
     const name = boxName(box);
-    const result = await clearBox(this.folder, name);
+    const result = await clearBox(this.folder, name, isCleared);
     await this.log([{ level: "INFO", text: `${result.cleared} message(s) to ${name} archived and cleared` }]);
     return result;
   }

@@ -104,6 +104,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       isTrusted: (hash) => trusted.has(hash),
       vault: new SecretVault({ folder: join(dataDir, "vault"), secrets: secretsOf(dataDir, setup) }),
       hooks,
+      dataFolder: dataDir,
       runCommand: runHook,
       checks: checkRunner,
       subSessions: { ...subSessions, reach },

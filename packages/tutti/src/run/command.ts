@@ -11,6 +11,7 @@ import type { SubagentEnd } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
+import type { MailPaths } from "./team/mailbox-message.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
 export interface PlanChanges {
@@ -75,7 +76,8 @@ export type Order =
 export type Report =
   | { type: "spawnMain" }
   | { type: "spawn"; taskId: string }
-  | { type: "ready"; sessionId: string; start: string; key?: string }
+  /** `mail` is set for a role that works on the mailbox. */
+  | { type: "ready"; sessionId: string; start: string; key?: string; mail?: MailPaths }
   /** An earlier attempt with the same work key has a result. `work` is that result as a commit of this attempt. */
   | { type: "known"; sessionId: string; key: string; result: KnownResult; work: { commit: string; files: string[] } }
   | { type: "unpreparable"; sessionId: string; code: string; error: string }
@@ -201,6 +203,8 @@ export interface TurnOver {
   warnings?: string[];
   /** Messages in the text of a role that speaks messages, in order. */
   messages?: ReadMessage[];
+  /** Whether a role that works on the mailbox has marked the message to it as read. */
+  hasRead?: boolean;
   /** Set if the turn was cut off when its session was suspended. */
   cutOff?: CutOff;
   history?: History;

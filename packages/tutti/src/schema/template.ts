@@ -8,12 +8,14 @@ import { ModelName } from "./task.ts";
 import { GateSettings } from "./team/gate.ts";
 import {
   findPipelineProblems,
+  findRoleProblems,
   isAuditor,
   isDeployer,
   PipelineStep,
   RoleName,
   TeamRole,
   TeamSettings,
+  workingRoles,
 } from "./team/roles.ts";
 
 const strings = z.array(z.string().min(1));
@@ -248,14 +250,11 @@ export const Template = Shape.superRefine((template, context) => {
   for (const problem of problems) context.addIssue({ code: "custom", ...problem });
 });
 
-/** The roles and the pipeline need each other, and the gate needs a deployment. */
+/** A team has a pipeline, or a lead that plans. Reviews and deployments need a pipeline, and the gate a deployment. */
 function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
   const { roles = {}, pipeline, gate, phases } = template;
-  if (!pipeline) {
-    const named = (["roles", "team", "gate"] as const).filter((name) => template[name] !== undefined);
-    return named.map((name) => ({ path: [name], message: "needs a pipeline that uses it" }));
-  }
-  const problems = findPipelineProblems(roles, pipeline);
+  if (!pipeline) return findPlannedTeamProblems(template);
+  const problems = [...findPipelineProblems(roles, pipeline), ...findRoleProblems(roles)];
   for (const name of ["analysis", "taskPlanning"] as const) {
     if (phases[name].enabled)
       problems.push({ path: ["phases", name, "enabled"], message: "must be false, because the pipeline is the plan" });
@@ -270,5 +269,18 @@ function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | nu
       problems.push({ path: ["roles", name, "workspace"], message: 'must be "read": a review changes no code' });
   }
   return problems;
+}
+
+function findPlannedTeamProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
+  const { roles, team, gate, phases } = template;
+  const problems: { path: (string | number)[]; message: string }[] = [];
+  if (gate) problems.push({ path: ["gate"], message: "needs a pipeline that uses it" });
+  if (!roles) return team ? [...problems, { path: ["team"], message: "needs roles" }] : problems;
+  if (workingRoles(roles).length === 0) problems.push({ path: ["roles"], message: "needs a role besides the lead" });
+  if (!phases.taskPlanning.enabled)
+    problems.push({ path: ["phases", "taskPlanning", "enabled"], message: "must be true without a pipeline" });
+  const gated = Object.keys(roles).filter((name) => isAuditor(roles, name) || isDeployer(roles, name));
+  problems.push(...gated.map((name) => ({ path: ["roles", name], message: "needs a pipeline that uses it" })));
+  return [...problems, ...findRoleProblems(roles)];
 }
 export type Template = z.infer<typeof Template>;

@@ -14,6 +14,8 @@ export interface SessionSpec {
   role: string;
   /** The role in a team, as the template writes it. */
   teamRole?: string;
+  /** The folder of the run's mailbox, if a role of the team works on it. The agent may write to it. */
+  mailbox?: string;
   taskId: string | null;
   attempt: number;
   /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */

@@ -52,6 +52,7 @@ export class EngineLab extends Lab {
       world: realWorld,
       maxWorkers: options.maxWorkers ?? 20,
       templates: this.#templates(),
+      dataFolder: this.data,
       ...options,
     });
     this.engines.push(engine);

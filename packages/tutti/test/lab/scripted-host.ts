@@ -1,7 +1,7 @@
 // A `SessionHost` that plays `script:` agents in the process of the test. A keeper and a player process for each session
 // take most of the time of a test that is about the engine, not about processes.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ending } from "../../src/schema/ending.ts";
 import type { TranscriptEntry } from "../../src/schema/transcript.ts";
@@ -117,8 +117,10 @@ class ScriptedAgent {
     this.#open.interrupt.abort();
   }
 
-  async #play({ number, phase, text, variables }: Turn): Promise<void> {
+  async #play({ number, phase, text, variables: given }: Turn): Promise<void> {
     if (this.#isOver) return;
+    const { mailbox } = this.spec;
+    const variables = { ...given, ...(mailbox === undefined ? {} : { TUTTI_MAILBOX: mailbox }) };
     this.#note({ type: "prompt", turn: number, text });
     const interrupt = new AbortController();
     this.#open = { turn: number, interrupt };
@@ -148,7 +150,7 @@ class ScriptedAgent {
     while (turn.waitForFile !== undefined && !existsSync(turn.waitForFile)) await wait(FILE_POLL_MS);
     for (const name of turn.tools ?? []) this.#emit({ type: "tool", name, input: {} });
     for (const [name, content] of Object.entries(turn.write ?? {})) {
-      const file = join(this.spec.cwd, name);
+      const file = resolve(this.spec.cwd, name);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }

@@ -10,6 +10,7 @@ import { historyOf } from "./history.ts";
 import { HookRunner, type CommandRunner } from "../hooks.ts";
 import { KnownResults } from "../copies/known-results.ts";
 import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } from "./active-runs.ts";
+import { openMailbox } from "../mailboxes/run-mailbox.ts";
 import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
 import { RunWriter } from "../run-writer.ts";
@@ -172,6 +173,7 @@ export class RunRegistry {
       known: new KnownResults(store),
       openSecrets: (value) => this.#vault.open(id, value),
       checks: this.#options.checks ?? NO_CHECKS,
+      openMailbox: (each) => openMailbox(each, this.#options.dataFolder ?? null, world),
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.

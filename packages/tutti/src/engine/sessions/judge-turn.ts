@@ -2,6 +2,8 @@
 // consequences.
 import { resultMessage } from "../merging/merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
+import type { Mail } from "../mailboxes/run-mailbox.ts";
+import { readMail } from "./read-mail.ts";
 import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
@@ -34,6 +36,8 @@ export interface TurnToJudge {
   prompt: string | null;
   /** A new id, used if the turn leads to an inbox item. */
   itemId: string;
+  /** The mail of a role that works on the mailbox. */
+  mail: Mail | null;
   /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
   history: History | null;
 }
@@ -126,7 +130,8 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   const { ignored, warnings } = judged;
-  const read = worker && readMessages(run, worker, record, prompt);
+  const ofMail = worker && turn.mail && readMail(worker, turn.mail.entries);
+  const read = ofMail ?? (worker && readMessages(run, worker, record, prompt));
   const ofLead = worker === null && phase === "workerExecution" ? readLeadMessages(run, record, prompt) : null;
   const byBlock = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
   const { answer, problems, inWords } = read?.answer ? { ...read, inWords: false } : withoutBlock(turn, read, byBlock);
@@ -158,6 +163,7 @@ export async function judgeTurn(
       ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
       ...(read && counts ? { messages: read.messages } : {}),
+      ...(turn.mail?.hasRead ? { hasRead: true } : {}),
       ...(ofLead && counts ? { messages: ofLead } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },

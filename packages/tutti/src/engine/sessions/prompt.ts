@@ -8,7 +8,8 @@ import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
 import { reworkNote } from "../merging/rework-prompt.ts";
-import { renderLeadPrompt, renderTeamPrompt } from "./team-prompt.ts";
+import { protocolOf } from "../../run/team/team.ts";
+import { renderLeadPrompt, renderMailPrompt, renderTeamPrompt } from "./team-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
 import type { TaskReport } from "../../schema/outcome.ts";
@@ -61,7 +62,9 @@ export function renderPrompt(
     ...(phase === "verification" ? checksOf(run) : []),
   ];
   const last = isRepair ? "" : instructions(run, phase);
-  const ofTeam = isLead ? renderLeadPrompt(run) : speaksToTeam ? renderTeamPrompt(run, worker) : null;
+  const hasMail = worker !== null && protocolOf(run, worker.task) === "mailbox";
+  const ofRole = speaksToTeam ? (hasMail ? renderMailPrompt : renderTeamPrompt)(run, worker) : null;
+  const ofTeam = isLead ? renderLeadPrompt(run) : ofRole;
   const body = ofTeam === null ? [...parts, last] : [ofTeam];
   const text = [...first, ...body].filter((part) => part !== "").join("\n\n");
   return {

@@ -1,5 +1,6 @@
 // Reads the messages of a role from the text of its turn.
 import type { TurnRecord } from "./turn-record.ts";
+import { isRecord } from "../../protocol/json/json-value.ts";
 import { checkSender, type MessageSender } from "../../protocol/messages/check-sender.ts";
 import { findMessages } from "../../protocol/messages/find-messages.ts";
 import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
@@ -13,8 +14,8 @@ import type { Answer } from "../../schema/answer.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-const MAX_MESSAGES = 50;
-const MAX_BODY_CHARACTERS = 100_000;
+export const MAX_MESSAGES = 50;
+export const MAX_BODY_CHARACTERS = 100_000;
 /** The time of arrival is in the log; the schema only wants a timestamp to be there. */
 const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 
@@ -59,7 +60,18 @@ export function readLeadMessages(run: Run, record: TurnRecord, prompt: string): 
     taskId: duty.worker.taskId,
   };
   const found = findMessages(record.wholeText, prompt).slice(0, MAX_MESSAGES);
-  return found.map(({ body, exact }) => read(body, exact && !record.isCut, sender, duty.worker));
+  return found.map(({ body, exact }) =>
+    read(asVerdict(body, sender.taskId), exact && !record.isCut, sender, duty.worker),
+  );
+}
+
+/** Document 001 calls the verdict a review result. Only `approved: true` approves. */
+function asVerdict(body: FoundBody, task: string): FoundBody {
+  const result = body?.["review_result"];
+  if (!isRecord(result)) return body;
+  const { taskId = task, approved, reason } = result;
+  const about = { task_id: taskId, ...(reason === undefined ? {} : { reason }) };
+  return { message_type: approved === true ? "TASK_APPROVAL" : "TASK_REJECTION", ...about };
 }
 
 function read(body: FoundBody, exact: boolean, sender: MessageSender, worker: Worker): ReadMessage {
@@ -71,7 +83,8 @@ function read(body: FoundBody, exact: boolean, sender: MessageSender, worker: Wo
     return { type: "TASK_APPROVAL", body, exact, reasons: checkSender(body, sender), faults: [] };
   const { message, problems } = readAgentMessage(body, READ_LENIENTLY);
   const invalid = message === null ? problems.filter(({ severity }) => severity === "error") : [];
-  const type = message?.message_type ?? String(body["message_type"]).slice(0, 100);
+  const { message_type: named = "review_result" } = body as { message_type?: string };
+  const type = message?.message_type ?? named.slice(0, 100);
   const reasons = [...invalid.map(({ sentence }) => sentence), ...checkSender({ ...body, message_type: type }, sender)];
   const faults = message && isCompletion(message) ? faultsIn(message, worker) : [];
   return { type, body, exact, reasons, faults };

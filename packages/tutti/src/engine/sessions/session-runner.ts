@@ -5,6 +5,8 @@ import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
 import { FAVOURED } from "../merging/merge-work.ts";
+import { OutsideSession } from "../mailboxes/outside-session.ts";
+import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
@@ -13,15 +15,16 @@ import type { RepositoryWatch } from "./repository-watch.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { leadOfRun } from "../../run/team/team.ts";
+import { leadOfRun, protocolOf } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { CutOff, History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
 import { asTuttiError, isEnvironmentCode, TuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import { OUTSIDE } from "../../schema/team/roles.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
-import type { Session, SessionHost, SessionSignal } from "../../session/session.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec } from "../../session/session.ts";
 import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
@@ -48,6 +51,8 @@ export interface SessionRunnerOptions {
   /** Puts the secrets of the user into a text for the agent. */
   openSecrets: <T>(value: T) => T;
   checks: CheckRunner;
+  /** The mailbox of the run; null if no role works on it. */
+  mailbox: RunMailbox | null;
   /** Called when the agent starts or ends a sub-agent of its own. */
   onSubagent(subagent: SubagentReport): void;
 }
@@ -162,6 +167,12 @@ export class SessionRunner {
     return worker?.sessionId === this.sessionId ? worker : null;
   }
 
+  /** Whether the role of this session works on the mailbox. */
+  get #hasMail(): boolean {
+    const worker = this.#worker;
+    return worker !== null && protocolOf(this.#run, worker.task) === "mailbox";
+  }
+
   /** Null once another session has replaced this one. */
   get #state(): SessionState | null {
     if (this.taskId !== null) return this.#worker?.session ?? null;
@@ -215,6 +226,7 @@ export class SessionRunner {
       this.#delivered = turn.number - 1;
       return;
     }
+    if (this.#hasMail) await this.#options.mailbox!.put(this.#run, this.#worker!);
     const { openSecrets } = this.#options;
     await session.deliver({
       number: turn.number,
@@ -276,6 +288,8 @@ export class SessionRunner {
     this.#checksEnd.abort();
     if (this.#suspendedAt !== null) this.#session?.leave();
     if (how === "close") await this.#session?.close();
+    // No host knows the session of a role outside.
+    else if (this.#session instanceof OutsideSession) await this.#session.stop();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
     await this.#served;
     const record = this.#record;
@@ -327,17 +341,18 @@ export class SessionRunner {
       this.#cwd = path;
       await this.#startWatching();
       if (!this.#isOpen) return;
-      const { sessions } = this.#options;
+      const { sessions, mailbox } = this.#options;
       const { taskId, sessionId } = this;
       const { agent, model, role } = this.#state!;
       const { openSecrets } = this.#options;
       const named = taskId === null ? leadOfRun(this.#run) : this.#worker?.task.role;
       const teamRole = named == null ? {} : { teamRole: named };
-      this.#session = sessions.open({
+      const spec: SessionSpec = {
         sessionId,
         runId: this.#run.id,
         role,
         ...teamRole,
+        ...(mailbox ? { mailbox: mailbox.folder } : {}),
         taskId,
         attempt: this.#key.attempt,
         agent: openSecrets(agent),
@@ -345,11 +360,21 @@ export class SessionRunner {
         cwd: this.#cwd,
         permissions: this.#run.template.config.permissions,
         stallTimeout: this.#run.template.config.stallTimeout,
-      });
+      };
+      this.#session = agent === OUTSIDE ? this.#openOutside() : sessions.open(spec);
       for await (const signal of this.#session.signals()) await this.#handle(signal, start);
     } catch (error) {
       await this.#broken(error);
     }
+  }
+
+  #openOutside(): OutsideSession {
+    const { mailbox, world } = this.#options;
+    const hasMail = async (): Promise<boolean> => {
+      const worker = this.#worker;
+      return worker !== null && (await mailbox!.read(this.#run, worker)).entries.length > 0;
+    };
+    return new OutsideSession({ sessionId: this.sessionId, hasMail, world });
   }
 
   /** Ends the session with the error. If the store failed, the report fails too, and the engine halts. */
@@ -523,7 +548,9 @@ export class SessionRunner {
     const worker = this.#worker;
     // An adopted session emits `ready` again; the log has its key already.
     const key = worker?.status === "spawning" ? { key: await this.#findKey(worker, start) } : {};
-    await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key });
+    const { mailbox } = this.#options;
+    const mail = this.#hasMail ? { mail: { workspace: this.#cwd, reportTo: mailbox!.reportTo(this.#run) } } : {};
+    await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key, ...mail });
   }
 
   /** A later engine that reads the same signals again does not know how long the session was suspended. */
@@ -556,6 +583,7 @@ export class SessionRunner {
       cwd: this.#cwd,
       prompt: this.#lastPrompt?.turn === turn ? this.#lastPrompt.text : null,
       itemId: this.#newItemId(),
+      mail: this.#hasMail ? await this.#options.mailbox!.read(this.#run, this.#worker!) : null,
       history: state.turn.phase === "taskPlanning" ? this.#options.history(this.#run) : null,
     });
     for (const { phase, reason } of judged.ignored.slice(0, MAX_IGNORED_EVENTS)) {

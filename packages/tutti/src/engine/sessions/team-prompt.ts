@@ -2,8 +2,9 @@ import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
 import { judgeResubmission } from "../../protocol/messages/judge-resubmission.ts";
 import type { TaskCompletion, TaskRejection } from "../../protocol/messages/message-reading.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { leadOfRun, messageTo } from "../../run/team/team.ts";
+import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import type { Run } from "../../schema/run.ts";
+import { boxOf } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 const INTRODUCTIONS: Record<string, string> = {
@@ -33,6 +34,39 @@ Rules:
   return [[rules, review].filter((part) => part !== "").join("\n"), introduction, fenced].join("\n\n");
 }
 
+/** The prompt of a role that works on the mailbox: it tells where the mail is. */
+export function renderMailPrompt(run: Run, worker: Worker): string {
+  const { role = "" } = worker.task;
+  const { reportTo = "", platform = "custom" } = messageTo(run, worker.sessionId)?.body ?? {};
+  const reports = String(reportTo);
+  const box = reports.replace(/[^/\\]*$/, `to-${boxOf(role)}.json`);
+  const report = {
+    type: "completion_report",
+    taskId: worker.taskId,
+    platform,
+    status: "awaiting_review",
+    summary: "What you did, and how you checked it",
+    filesCreated: ["path/to/new-file"],
+    filesModified: ["path/to/changed-file"],
+    buildResult: { status: "success", command: "the command that you ran", errors: 0 },
+    timestamp: "the current time, as 2026-01-01T00:00:00.000Z",
+  };
+  return `You are ${role}, one role of a team of agents in Tutti. ${leadOfRun(run)} leads the team.
+
+There is mail for you: the newest message with "taskId" ${JSON.stringify(worker.taskId)} in ${box}
+
+Rules:
+- Read that file. Its list "messages" has your task with its instructions. Then set "lastRead" in the file to the current time.
+- Work only on your task, in the current folder, which is a git worktree of your own. Make no commits, switch no branches and push nothing.
+- Build and check your work. If the build fails, fix it. If you cannot, report honestly, with the output of the build.
+- Then append your report to the list "messages" in ${reports}, and keep the other messages. Answer only after that.
+- "buildResult.status" is success, failed, not_applicable or not_verified. If you find no instructions, report that in "summary" with "not_verified".
+
+The report:
+
+${fence(report)}`;
+}
+
 const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
 /** The prompt of the main session that leads a team: a completion to judge, or a blocker to resolve. */
@@ -44,13 +78,16 @@ export function renderLeadPrompt(run: Run): string {
   const lead = leadOfRun(run)!;
   const members = `"task_id" (${JSON.stringify(taskId)}), "from_agent" (${JSON.stringify(lead)}) and "timestamp"`;
   const intro = `You are ${lead}, the lead of a team of agents in Tutti. The request of the user:\n${run.userRequest}`;
-  const about = `Task ${taskId} of ${task.role}: ${task.title}\nRequirements:\n${list(task.requirements ?? [])}`;
+  const about = `Task ${taskId} of ${task.role}: ${task.title}\nRequirements:\n${list(task.requirements ?? [task.description])}`;
   if (awaits.kind === "resolution") {
     const ask = `${task.role} is blocked and asks you. Answer with one JSON object in your text: a BLOCKER_RESOLUTION with "message_type", ${members}, "decision", "rationale", "resume_task" (true, or false to stop the task) and, if they change, "modified_requirements". If only the user can decide, answer with a BLOCKER_ESCALATION with "escalate_to": "human".`;
     return [intro, about, ask, fence(awaits.body)].join("\n\n");
   }
-  const remarks = remarksOn(run, worker, awaits.body);
-  const ask = `${task.role} reports that its task is complete. The current folder contains its work. Check every acceptance criterion yourself, and change nothing. Then answer with one JSON object in your text:
+  const isMail = protocolOf(run, task) === "mailbox";
+  const remarks = isMail ? remarksOnBuild(awaits.body) : remarksOn(run, worker, awaits.body);
+  const ask = isMail
+    ? reviewOf(worker)
+    : `${task.role} reports that its task is complete. The current folder contains its work. Check every acceptance criterion yourself, and change nothing. Then answer with one JSON object in your text:
 - a TASK_APPROVAL with "message_type", ${members} if all criteria are met;
 - else a TASK_REJECTION with "message_type", ${members}, "reason", "issues" (one for each problem, with its place), "acceptance_criteria_met" (one boolean for each criterion) and "action_required".`;
   const facts = [
@@ -59,6 +96,22 @@ export function renderLeadPrompt(run: Run): string {
     ...(remarks.length > 0 ? [`Remarks of Tutti:\n${list(remarks)}`] : []),
   ];
   return [intro, about, ...facts, ask, fence(awaits.body)].join("\n\n");
+}
+
+/** Document 001 has a form of its own for the verdict. */
+function reviewOf({ taskId, task }: Worker): string {
+  const result = (approved: boolean, reason: string) => JSON.stringify({ review_result: { taskId, approved, reason } });
+  return `${task.role} reports that its task is complete. The current folder contains its work. Check every acceptance criterion yourself, and change nothing. Then answer with one JSON object in your text:
+- if all criteria are met: ${result(true, "what you checked")}
+- else: ${result(false, "every problem, with its place")}`;
+}
+
+function remarksOnBuild({ buildResult }: Record<string, unknown>): string[] {
+  const { status, errors } = (buildResult ?? {}) as { status?: unknown; errors?: unknown };
+  if (status === "not_verified") return ["The build was not verified."];
+  return status === "success" && typeof errors === "number" && errors > 0
+    ? [`The build is reported as a success with ${errors} errors.`]
+    : [];
 }
 
 const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");

@@ -1,4 +1,5 @@
 // Finds the messages of document 003 in the text of an agent: JSON objects with a `message_type`, fenced or bare, in order.
+// The review result of document 001 is one of them.
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isRecord } from "../json/json-value.ts";
 import { hasRepeatedMember } from "../json/repeated-member.ts";
@@ -12,7 +13,7 @@ export interface MessageText {
 }
 
 /** The member that makes an object a message, however it is quoted. */
-const LOOKS_LIKE_MESSAGE = /message_?type|approval_?status/i;
+const LOOKS_LIKE_MESSAGE = /message_?type|approval_?status|review_?result/i;
 
 /** Objects equal to one in `prompt` are left out: an agent may repeat its assignment. */
 export function findMessages(text: string, prompt: string): MessageText[] {
@@ -54,7 +55,7 @@ function readObject(raw: string): MessageText | null {
 }
 
 const isMessage = (value: unknown): value is Record<string, unknown> =>
-  isRecord(value) && typeof value["message_type"] === "string";
+  isRecord(value) && (typeof value["message_type"] === "string" || isRecord(value["review_result"]));
 
 /** The position after the object that starts at `start`, or null if it does not end. */
 function endOfObject(text: string, start: number): number | null {

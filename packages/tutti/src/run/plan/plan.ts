@@ -2,6 +2,7 @@ import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../../schema/answer.ts";
 import { RESERVED_TASK_IDS, TaskId } from "../../schema/ids.ts";
 import { DEFAULT_PRIORITY, ModelName, PRIORITY_WORDS, type Task } from "../../schema/task.ts";
+import { workingRoles, type TeamRoles } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
 
 export interface Plan {
@@ -36,6 +37,7 @@ export function readPlan(
       ...(task.estimated_tokens === undefined ? {} : { estimatedTokens: Math.max(0, task.estimated_tokens) }),
       ...(expectedMs === undefined ? {} : { expectedMs }),
       ...readAgent(task, assignable, dropped),
+      ...readRole(task, template.roles, dropped),
     };
   });
   const { errors, warnings } = checkPlan(tasks, template);
@@ -59,6 +61,23 @@ function readAgent(
   if (isGiven(model) && !known.success)
     dropped.push(`task ${id} names the model ${shown(model)}, which is not a name, so it uses the usual model`);
   return { ...(isAssignable ? { agent } : {}), ...(isGiven(model) && known.success ? { model: known.data } : {}) };
+}
+
+/** In a team that its lead plans, every task has a role: the one that the plan names, or the first that works. */
+function readRole(
+  { id, ...task }: TaskListAnswer["tasks"][number],
+  roles: TeamRoles | undefined,
+  dropped: string[],
+): Pick<Task, "role" | "acceptanceCriteria"> {
+  if (!roles) return {};
+  const working = workingRoles(roles);
+  const named = task["role"];
+  const role = working.find((name) => name === named || roles[name]!.aliases.some((alias) => alias === named));
+  if (named !== undefined && role === undefined)
+    dropped.push(`task ${id} names the role ${shown(named)}, which has no tasks, so ${working[0]} does it`);
+  const listed = task["acceptance_criteria"];
+  const criteria = (Array.isArray(listed) ? listed : []).filter((each) => typeof each === "string" && each !== "");
+  return { role: role ?? working[0]!, ...(criteria.length > 0 ? { acceptanceCriteria: criteria as string[] } : {}) };
 }
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 120);

@@ -18,10 +18,10 @@ export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
 /** The agent of the main session for the answer that it owes. In a team, the lead also answers the workers. */
 export function mainAgent(run: Run): AssignedAgent {
   const phase = run.owed?.phase ?? "analysis";
-  if (phase !== "workerExecution") return assignedAgent(run, phase);
-  const role = roleOf(run, { role: leadOfRun(run) ?? undefined });
-  const model = role?.model;
-  return { agent: role?.agent ?? run.agent, role: "main", ...(model === undefined ? {} : { model }) };
+  const lead = roleOf(run, { role: leadOfRun(run) ?? undefined });
+  const assigned = phase === "workerExecution" ? { agent: run.agent, role: "main" } : assignedAgent(run, phase);
+  const model = lead?.model;
+  return { ...assigned, ...(lead?.agent ? { agent: lead.agent } : {}), ...(model === undefined ? {} : { model }) };
 }
 
 /** `task.agent` may be a name in the template's list, which also gives a model. */

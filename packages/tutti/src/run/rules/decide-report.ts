@@ -30,6 +30,7 @@ import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Usage } from "../../schema/outcome.ts";
 import type { GivenAnswer, Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
+import { OUTSIDE } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
@@ -216,7 +217,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
           data: { ...about, task: worker.task, start: report.start, ...(report.key ? { key: report.key } : {}) },
         },
         { type: "worker:started", data: about },
-        ...assign(run, worker, report.start, at),
+        ...assign(run, worker, report, at),
       ];
     case "known":
       return takeOver(run, worker, report);
@@ -245,6 +246,8 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       const { idleTimeout } = run.template.config;
       // A session is idle only during a turn that waits for no answer of the user.
       const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
+      // Tutti does not see the activity of a role outside.
+      if (worker.session.agent === OUTSIDE) return [];
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
       // Time before `turn.startedAt` does not count.
       if (at - worker.session.turn!.startedAt < idleTimeout) return [];

@@ -1,17 +1,20 @@
 // The messages at the end of a role's turn: which of them count, and what follows from a completion.
 import { judgeReview, isReview, settleReview } from "./gate.ts";
 import { rejectionLimit, rework } from "./rework.ts";
-import { leadOfRun, messageTo, queueMessage, roleOf } from "./team.ts";
+import { leadOfRun, messageTo, protocolOf, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { SubmittedWork, Worker } from "../../schema/worker.ts";
 
-/** Whether the worker's role answers with messages. */
-export const speaksMessages = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "messages";
+/** Whether the worker's role answers with messages, in its text or in the mailbox. */
+export const speaksMessages = (run: Run, { task }: Worker): boolean => protocolOf(run, task) !== "response";
+
+/** In document 003 and in document 001. */
+const COMPLETIONS = new Set(["TASK_COMPLETION", "completion_report"]);
 
 /** The text of an unreadable message is in the transcript. */
-const isCompletion = ({ type }: ReadMessage): boolean => type === "TASK_COMPLETION" || type === "UNREADABLE";
+const isCompletion = ({ type }: ReadMessage): boolean => COMPLETIONS.has(type) || type === "UNREADABLE";
 
 interface Listed {
   message: ReadMessage;
@@ -42,7 +45,8 @@ export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEve
   const assignment = messageTo(run, worker.sessionId);
   const acknowledged = listed.filter(({ message }) => message.type === "TASK_ACKNOWLEDGMENT" && counts(message));
   const about = (messageId: string) => ({ id: run.id, messageId, taskId: worker.taskId });
-  const isNew = assignment !== null && acknowledged.length > 0 && assignment.acknowledgedAt === null;
+  const isRead = acknowledged.length > 0 || over.hasRead === true;
+  const isNew = assignment !== null && isRead && assignment.acknowledgedAt === null;
   return [
     ...events,
     ...(isNew ? [{ type: "message:acknowledged" as const, data: about(assignment.id) }] : []),
@@ -54,7 +58,7 @@ const counts = ({ reasons }: ReadMessage): boolean => reasons.length === 0;
 
 /** The completion of the turn: the last one that counts. */
 const completionOf = (listed: readonly Listed[]): Listed | undefined =>
-  listed.findLast(({ message }) => message.type === "TASK_COMPLETION" && counts(message));
+  listed.findLast(({ message }) => COMPLETIONS.has(message.type) && counts(message));
 
 /** Why the completion is sent back; empty if it is accepted. A review is judged by `judgeReview` instead. */
 export function faultsOf(run: Run, worker: Worker, over: TurnOver): string[] {
@@ -71,29 +75,19 @@ export function sendBack(
   { ended, failed }: { ended: RunEvent; failed: (error: string, code: string) => RunEvent[] },
   at: number,
 ): RunEvent[] {
-  const { taskId, sessionId, task, rejections = 0 } = worker;
+  const { taskId, sessionId, rejections = 0 } = worker;
   const from = leadOfRun(run)!;
   const acted = actOn(run, worker, over);
   if (rejections >= rejectionLimit(run))
     return [...failed(`rejected ${rejections + 1} times: ${reasons.join(" ")}`, "rejected"), ...acted];
-  const body = {
-    message_type: "TASK_REJECTION",
-    task_id: taskId,
-    from_agent: from,
-    to_agent: task.role!,
-    timestamp: new Date(at).toISOString(),
+  const given = {
     reason: reasons[0] ?? "The task is not complete.",
-    issues: reasons,
     action_required: "Fix every issue, then send another TASK_COMPLETION that says what you fixed.",
     next_review: "The completion is judged again when you send it.",
   };
-  const rejection = queueMessage(
-    run,
-    { type: "TASK_REJECTION", from, to: task.role!, taskId, sessionId, body },
-    over.messages?.length ?? 0,
-  );
+  const sent = rejection(run, worker, { by: from, reasons, given }, over.messages?.length ?? 0, at);
   const data = { id: run.id, sessionId, taskId, by: from, reasons, count: rejections + 1 };
-  return [ended, ...acted, { type: "task:rejected", data }, rejection];
+  return [ended, ...acted, { type: "task:rejected", data }, sent];
 }
 
 type Body = Record<string, unknown>;

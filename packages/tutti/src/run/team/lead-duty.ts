@@ -4,7 +4,7 @@ import { activeWorkers, workerOf } from "../lookup.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { raiseBlocker } from "./blocker.ts";
 import { rejectionLimit } from "./rework.ts";
-import { leadOfRun, messageTo, queueMessage } from "./team.ts";
+import { approval, leadOfRun, messageTo, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
@@ -105,18 +105,15 @@ const idOf = (queued: RunEvent): string =>
 
 function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: string, at: number): RunEvent[] {
   const { taskId, sessionId, task } = worker;
-  const to = task.role!;
-  const timestamp = new Date(at).toISOString();
-  const body = { message_type: "TASK_APPROVAL", task_id: taskId, from_agent: by, to_agent: to, timestamp };
-  const approval = queueMessage(run, { type: "TASK_APPROVAL", from: by, to, taskId, sessionId, body }, 0);
+  const sent = approval(run, worker, by, at);
   const answered = messageTo(run, sessionId)?.id;
   const met = (task.acceptanceCriteria ?? []).map(() => true);
   return [
-    approval,
+    sent,
     { type: "task:approved", data: { id: run.id, sessionId, taskId, by } },
     ...judgeCriteria(run, worker, met, by),
     { type: "worker:completed", data: { sessionId, orchestratorId: run.id, taskId, ...work! } },
-    ...actedOn(run, worker, messageId, answered, idOf(approval)),
+    ...actedOn(run, worker, messageId, answered, idOf(sent)),
   ];
 }
 
@@ -136,18 +133,13 @@ function reject(
   { by, given }: { by: string; given: Record<string, unknown> },
   at: number,
 ): RunEvent[] {
-  const { taskId, sessionId, task, rejections = 0 } = worker;
+  const { taskId, sessionId, rejections = 0 } = worker;
   const reasons = reasonsIn(given);
-  const to = task.role!;
-  const timestamp = new Date(at).toISOString();
-  const fixed = { message_type: "TASK_REJECTION", task_id: taskId, from_agent: by, to_agent: to, timestamp };
-  const body = { reason: reasons[0]!, issues: reasons, ...given, ...fixed };
-  const rejection = queueMessage(run, { type: "TASK_REJECTION", from: by, to, taskId, sessionId, body }, 0);
   const met = Array.isArray(given["acceptance_criteria_met"]) ? given["acceptance_criteria_met"] : [];
   const first = [
     ...judgeCriteria(run, worker, met, by),
     ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
-    rejection,
+    rejection(run, worker, { by, reasons, given }, 0, at),
   ];
   if (rejections < rejectionLimit(run)) {
     const data = { id: run.id, sessionId, taskId, by, reasons, count: rejections + 1 };

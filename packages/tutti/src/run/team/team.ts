@@ -1,5 +1,7 @@
 // The role of a task, and the messages between the roles of a team. Document 003 defines their bodies.
 import { sha256 } from "../fold/sha256.ts";
+import { taskOf } from "../lookup.ts";
+import { mailboxAssignment, mailboxRejection, type MailPaths } from "./mailbox-message.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
@@ -19,18 +21,29 @@ export const leadOfRun = ({ template }: Pick<Run, "template">): string | null =>
 
 const basename = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== "") ?? "";
 
+/** How the role of the task speaks; `response` for a task that no role does. */
+export const protocolOf = (run: Run, task: { role?: Task["role"] | undefined }): TeamRole["protocol"] =>
+  roleOf(run, task)?.protocol ?? "response";
+
 /** `index` tells messages apart that one command queues. */
 export function queueMessage(run: Run, message: Omit<QueuedMessage, "id" | "protocol">, index: number): RunEvent {
   const id = `msg_${sha256([run.id, run.runSeq, message.sessionId, message.type, index].join(" ")).slice(0, 10)}`;
-  return { type: "message:queued", data: { id: run.id, message: { id, protocol: "messages", ...message } } };
+  const role = taskOf(run, message.taskId)?.role;
+  const protocol = protocolOf(run, { role }) === "mailbox" ? "mailbox" : "messages";
+  return { type: "message:queued", data: { id: run.id, message: { id, protocol, ...message } } };
 }
 
 /** The assignment of a new session, if its role speaks messages. `start` is the commit that the session works on. */
-export function assign(run: Run, worker: Worker, start: string, at: number): RunEvent[] {
+export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at: number): RunEvent[] {
   const { task, taskId, sessionId } = worker;
-  if (roleOf(run, task)?.protocol !== "messages") return [];
+  const protocol = protocolOf(run, task);
+  if (protocol === "response") return [];
   const from = leadOfRun(run)!;
   const to = task.role!;
+  if (protocol === "mailbox") {
+    const body = mailboxAssignment(run, worker, mail, at);
+    return [queueMessage(run, { type: "task_assignment", from, to, taskId, sessionId, body }, 0)];
+  }
   const body = {
     message_type: "TASK_ASSIGNMENT",
     task_id: taskId,
@@ -49,7 +62,45 @@ export function assign(run: Run, worker: Worker, start: string, at: number): Run
   return [queueMessage(run, { type: "TASK_ASSIGNMENT", from, to, taskId, sessionId, body }, 0)];
 }
 
-const priorityWord = (priority: number): string => (priority <= 3 ? "high" : priority <= 7 ? "medium" : "low");
+interface NewSession {
+  start: string;
+  mail?: MailPaths | undefined;
+}
+
+/** The message that sends the work of a role back, with the `reasons` and the members that the judge has `given`. */
+export function rejection(
+  run: Run,
+  worker: Worker,
+  { by, reasons, given }: { by: string; reasons: string[]; given: Record<string, unknown> },
+  index: number,
+  at: number,
+): RunEvent {
+  const { taskId, sessionId, task } = worker;
+  const to = task.role!;
+  if (protocolOf(run, task) === "mailbox") {
+    const body = mailboxRejection(messageTo(run, sessionId)?.body ?? {}, reasons, at);
+    return queueMessage(run, { type: "task_assignment", from: by, to, taskId, sessionId, body }, index);
+  }
+  const timestamp = new Date(at).toISOString();
+  const fixed = { message_type: "TASK_REJECTION", task_id: taskId, from_agent: by, to_agent: to, timestamp };
+  const body = { reason: reasons[0]!, issues: reasons, ...given, ...fixed };
+  return queueMessage(run, { type: "TASK_REJECTION", from: by, to, taskId, sessionId, body }, index);
+}
+
+/** The message that approves the work of a role. Document 001 calls it a review result. */
+export function approval(run: Run, worker: Worker, by: string, at: number): RunEvent {
+  const { taskId, sessionId, task } = worker;
+  const to = task.role!;
+  const isMail = protocolOf(run, task) === "mailbox";
+  const timestamp = new Date(at).toISOString();
+  const body = isMail
+    ? { review_result: { taskId, approved: true }, timestamp }
+    : { message_type: "TASK_APPROVAL", task_id: taskId, from_agent: by, to_agent: to, timestamp };
+  const type = isMail ? "review_result" : "TASK_APPROVAL";
+  return queueMessage(run, { type, from: by, to, taskId, sessionId, body }, 0);
+}
+
+export const priorityWord = (priority: number): string => (priority <= 3 ? "high" : priority <= 7 ? "medium" : "low");
 
 /** The newest message to the session: its assignment, or the answer to what it sent. */
 export const messageTo = (run: Run, sessionId: string): TeamMessage | null =>

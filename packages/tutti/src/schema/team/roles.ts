@@ -8,8 +8,11 @@ export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must 
 
 export const DEFAULT_REJECTION_LIMIT = 2;
 
-/** How a role speaks: messages of document 003, or the delimited response of document 000. */
-export const ROLE_PROTOCOLS = ["messages", "response"] as const;
+/** How a role speaks: messages of document 003, files of document 001, or the delimited response of document 000. */
+export const ROLE_PROTOCOLS = ["messages", "mailbox", "response"] as const;
+
+/** The agent of a role that another process plays. Tutti starts nothing for it. */
+export const OUTSIDE = "outside";
 
 export const TeamRole = z.strictObject({
   /** Other names under which the role may send messages. */
@@ -65,6 +68,31 @@ export const isDeployer = (roles: TeamRoles | undefined, name: string | undefine
   isNamed(DEPLOYER, roles, name);
 export const isDeveloper = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
   isNamed(DEVELOPER, roles, name);
+
+/** The box of a role in the mailbox of document 001. */
+export const boxOf = (role: string): string => slug(role);
+
+/** Whether a role of the team reads and writes the files of document 001. */
+export const hasMailbox = (roles: TeamRoles | undefined): boolean =>
+  Object.values(roles ?? {}).some(({ protocol }) => protocol === "mailbox");
+
+/** Whether another process plays a role of the team. */
+export const hasOutsideRole = (roles: TeamRoles | undefined): boolean =>
+  Object.values(roles ?? {}).some(({ agent }) => agent === OUTSIDE);
+
+/** The roles that work on tasks: all but the lead. */
+export const workingRoles = (roles: TeamRoles): string[] => Object.keys(roles).filter((name) => name !== leadOf(roles));
+
+/** Returns a sentence for each role that the lead of a team without a pipeline cannot give work to. */
+export function findRoleProblems(roles: TeamRoles): { path: (string | number)[]; message: string }[] {
+  const problems = Object.entries(roles).flatMap(([name, { agent, protocol }]) => {
+    if (agent !== OUTSIDE) return [];
+    if (name === leadOf(roles)) return [{ path: ["roles", name, "agent"], message: "cannot be outside for the lead" }];
+    if (protocol === "mailbox") return [];
+    return [{ path: ["roles", name, "protocol"], message: 'must be "mailbox" for an agent outside' }];
+  });
+  return problems;
+}
 
 /** The role of the main session: it assigns, approves and rejects. */
 export const leadOf = (roles: TeamRoles): string =>

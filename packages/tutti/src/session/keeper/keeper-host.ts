@@ -44,6 +44,7 @@ const OWN_ENV = [
   "TUTTI_TASK_ID",
   "TUTTI_ROLE",
   "TUTTI_TEAM_ROLE",
+  "TUTTI_MAILBOX",
   "TUTTI_SESSION_KEY",
   "TUTTI_ATTEMPT",
   "TUTTI_MODEL",
@@ -79,7 +80,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   }
 
   function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
-    const { sessionId, runId, role, teamRole, taskId, attempt, model } = spec;
+    const { sessionId, runId, role, teamRole, mailbox, taskId, attempt, model } = spec;
     const passed = [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)];
     return {
       key: sessionKey(sessionId),
@@ -92,6 +93,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
         TUTTI_ROLE: role,
         ...(teamRole === undefined ? {} : { TUTTI_TEAM_ROLE: teamRole }),
+        ...(mailbox === undefined ? {} : { TUTTI_MAILBOX: mailbox }),
         TUTTI_SESSION_KEY: sessionId,
         TUTTI_ATTEMPT: String(attempt),
         ...(model === undefined ? {} : { TUTTI_MODEL: model }),

@@ -13,8 +13,8 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D1-001"],
     file: "tutti/src/mailbox/folder.ts",
-    find: "return LAYOUTS.map((layout) => this.inside(boxFile(",
-    replace: "return LAYOUTS.slice(1).map((layout) => this.inside(boxFile(",
+    find: "const files = LAYOUTS.map((layout) => this.inside(boxFile(",
+    replace: "const files = LAYOUTS.slice(1).map((layout) => this.inside(boxFile(",
   },
   {
     rows: ["D1-001", "D1-003", "D1-053"],
@@ -211,13 +211,13 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D1-034"],
     file: "tutti/src/mailbox/box.ts",
-    find: "return boxText([], { ...rest, lastRead: folder.now() });",
+    find: "return boxText(kept, { ...rest, lastRead: folder.now() });",
     replace: "return boxText([], rest);",
   },
   {
     rows: ["D1-034"],
     file: "tutti/src/mailbox/box.ts",
-    find: "boxText([], { ...rest,",
+    find: "boxText(kept, { ...rest,",
     replace: "boxText(messages, { ...rest,",
   },
   {

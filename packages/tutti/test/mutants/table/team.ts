@@ -1,6 +1,7 @@
 import type { Mutant } from "../mutant.ts";
 
 const GATE = "tutti/src/run/team/gate.ts";
+const QUEUE = "tutti/src/run/team/mailbox-state.ts";
 
 export const TEAM_MUTANTS: readonly Mutant[] = [
   {
@@ -52,5 +53,55 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
     file: "tutti/src/run/team/blocker.ts",
     find: `type === "scope_change" || severity === "critical"`,
     replace: `type !== "scope_change" || severity === "critical"`,
+  },
+  {
+    rows: ["D1-036", "D1-037"],
+    file: QUEUE,
+    find: `awaits?.kind === "verdict" ? "awaiting_review" : "in_progress"`,
+    replace: `awaits?.kind === "verdict" ? "in_progress" : "pending"`,
+  },
+  { rows: ["D1-038"], file: QUEUE, find: `      return "completed";`, replace: `      return "awaiting_review";` },
+  {
+    rows: ["D1-035", "D1-039", "D1-048"],
+    file: QUEUE,
+    find: `[...reviewed, "rejected", ...`,
+    replace: `[...reviewed, ...`,
+  },
+  { rows: ["D1-040", "D1-050"], file: QUEUE, find: `rejected: ["pending"],`, replace: `rejected: ["in_progress"],` },
+  {
+    rows: ["D1-041"],
+    file: QUEUE,
+    find: `in_progress: ["awaiting_review", "rejected"],`,
+    replace: `in_progress: ["awaiting_review"],`,
+  },
+  {
+    rows: ["D1-049"],
+    file: "tutti/src/engine/mailboxes/run-mailbox.ts",
+    find: "{ rejectionReason: task.rejectionReason }",
+    replace: "{}",
+  },
+  {
+    rows: ["D1-043"],
+    file: "tutti/src/engine/sessions/team-prompt.ts",
+    find: `if (status === "not_verified")`,
+    replace: `if (status === "not_applicable")`,
+  },
+  {
+    rows: ["D1-047"],
+    file: "tutti/src/engine/sessions/read-mail.ts",
+    find: `\${count}. \${output}\``,
+    replace: `\${count}.\``,
+  },
+  {
+    rows: ["D1-042", "D1-044", "D1-045", "D1-046"],
+    file: "tutti/src/engine/sessions/team-prompt.ts",
+    find: "If the build fails, fix it. If you cannot, report honestly, with the output of the build.\n- Then",
+    replace: "If the build fails, go on.\n- Then",
+  },
+  {
+    rows: ["D1-058"],
+    file: "tutti/src/engine/mailboxes/run-mailbox.ts",
+    find: "if (messages.some(({ value }) => isOver(value)))",
+    replace: "if (messages.length > 99)",
   },
 ];

@@ -12,6 +12,7 @@ import type { Scenario, ScenarioTurn } from "./scenario.ts";
 /** The longest delay of a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 const FILE_POLL_MS = 20;
+const MAILBOX = process.env["TUTTI_MAILBOX"];
 
 interface UserLine {
   phase?: string;
@@ -61,7 +62,8 @@ async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
   const next = nextTurn(line.phase ?? "");
   if ("fault" in next) return send({ type: "turn_end", error: next.fault });
   try {
-    await act(fill(next.turn, line.variables ?? {}), line.variables ?? {}, interrupt);
+    const variables = { ...line.variables, ...(MAILBOX === undefined ? {} : { TUTTI_MAILBOX: MAILBOX }) };
+    await act(fill(next.turn, variables), variables, interrupt);
     next.finish();
   } catch (error) {
     if (!interrupt.aborted) throw error;
@@ -88,8 +90,11 @@ async function act(turn: ScenarioTurn, variables: Record<string, string>, interr
 
 function writeInWorkspace(file: string, content: string): void {
   const path = resolve(file);
-  const inside = relative(process.cwd(), path);
-  if (isAbsolute(inside) || inside.startsWith(".."))
+  const isIn = (folder: string): boolean => {
+    const inside = relative(folder, path);
+    return !isAbsolute(inside) && !inside.startsWith("..");
+  };
+  if (!isIn(process.cwd()) && (MAILBOX === undefined || !isIn(MAILBOX)))
     throw new Error(`the scenario writes outside the workspace: ${file}`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);

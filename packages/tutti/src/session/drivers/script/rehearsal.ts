@@ -62,6 +62,7 @@ const LEAD: Scenario["sessions"][number] = {
 
 /** A role that speaks messages acknowledges its task and completes it. A review approves. */
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
+  if (protocol === "mailbox") return [{ match: { role: name }, turns: [MAIL_TURN] }];
   if (protocol !== "messages") return [];
   const about = { task_id: "{TASK_ID}", from_agent: name, timestamp: "2026-01-01T00:00:00.000Z" };
   const path = "rehearsal/{TASK_ID}.md";
@@ -145,6 +146,31 @@ const WORKER_TURN: RehearsedTurn = {
       metrics: {},
     },
   },
+};
+
+/** A role that works on the mailbox leaves its report there. */
+const MAIL_TURN: ScenarioTurn = {
+  tools: ["Read", "Write"],
+  write: {
+    "rehearsal/{TASK_ID}.md": PAGE,
+    "{TUTTI_MAILBOX}/to-team-lead.json": JSON.stringify({
+      messages: [
+        {
+          type: "completion_report",
+          taskId: "{TASK_ID}",
+          platform: "custom",
+          status: "awaiting_review",
+          summary: "wrote rehearsal/{TASK_ID}.md",
+          filesCreated: ["rehearsal/{TASK_ID}.md"],
+          filesModified: [],
+          buildResult: { status: "not_applicable", command: "", errors: 0 },
+          timestamp: "2026-01-01T00:00:00.000Z",
+        },
+      ],
+      lastRead: null,
+    }),
+  },
+  say: "The report is in the mailbox.",
 };
 
 const AGGREGATION_TURN: RehearsedTurn = {

@@ -1,0 +1,84 @@
+// The session of a role that another process plays. Nothing is started for it: a turn is over when the role has left mail
+// about its task. Everything is in the files of the mailbox, so a session that is opened again continues where it was.
+import type { Ending } from "../../schema/ending.ts";
+import type { Session, SessionSignal, Turn } from "../../session/session.ts";
+import type { World } from "../../world.ts";
+
+const POLL_MS = 300;
+const NO_REASON = "there is news";
+
+const ENDED: Ending = { kind: "ended", detail: "the role left mail" };
+const INTERRUPTED: Ending = { kind: "interrupted", detail: "the turn was interrupted" };
+
+export interface OutsideSessionOptions {
+  sessionId: string;
+  /** Whether the role has left mail that was not judged yet. */
+  hasMail: () => Promise<boolean>;
+  world: World;
+}
+
+export class OutsideSession implements Session {
+  readonly #options: OutsideSessionOptions;
+  #turn: number | null = null;
+  #isInterrupted = false;
+  #end: "left" | "stopped" | null = null;
+  #wait = new AbortController();
+
+  constructor(options: OutsideSessionOptions) {
+    this.#options = options;
+  }
+
+  get sessionId(): string {
+    return this.#options.sessionId;
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    yield { type: "ready" };
+    yield { type: "caughtUp" };
+    while (this.#end === null) {
+      const turn = this.#turn;
+      if (turn !== null && (this.#isInterrupted || (await this.#options.hasMail()))) {
+        const ending = this.#isInterrupted ? INTERRUPTED : ENDED;
+        this.#turn = null;
+        this.#isInterrupted = false;
+        yield { type: "turnOver", turn, ending };
+      } else {
+        this.#wait = new AbortController();
+        await this.#options.world.sleep(POLL_MS, this.#wait.signal);
+      }
+    }
+    if (this.#end === "stopped") yield { type: "gone", reason: "it was ended", deliberate: true };
+  }
+
+  async deliver({ number }: Turn): Promise<void> {
+    this.#turn = number;
+    this.#wait.abort(NO_REASON);
+  }
+
+  /** The mail of a turn is put into the box once, however often the turn is delivered. */
+  wasDelivered(turn: number): boolean {
+    return this.#turn === turn;
+  }
+
+  async answer(): Promise<void> {}
+
+  async interrupt(turn: number): Promise<void> {
+    if (this.#turn !== turn) return;
+    this.#isInterrupted = true;
+    this.#wait.abort(NO_REASON);
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#end ??= "stopped";
+    this.#wait.abort(NO_REASON);
+  }
+
+  leave(): void {
+    this.#end ??= "left";
+    this.#wait.abort(NO_REASON);
+  }
+}
