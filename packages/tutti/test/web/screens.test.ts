@@ -269,6 +269,10 @@ describe("A run", () => {
       await page.getByLabel("Budget in US dollars").fill("2");
       await page.getByLabel("Most workers").fill("2");
       await page.getByLabel("Agent").selectOption("local");
+      // The agent of each phase has the state that the doctor found, and the prompts have the values of the form.
+      expect(await page.locator(".new-run .evidence").innerText()).toMatch(/Workers\s+local \(ready\)/);
+      await page.getByText("Preview of the prompts").click();
+      await page.locator(".prompts").getByText("Document this project").first().waitFor();
       expect(await violations(page)).toEqual([]);
       // The built-in agent would start processes, so this run only has to exist.
       await page.route("**/api/orchestrator", async (route) => {
@@ -288,6 +292,18 @@ describe("A run", () => {
       await page.getByLabel("Of which task").selectOption({ index: 1 });
       await page.locator(".file-diff").waitFor();
       await page.getByLabel("Of which task").selectOption({ index: 0 });
+      // A comment on a line of an ended run becomes the request of a follow-up run.
+      await page.getByRole("button", { name: "Comment on line 1" }).first().click();
+      await page.getByLabel("Rework about docs/a.md:1").fill("Say more");
+      await page.getByRole("button", { name: "Add to the rework request" }).click();
+      await page.getByRole("link", { name: "Request rework" }).click();
+      await page.getByRole("heading", { name: "Follow-up run" }).waitFor();
+      await expect
+        .poll(() => page.getByLabel("Request").inputValue())
+        .toBe("Change these places of the result.\n\nAbout docs/a.md:1:\n> # Title of a\nSay more");
+      await page.goBack();
+      await page.getByRole("button", { name: "Remove the comment on docs/a.md:1" }).click();
+      await page.getByRole("region", { name: "Rework request" }).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Merge", exact: true }).click();
       await page.getByRole("button", { name: "Yes, merge" }).click();
       await page.getByText(/^Merged into /).waitFor();
@@ -304,6 +320,18 @@ describe("A run", () => {
       await page.getByRole("link", { name: "Cost", exact: true }).click();
       await page.getByRole("row", { name: /^a .*\$0\.01/ }).waitFor();
       expect(await violations(page)).toEqual([]);
+      await page.getByRole("link", { name: "Log", exact: true }).click();
+      await page.getByLabel("Last event of a fork").selectOption({ index: 2 });
+      const last = Number(await page.getByLabel("Last event of a fork").inputValue());
+      await page.getByRole("button", { name: `Fork after event ${last}` }).click();
+      await page.getByRole("button", { name: "Yes, fork" }).click();
+      await page.waitForURL((url) => !url.pathname.endsWith(id));
+      const fork = stage.engine.get(new URL(page.url()).pathname.replace("/runs/", ""))!;
+      // A fork ends where all events of one decision are copied.
+      expect(fork.forkedFrom!.run).toBe(id);
+      expect(fork.forkedFrom!.at).toBeGreaterThanOrEqual(last);
+      expect(fork.forkedFrom!.at).toBeLessThan(stage.engine.get(id)!.runSeq);
+      await page.goBack();
       await page.getByRole("link", { name: "Changes", exact: true }).click();
       await page.reload();
       await page.getByRole("button", { name: "Drop", exact: true }).click();
@@ -311,7 +339,7 @@ describe("A run", () => {
       await page.getByText(/^Removed tutti\//).waitFor();
       expect(stage.lab.git("branch", "--list", `tutti/${id}`)).toBe("");
 
-      await page.goto(`${stage.url}/runs?state=success&q=write`);
+      await page.goto(`${stage.url}/runs?state=success&q=write+${id}`);
       await page.locator(".run-row").waitFor();
       expect(await page.locator(".run-row").count()).toBe(1);
       await page.getByLabel("Find runs").fill("nothing like it");

@@ -1,12 +1,15 @@
 import { useState } from "react";
+import { commentTarget } from "./comment-target.ts";
 import { FileDiff } from "./file-diff.tsx";
+import { ReworkCard } from "./rework-card.tsx";
+import { keepNotes, readNotes, type LineNote } from "./rework-notes.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import "../styles/changes.css";
 
 const MOST_FILES = 100;
@@ -29,17 +32,23 @@ export function DiffFiles({ run, task, children }: Properties) {
     server.diff(run.id, task === null ? {} : { task }, signal),
   );
   const files = value?.files ?? [];
-  const author = worker && !isWorkerOver(worker.status) && !isRunOver(run.status) ? task : null;
+  const [notes, setNotes] = useState(() => readNotes(run.id));
+  const changeNotes = (next: LineNote[]) => {
+    keepNotes(run.id, next);
+    setNotes(next);
+  };
+  const target = commentTarget(run, task, (note) => changeNotes([...notes, note]));
   return (
     <>
       {children?.(value && files)}
       <ActionError error={error} />
+      {isRunOver(run.status) && <ReworkCard run={run.id} notes={notes} onChange={changeNotes} />}
       {run.base === null && <p className="nothing-yet">The run has not started yet.</p>}
       {isLoading && value === null && <p className="loading">Loading changes …</p>}
       {value && files.length === 0 && <p className="nothing-yet">No files changed.</p>}
       {files.slice(0, most).map((file) => (
         <ErrorBoundary key={`${task} ${file.path}`} part="This file">
-          <FileDiff run={run.id} file={file} author={author} />
+          <FileDiff file={file} target={target} />
         </ErrorBoundary>
       ))}
       {files.length > most && (

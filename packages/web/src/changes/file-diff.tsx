@@ -1,4 +1,5 @@
 import { useState } from "react";
+import type { CommentTarget } from "./comment-target.ts";
 import { LineComment } from "./line-comment.tsx";
 import { splitPatch, type PatchLine } from "./split-patch.ts";
 import { AgentText } from "../text/agent-text.tsx";
@@ -7,15 +8,13 @@ import { visible } from "../text/safe-text.ts";
 import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts";
 
 interface Properties {
-  run: string;
   file: FileChange;
-  /** The task that can receive a comment about a line; null if none can. */
-  author: string | null;
+  target: CommentTarget;
 }
 
 const MOST_LINES = 400;
 
-export function FileDiff({ run, file, author }: Properties) {
+export function FileDiff({ file, target }: Properties) {
   const { path, from, status, additions, deletions, binary, patch } = file;
   const [most, setMost] = useState(MOST_LINES);
   const [commented, setCommented] = useState<number | null>(null);
@@ -47,12 +46,11 @@ export function FileDiff({ run, file, author }: Properties) {
                   // Lines of a patch never change their order.
                   key={index}
                   line={line}
-                  onComment={author === null || line.kind === "hunk" ? undefined : () => setCommented(index)}
+                  onComment={line.kind === "hunk" ? undefined : () => setCommented(index)}
                 >
-                  {commented === index && author !== null && (
+                  {commented === index && (
                     <LineComment
-                      run={run}
-                      taskId={author}
+                      target={target}
                       place={`${path}:${line.after ?? line.before}`}
                       code={line.text}
                       onClose={() => setCommented(null)}

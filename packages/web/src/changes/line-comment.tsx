@@ -1,23 +1,24 @@
 import { useId, useState, type FormEvent } from "react";
+import type { CommentTarget } from "./comment-target.ts";
+import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
-import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 
 interface Properties {
-  run: string;
-  taskId: string;
+  target: CommentTarget;
   /** File and line. */
   place: string;
   code: string;
   onClose: () => void;
 }
 
-/** A comment on a line becomes a message to the worker that wrote it. */
-export function LineComment({ run, taskId, place, code, onClose }: Properties) {
+/** A comment on a line: a message to an agent, or a part of a rework request. */
+export function LineComment({ target, place, code, onClose }: Properties) {
   const [text, setText] = useState("");
   const field = useId();
+  const refusal = useRefusal();
   const action = useAction(async () => {
-    await server.order(run, "message", { text: `About ${place}:\n> ${code}\n${text}`, taskId });
+    await target.send({ place, code, text });
     onClose();
   });
   const submit = (event: FormEvent) => {
@@ -26,14 +27,19 @@ export function LineComment({ run, taskId, place, code, onClose }: Properties) {
   };
   return (
     <form className="answer line-comment" onSubmit={submit}>
-      <label htmlFor={field}>{`Message to ${taskId} about ${place}`}</label>
-      <textarea id={field} autoFocus rows={2} value={text} onChange={({ target }) => setText(target.value)} />
+      <label htmlFor={field}>{`${target.name} about ${place}`}</label>
+      <textarea id={field} autoFocus rows={2} value={text} onChange={({ target: { value } }) => setText(value)} />
       <div className="answer-row">
         <button type="button" className="button" onClick={onClose}>
           Close
         </button>
-        <button type="submit" className="button button-primary" disabled={action.busy || text.trim() === ""}>
-          Send
+        <button
+          type="submit"
+          className="button button-primary"
+          title={refusal ?? undefined}
+          disabled={action.busy || refusal !== null || text.trim() === ""}
+        >
+          {target.verb}
         </button>
       </div>
       <ActionError error={action.error} />

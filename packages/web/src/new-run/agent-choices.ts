@@ -1,4 +1,5 @@
 import type { Answered } from "../../../tutti/src/client/call-route.ts";
+import type { Template } from "../../../tutti/src/schema/template.ts";
 
 type Checks = Answered<"GET /api/doctor">["checks"];
 type OwnAgents = Answered<"GET /api/settings">["agents"];
@@ -19,4 +20,29 @@ export function agentChoices(checks: Checks, own: OwnAgents): AgentChoice[] {
     return [{ name, word: problem ? "not ready" : "ready", note: [what, advice].filter(Boolean).join(". ") }];
   });
   return [...built, ...own.map(({ name, agent }) => ({ name, word: "your own" as const, note: agent }))];
+}
+
+const PHASE_NAMES = {
+  analysis: "Analysis",
+  taskPlanning: "Plan",
+  workerExecution: "Workers",
+  aggregation: "Merge",
+  verification: "Verification",
+} as const;
+
+/** The agent of each phase and role of a template, with its state. `chosen` is the agent of all that name no other. */
+export function agentsByRole(
+  { phases, roles = {} }: Template,
+  chosen: string,
+  choices: readonly AgentChoice[],
+): [role: string, agent: string][] {
+  const named = [
+    ...Object.entries(PHASE_NAMES).map(([name, word]) => [word, phases[name as keyof typeof PHASE_NAMES]] as const),
+    ...Object.entries(roles).map(([name, role]) => [name, { enabled: true, ...role }] as const),
+  ];
+  const state = (agent: string): string => {
+    const word = choices.find(({ name }) => name === agent)?.word;
+    return word === undefined ? agent : `${agent} (${word})`;
+  };
+  return named.flatMap(([role, { enabled, agent }]) => (enabled ? [[role, state(agent ?? chosen)]] : []));
 }

@@ -1,16 +1,21 @@
-import { useEffect, useId, useRef, useState, type FormEvent } from "react";
-import { agentChoices } from "./agent-choices.ts";
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import { agentChoices, agentsByRole } from "./agent-choices.ts";
+import { PromptPreview } from "./prompt-preview.tsx";
+import { readNotes, reworkRequest } from "../changes/rework-notes.ts";
 import { useLive, useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
+import { FactList } from "../parts/fact-list.tsx";
+import { FormField } from "../parts/form-field.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { NumberField } from "../parts/number-field.tsx";
 import { runAddress } from "../shell/page-route.ts";
 import { navigate } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { useRequest } from "../shell/use-request.ts";
-import { AgentText } from "../text/agent-text.tsx";
-import { LongText } from "../text/long-text.tsx";
+import { money, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
+import type { UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
 import type { TemplateSummary } from "../../../tutti/src/schema/api/template-routes.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 import "../styles/run.css";
@@ -48,7 +53,8 @@ export function NewRunPage({ from, after }: Properties) {
     ...EMPTY,
     cwd: runs?.at(-1)?.cwd ?? "",
     ...(source && {
-      message: after === null ? source.userRequest : "",
+      // Comments on lines of the result become the request of the follow-up run.
+      message: after === null ? source.userRequest : reworkRequest(readNotes(after)),
       cwd: source.cwd,
       templateId: source.templateId,
       agent: source.agent,
@@ -70,6 +76,9 @@ export function NewRunPage({ from, after }: Properties) {
   const settings = useRequest(refusal === null ? "settings" : null, (signal) =>
     server.call("GET /api/settings", { signal }),
   );
+  const past = useRequest("usage", (signal) =>
+    server.call("GET /api/usage", { query: { by: "template" }, signal }),
+  ).value;
   useEffect(() => {
     document.title = "New run · Tutti";
   }, []);
@@ -84,15 +93,16 @@ export function NewRunPage({ from, after }: Properties) {
         required && byDefault === undefined && !(variables[name] ?? "").trim() && name,
     ),
   ].filter((name): name is string => typeof name === "string");
+  const filled = Object.entries(variables).filter(([, value]) => value !== "");
+  const customVariables = Object.fromEntries(filled.map(([name, value]) => [name, typed(custom, name, value)]));
   const create = useAction(async () => {
-    const filled = Object.entries(variables).filter(([, value]) => value !== "");
     const { orchestratorId } = await server.create(
       {
         templateId: fields.templateId,
         cwd: fields.cwd.trim(),
         message: fields.message,
         autoStart: true,
-        customVariables: Object.fromEntries(filled.map(([name, value]) => [name, typed(custom, name, value)])),
+        customVariables,
         ...(fields.agent !== "" && { agent: fields.agent }),
         ...(fields.maxWorkers !== "" && { config: { maxWorkers: Number(fields.maxWorkers) } }),
         ...(fields.usd !== "" && { budget: { usd: Number(fields.usd) } }),
@@ -114,6 +124,7 @@ export function NewRunPage({ from, after }: Properties) {
   const rows = (templates.value ?? []) as TemplateRow[];
   const choices = agentChoices(doctor.value?.checks ?? [], settings.value?.agents ?? []);
   const chosen = choices.find(({ name }) => name === fields.agent);
+  const agent = fields.agent || template?.config?.agent || settings.value?.agent || "local";
 
   return (
     <div className="page page-form">
@@ -125,7 +136,7 @@ export function NewRunPage({ from, after }: Properties) {
         <Notice tone="neutral">{`It starts from the result of ${after}, and its prompts describe that run.`}</Notice>
       )}
       <form className="card new-run" onSubmit={submit}>
-        <Field name="Request" note="What the agents should do. You confirm the plan before any worker starts.">
+        <FormField name="Request" note="What the agents should do. You confirm the plan before any worker starts.">
           {(id) => (
             <textarea
               id={id}
@@ -136,8 +147,8 @@ export function NewRunPage({ from, after }: Properties) {
               onChange={({ target }) => change({ message: target.value })}
             />
           )}
-        </Field>
-        <Field name="Folder" note="The path of a git repository on the server's machine.">
+        </FormField>
+        <FormField name="Folder" note="The path of a git repository on the server's machine.">
           {(id) => (
             <>
               <input
@@ -155,8 +166,8 @@ export function NewRunPage({ from, after }: Properties) {
               </datalist>
             </>
           )}
-        </Field>
-        <Field name="Template" note={shown(template?.description ?? "", 300)}>
+        </FormField>
+        <FormField name="Template" note={shown(template?.description ?? "", 300)}>
           {(id) => (
             <select
               id={id}
@@ -177,9 +188,9 @@ export function NewRunPage({ from, after }: Properties) {
               {!rows.some(({ id: each }) => each === fields.templateId) && <option>{fields.templateId}</option>}
             </select>
           )}
-        </Field>
+        </FormField>
         {custom.map(([name, variable]) => (
-          <Field key={name} name={name} note={shown(variable.description ?? "", 300)}>
+          <FormField key={name} name={name} note={shown(variable.description ?? "", 300)}>
             {(id) => (
               <input
                 id={id}
@@ -191,9 +202,9 @@ export function NewRunPage({ from, after }: Properties) {
                 onChange={({ target }) => setVariables({ ...variables, [name]: target.value })}
               />
             )}
-          </Field>
+          </FormField>
         ))}
-        <Field name="Agent" note={chosen?.note ?? ""}>
+        <FormField name="Agent" note={chosen?.note ?? ""}>
           {(id) => (
             <>
               <select
@@ -213,39 +224,42 @@ export function NewRunPage({ from, after }: Properties) {
               {doctor.isLoading && <span className="muted"> checking …</span>}
             </>
           )}
-        </Field>
+        </FormField>
         <div className="new-run-pair">
-          <Field name="Most workers" note="">
-            {(id) => (
-              <input
-                id={id}
-                className="field is-short"
-                type="number"
-                min="1"
-                max="100"
-                placeholder={String(template?.config?.maxWorkers ?? "")}
-                value={fields.maxWorkers}
-                onChange={({ target }) => change({ maxWorkers: target.value })}
-              />
-            )}
-          </Field>
-          <Field name="Budget in US dollars" note="">
-            {(id) => (
-              <input
-                id={id}
-                className="field is-short"
-                type="number"
-                min="0"
-                step="any"
-                placeholder="no limit"
-                value={fields.usd}
-                onChange={({ target }) => change({ usd: target.value })}
-              />
-            )}
-          </Field>
+          <NumberField
+            name="Most workers"
+            min={1}
+            max={20}
+            placeholder={String(template?.config?.maxWorkers ?? "")}
+            value={fields.maxWorkers}
+            onChange={(maxWorkers) => change({ maxWorkers })}
+          />
+          <NumberField
+            name="Budget in US dollars"
+            min={0}
+            isAmount
+            placeholder="no limit"
+            value={fields.usd}
+            onChange={(usd) => change({ usd })}
+          />
         </div>
+        {template?.phases && (
+          <FactList
+            rows={[
+              ...agentsByRole(template, agent, choices),
+              ["Earlier runs", pastCost(past?.find(({ key: id }) => id === fields.templateId))],
+            ]}
+          />
+        )}
         <div className="answer-row">
-          <Prompts templateId={fields.templateId} project={project} />
+          <PromptPreview
+            templateId={fields.templateId}
+            project={project}
+            variables={{
+              ...customVariables,
+              ...(fields.message.trim() !== "" && { USER_REQUEST: fields.message, ORIGINAL_REQUEST: fields.message }),
+            }}
+          />
           <button
             type="submit"
             className="button button-primary"
@@ -274,47 +288,6 @@ function typed(custom: CustomVariables, name: string, value: string): unknown {
   return value;
 }
 
-interface FieldProperties {
-  name: string;
-  note: string;
-  children: (id: string) => React.ReactNode;
-}
-
-function Field({ name, note, children }: FieldProperties) {
-  const id = useId();
-  return (
-    <div className="form-field">
-      <label htmlFor={id}>{name}</label>
-      {children(id)}
-      {note !== "" && (
-        <p className="muted">
-          <AgentText text={note} max={400} />
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** The prompts of the template with sample values. */
-function Prompts({ templateId, project }: { templateId: string; project: string | undefined }) {
-  const [isOpen, setOpen] = useState(false);
-  const { value, error } = useRequest(isOpen ? `${templateId} ${project ?? ""}` : null, (signal) =>
-    server.call("POST /api/orchestrator/templates/:id/preview", {
-      params: { id: templateId },
-      ...(project !== undefined && { query: { project } }),
-      signal,
-    }),
-  );
-  return (
-    <details className="folded prompts" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Preview of the prompts</summary>
-      <ActionError error={error} />
-      {Object.entries(value ?? {}).map(([name, { system, user }]) => (
-        <div key={name}>
-          <h3>{name}</h3>
-          <LongText text={[system, user ?? ""].join("\n\n")} max={2000} mono />
-        </div>
-      ))}
-    </details>
-  );
-}
+/** The average of the runs with this template so far. */
+const pastCost = (row: UsageRow | undefined): string | null =>
+  row === undefined ? null : `${money(row.usd / row.runs)} on average over ${plural(row.runs, "run")}`;

@@ -1,6 +1,9 @@
+import { useState } from "react";
 import type { ActivityLine } from "./activity.ts";
+import { ForkButton } from "./fork-button.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { clock, moment } from "../text/format.ts";
+import { shown } from "../text/safe-text.ts";
 
 interface Properties {
   activity: readonly ActivityLine[];
@@ -10,6 +13,8 @@ interface Properties {
 }
 
 export function ActivityCard({ activity, run, whole }: Properties) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const at = chosen ?? activity.at(-1)?.runSeq;
   return (
     <section className="card" aria-labelledby="activity-title">
       <h2 id="activity-title" className="card-title">
@@ -20,6 +25,21 @@ export function ActivityCard({ activity, run, whole }: Properties) {
           </a>
         )}
       </h2>
+      {whole && at !== undefined && (
+        <div className="answer-row fork-row">
+          <label>
+            Last event of a fork{" "}
+            <select value={at} onChange={({ target }) => setChosen(Number(target.value))}>
+              {activity.toReversed().map(({ runSeq, text, at: time }) => (
+                <option key={runSeq} value={runSeq}>
+                  {`${clock(time)} ${shown(text, 60)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+          <ForkButton id={run} at={at} />
+        </div>
+      )}
       <ol className={`activity${whole ? " is-whole" : ""}`} tabIndex={0} aria-label="Recent events, newest first">
         {activity.toReversed().map(({ seq, at, text, tone }) => (
           <li key={seq} className={`tone-${tone}`}>

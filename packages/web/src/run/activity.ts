@@ -4,6 +4,7 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 export interface ActivityLine {
   seq: number;
+  runSeq: number;
   at: number;
   text: string;
   tone: Severity;
@@ -14,7 +15,7 @@ export function activityLine(event: StoredEvent, run: Run): ActivityLine | null 
   const description = isShownElsewhere(event) ? null : describeEvent(event, run);
   if (description === null) return null;
   const text = withDetail(titleOf(description), description.detail);
-  return { seq: event.seq, at: event.timestamp, text, tone: description.severity };
+  return { seq: event.seq, runSeq: event.runSeq, at: event.timestamp, text, tone: description.severity };
 }
 
 /** Progress has its meters. A plan and a failed task have a line from their own events. */

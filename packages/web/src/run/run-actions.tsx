@@ -1,4 +1,5 @@
 import { CancelButton } from "./cancel-button.tsx";
+import { ForkButton } from "./fork-button.tsx";
 import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { newRunAddress } from "../shell/page-route.ts";
@@ -17,6 +18,7 @@ export function RunActions({ run }: { run: Run }) {
       {canPause && <OrderButton word="Pause" order={() => server.order(id, "pause")} />}
       {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.order(id, "resume")} />}
       {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
+      {status !== "created" && <ForkButton id={id} />}
       {isRunOver(status) && (
         <>
           <Link to={newRunAddress({ from: id })} className="button">

@@ -7,7 +7,8 @@ export function LongText({ text, max = 4000, mono = false }: { text: string; max
   const [open, setOpen] = useState(false);
   const isComplete = open || text.length <= max;
   return (
-    <div className={`long-text${mono ? " mono" : ""}`} dir="auto">
+    // A long monospaced text scrolls by itself, so the keyboard must reach it.
+    <div className={`long-text${mono ? " mono" : ""}`} dir="auto" tabIndex={mono ? 0 : undefined}>
       {visible(isComplete ? text : bounded(text, max))}
       {!isComplete && (
         <button type="button" className="button-link" onClick={() => setOpen(true)}>

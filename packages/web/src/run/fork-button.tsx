@@ -1,0 +1,25 @@
+import { AskedButton } from "../shell/asked-button.tsx";
+import { runAddress } from "../shell/page-route.ts";
+import { navigate } from "../shell/route.ts";
+import { server } from "../shell/server.ts";
+
+interface Properties {
+  id: string;
+  /** `runSeq` of the last event to copy. Without it all events are copied. */
+  at?: number;
+}
+
+/** Creates a run from the events of this one, and opens it. It is paused until the user resumes it. */
+export function ForkButton({ id, at }: Properties) {
+  return (
+    <AskedButton
+      word={at === undefined ? "Fork" : "Fork here"}
+      label={at === undefined ? "Fork" : `Fork after event ${at}`}
+      question={
+        at === undefined ? "Create a new run with the same past?" : `Create a new run with the first ${at} events?`
+      }
+      yes="Yes, fork"
+      order={async () => navigate(runAddress((await server.fork(id, at === undefined ? {} : { at })).id))}
+    />
+  );
+}
