@@ -355,6 +355,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "message:queued":
     case "message:delivered":
     case "message:acknowledged":
+    case "message:resent":
+    case "message:expired":
     case "message:acted":
     case "message:rejected":
     case "task:rejected":

@@ -100,6 +100,8 @@ export type Report =
   | ({ type: "troubled"; sessionId: string } & Trouble)
   /** The agent received a message during its turn; `message` is its position in `run.messages`. */
   | { type: "steered"; sessionId: string; message: number }
+  /** The role of the session acknowledged the message to it. A repeated report has no effect. */
+  | { type: "acknowledged"; sessionId: string }
   /** The session withdrew the question `askId`. */
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
@@ -148,6 +150,7 @@ export type RecordedEvent = Extract<
       | "result:dropped"
       | "workers:archived"
       | "workers:deleted"
+      | "worker:stopped"
       | "workspace:saved";
   }
 >;

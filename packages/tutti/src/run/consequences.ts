@@ -16,6 +16,7 @@ import { phaseOverAt, someReady } from "./schedule.ts";
 import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
+import { followMessages } from "./team/acknowledge.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
@@ -35,6 +36,8 @@ export function consequences(run: Run, at: number): RunEvent[] {
   if (run.status === "confirming") {
     return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
   }
+  const followed = followMessages(run, at);
+  if (followed.length > 0) return followed;
   const turns = dueTurns(run, at);
   const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);

@@ -184,6 +184,12 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("warning", data.taskId, `cannot start, because it needs ${data.because.join(", ")}`);
     case "message:rejected":
       return ofSession("warning", data.taskId, "sent a message that has no effect", data.reasons.join(" "));
+    case "message:resent":
+      return ofSession("warning", data.taskId, "did not acknowledge its message, which is sent again");
+    case "message:expired":
+      return ofSession("warning", data.taskId, "did not acknowledge its message", data.reason);
+    case "worker:stopped":
+      return ofSession("neutral", data.taskId, `was stopped in ${data.tookMs} ms`);
     case "task:submitted":
       return ofSession("neutral", data.taskId, "waits for a verdict");
     case "task:approved":

@@ -11,6 +11,7 @@ import { providerOf } from "./provider/provider-name.ts";
 import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
 import { scopesOverlap } from "./plan/scopes.ts";
 import type { Run } from "../schema/run.ts";
+import { acknowledgementTimes } from "./team/acknowledge.ts";
 import { gateExpiries } from "./team/gate.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
@@ -164,6 +165,7 @@ function nextLook(run: Run, since: number): number | null {
     ...openWork(run).waiting.map(({ notBefore }) => notBefore),
     refusedUntil(run, since),
     ...gateExpiries(run),
+    ...acknowledgementTimes(run),
   ].filter((moment) => moment !== null && moment > since && Number.isFinite(moment)) as number[];
   // Expired items count even if they expired before `since`: a fork may wait for a limit that ended long ago.
   const overdue = openWork(run).questions.flatMap(({ expiresAt }) => expiresAt ?? []);

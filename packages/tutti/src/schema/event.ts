@@ -276,6 +276,8 @@ export const EVENTS = {
   "worker:failed": z.object({ ...worker, error: z.string(), code: z.string() }),
   "worker:timeout": z.object({ ...worker, error: z.string(), code: z.string() }),
   "worker:cancelled": z.object(worker),
+  /** The agent of a role was stopped in the middle of its turn. `tookMs` is the time until its processes were gone. */
+  "worker:stopped": z.object({ ...worker, tookMs: z.number() }),
   "worker:paused": z.object({ ...worker, by: z.enum(["person", "run"]) }),
   "worker:resumed": z.object(worker),
   /** The task gets another attempt. An automatic retry does not start before `notBefore`; a retry by the user may. */
@@ -326,6 +328,10 @@ export const EVENTS = {
   /** A turn that contains the message started, or the engine read it. */
   "message:delivered": z.object(message),
   "message:acknowledged": z.object(message),
+  /** The role did not acknowledge the message in time. It is part of the next turn as a new message. */
+  "message:resent": z.object({ ...message, after: z.number() }),
+  /** The message was not acknowledged after it was sent again, or its session ended. */
+  "message:expired": z.object({ ...message, reason: z.string() }),
   /** The message had its effect: the task was completed, approved or sent back. */
   "message:acted": z.object(message),
   /** The message has no effect, for example because its sender may not send it. */

@@ -126,6 +126,8 @@ export const SHOWN: Record<string, Shown> = {
   "prompts.verification.*": ["engine/settings.test.ts", "requires the template's fields"],
   roles: ["team/feature.test.ts", "gives each role its own agent, model and environment"],
   pipeline: ["team/feature.test.ts", "runs the pipeline of document 003 and deploys exactly the approved"],
+  "team.ackTimeout": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
+  "team.resendLimit": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
   "team.rejectionLimit": ["team/feature.test.ts", "fails the task after the last allowed rejection"],
   "gate.environment": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
   "gate.environments": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],

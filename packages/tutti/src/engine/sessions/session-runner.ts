@@ -12,10 +12,11 @@ import { renderPrompt } from "./prompt.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
 import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
+import { readMessages } from "./read-messages.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { leadOfRun, protocolOf } from "../../run/team/team.ts";
+import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
 import type { CutOff, History, SubagentReport } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
@@ -77,6 +78,8 @@ export class SessionRunner {
   #record: TurnRecord;
   #progress: ProgressAnswer | null = null;
   #delivered = 0;
+  /** The turn that the agent works on; null between turns. */
+  #openTurn: number | null = null;
   /** The turn that this engine delivered last, with its prompt and the number of messages when it was made. */
   #lastPrompt: { turn: number; text: string; messages: number } | null = null;
   #answered = new Set<string>();
@@ -205,6 +208,7 @@ export class SessionRunner {
     if (turn && turn.number <= this.#delivered) return this.#steer(session, turn.number);
     if (!turn) return;
     this.#delivered = turn.number;
+    this.#openTurn = turn.number;
     // Not awaited: a turn must be delivered before a pause can interrupt it. `#serve` awaits it for the first turn.
     this.#startWatching().catch(() => {});
     if (session.wasDelivered(turn.number)) return;
@@ -286,18 +290,29 @@ export class SessionRunner {
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
     this.#checksEnd.abort();
+    const since = this.#options.world.mono();
+    const turn = this.#openTurn;
+    if (how === "stop" && turn !== null) await this.#session?.interrupt(turn);
     if (this.#suspendedAt !== null) this.#session?.leave();
     if (how === "close") await this.#session?.close();
     // No host knows the session of a role outside.
     else if (this.#session instanceof OutsideSession) await this.#session.stop();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
     await this.#served;
+    if (how === "stop" && turn !== null) await this.#reportStop(Math.round(this.#options.world.mono() - since));
     const record = this.#record;
     this.#record = this.#newRecord();
     await this.#abandon(record);
     await this.#saver.settled();
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
     await this.#stopWatching();
+  }
+
+  async #reportStop(tookMs: number): Promise<void> {
+    const { sessionId, taskId } = this;
+    if (taskId === null || this.#run.template.roles === undefined) return;
+    const data = { sessionId, orchestratorId: this.#run.id, taskId, tookMs };
+    await this.#report({ type: "record", event: { type: "worker:stopped", data } });
   }
 
   async #startWatching(): Promise<void> {
@@ -372,7 +387,11 @@ export class SessionRunner {
     const { mailbox, world } = this.#options;
     const hasMail = async (): Promise<boolean> => {
       const worker = this.#worker;
-      return worker !== null && (await mailbox!.read(this.#run, worker)).entries.length > 0;
+      if (worker === null) return false;
+      const { entries, hasRead } = await mailbox!.read(this.#run, worker);
+      if (hasRead && messageTo(this.#run, this.sessionId)?.acknowledgedAt === null)
+        await this.#report({ type: "acknowledged", sessionId: this.sessionId });
+      return entries.length > 0;
     };
     return new OutsideSession({ sessionId: this.sessionId, hasMail, world });
   }
@@ -454,6 +473,7 @@ export class SessionRunner {
           if (from > 0) await this.#options.world.sleep(0);
           this.#readText(signal.text.slice(from, from + PIECE), signal.complete && from + PIECE >= signal.text.length);
         }
+        if (signal.complete) await this.#noteAcknowledgement(signal.text);
         return this.#progressReporter.changed(this.#progress !== previous);
       }
       case "report":
@@ -544,6 +564,15 @@ export class SessionRunner {
     }
   }
 
+  /** An acknowledgement counts as it arrives; all other messages are read at the end of the turn. */
+  async #noteAcknowledgement(text: string): Promise<void> {
+    const worker = this.#worker;
+    if (!worker || !text.includes("TASK_ACKNOWLEDG")) return;
+    const messages = readMessages(this.#run, worker, this.#record, this.#lastPrompt?.text ?? "")?.messages ?? [];
+    const isAcknowledged = messages.some(({ type, reasons }) => type === "TASK_ACKNOWLEDGMENT" && reasons.length === 0);
+    if (isAcknowledged) await this.#report({ type: "acknowledged", sessionId: this.sessionId });
+  }
+
   async #ready(start: string): Promise<void> {
     const worker = this.#worker;
     // An adopted session emits `ready` again; the log has its key already.
@@ -565,6 +594,7 @@ export class SessionRunner {
   async #turnOver({ turn, ending, cutOff }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
     const record = this.#record;
     this.#record = this.#newRecord();
+    this.#openTurn = null;
     if (this.taskId === null) this.#progress = null;
     const state = this.#state;
     // The turn was judged before a restart, or a timeout or cancellation came first.

@@ -156,6 +156,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
       return withWorker(run, event.data.taskId, shown);
     }
     case "orchestrator:progress":
+    case "worker:stopped":
       return run;
     default:
       // A newer version may have written event types that this one does not know. The fold skips them.

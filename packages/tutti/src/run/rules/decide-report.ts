@@ -22,6 +22,7 @@ import { awaitsMerge, rejectMerge } from "../rework.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import { PAUSABLE } from "../transitions.ts";
+import { acknowledge } from "../team/acknowledge.ts";
 import { blockerRaised } from "../team/blocker.ts";
 import { deployableCommit, isDeployment, isHeldBack } from "../team/gate.ts";
 import { assign } from "../team/team.ts";
@@ -193,6 +194,8 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
       const { commit, commands } = report;
       return [{ type: "verification:checked", data: { id: run.id, commit, commands } }];
     }
+    case "acknowledged":
+      return [];
     case "steered":
       return steered(run, main.sessionId, null, report.message);
     case "troubled":
@@ -254,6 +257,8 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       const error = `Worker showed no activity for ${idleTimeout}ms`;
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
+    case "acknowledged":
+      return acknowledge(run, worker.sessionId);
     case "steered":
       return steered(run, worker.sessionId, worker.taskId, report.message);
     case "troubled":

@@ -9,7 +9,7 @@ import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { LeadDuty, Owed, Worker } from "../../schema/worker.ts";
 
-type MessageEvent = `message:${"queued" | "delivered" | "acknowledged" | "acted" | "rejected"}`;
+type MessageEvent = `message:${"queued" | "delivered" | "acknowledged" | "resent" | "expired" | "acted" | "rejected"}`;
 export type TeamEvent = Extract<
   RunEvent,
   {
@@ -50,6 +50,11 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       }));
     case "message:acknowledged":
       return withMessage(run, event.data.messageId, () => ({ state: "acknowledged", acknowledgedAt: at }));
+    // The next turn delivers it again.
+    case "message:resent":
+      return withMessage(run, event.data.messageId, () => ({ state: "queued" }));
+    case "message:expired":
+      return withMessage(run, event.data.messageId, () => ({ state: "expired", reasons: [event.data.reason] }));
     case "message:acted":
       return withMessage(run, event.data.messageId, () => ({ state: "acted", actedAt: at }));
     case "message:rejected":

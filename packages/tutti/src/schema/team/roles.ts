@@ -7,6 +7,9 @@ import { ModelName } from "../task.ts";
 export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
 
 export const DEFAULT_REJECTION_LIMIT = 2;
+export const DEFAULT_RESEND_LIMIT = 1;
+export const DEFAULT_ACK_TIMEOUT_MS = 300_000;
+const MAX_TIME_MS = 604_800_000;
 
 /** How a role speaks: messages of document 003, files of document 001, or the delimited response of document 000. */
 export const ROLE_PROTOCOLS = ["messages", "mailbox", "response"] as const;
@@ -30,6 +33,10 @@ export type TeamRoles = Record<string, TeamRole>;
 export const TeamSettings = z.strictObject({
   /** How often a role may submit a rejected task again, and how often a refused review is repeated. */
   rejectionLimit: z.number().int().min(0).max(20).default(DEFAULT_REJECTION_LIMIT),
+  /** Milliseconds after which a message that a role did not acknowledge is sent again. */
+  ackTimeout: z.number().int().min(1).max(MAX_TIME_MS).default(DEFAULT_ACK_TIMEOUT_MS),
+  /** How often a message is sent again before it expires. */
+  resendLimit: z.number().int().min(0).max(20).default(DEFAULT_RESEND_LIMIT),
 });
 
 const sentences = z.array(z.string().min(1));
