@@ -20,6 +20,7 @@ const SERVER_COMMANDS = new Set([
   "list",
   "status",
   "diff",
+  "summary",
   "merge",
   "drop",
   "logs",

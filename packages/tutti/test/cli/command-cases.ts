@@ -121,6 +121,7 @@ export const COMMANDS: Record<string, CommandCase> = {
   list: { good: (scene) => scene.at("list"), bad: noSuchFlag("list") },
   status: { good: (scene) => scene.at("status", scene.runs.ended), bad: unknownId("status") },
   diff: { good: (scene) => scene.at("diff", scene.runs.ended), bad: unknownId("diff") },
+  summary: { good: (scene) => scene.at("summary", scene.runs.ended), bad: unknownId("summary") },
   merge: { good: (scene) => scene.at("merge", scene.runs.ended), bad: unknownId("merge") },
   drop: { good: (scene) => scene.at("drop", scene.runs.ended), bad: unknownId("drop") },
   logs: { good: (scene) => scene.at("logs", scene.runs.ended, "--tail", "5"), bad: unknownId("logs"), streams: true },

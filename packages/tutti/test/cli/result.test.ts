@@ -53,6 +53,42 @@ describe("tutti diff", () => {
     });
   });
 
+  it("writes a patch to a new file, and the text of a pull request to stdout", async () => {
+    const id = await carriedOut();
+    const patch = join(lab.folder, "result.patch");
+    const { code, stdout } = await lab.tutti(["diff", id, "--patch", patch]);
+    expect([code, stdout]).toEqual([0, `The patch is in ${patch}. Apply it with: git apply ${patch}\n`]);
+    lab.git("apply", patch);
+    expect(readFileSync(join(lab.repo, "docs/one.md"), "utf8")).toBe("# Title of one\n");
+    expect(await lab.json(["diff", id, "--patch", patch])).toMatchObject({
+      code: 4,
+      last: { error: { code: "wrong_state" } },
+    });
+    expect((await lab.tutti(["summary", id])).stdout).toBe(
+      [
+        "# do it",
+        "",
+        "all in one",
+        "",
+        "## Tasks",
+        "",
+        "- **Title of one** `one`",
+        "  wrote one",
+        "- **Title of two** `two`",
+        "  wrote two",
+        "",
+        "## Files",
+        "",
+        "- `docs/one.md` (+1 −0)",
+        "- `docs/two.md` (+1 −0)",
+        "",
+        `Run \`${id}\`, outcome: success.`,
+        "",
+      ].join("\n"),
+    );
+    expect((await lab.json(["summary", id])).last).toMatchObject({ id, title: "do it" });
+  });
+
   it("shows the work of a failed task, and says when there is none", async () => {
     const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
     const plan = mainSession([{ id: "one" }, { id: "two", dependencies: ["one"] }]);

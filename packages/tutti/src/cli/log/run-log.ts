@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { withTrustHint } from "../run/create-trusted.ts";
 import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
@@ -6,6 +5,7 @@ import { readRuns, withRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readFile } from "../input/read-file.ts";
 import type { TakenRun } from "../access/runs.ts";
+import { writeNew } from "../terminal/write-new.ts";
 import { toTuttiError } from "../to-tutti-error.ts";
 import { apply } from "../../run/apply.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -76,18 +76,6 @@ export async function fork(output: Output, idPrefix: string, flags: { at?: strin
 
 const describeStatus = ({ id, status }: TakenRun): string =>
   status === "paused" ? `${status}. Resume it with: tutti resume ${id}` : status;
-
-function writeNew(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    const message = exists
-      ? `File "${file}" already exists. Name another file.`
-      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
-    throw new TuttiError(exists ? "wrong_state" : "usage", message);
-  }
-}
 
 function readCount(flag: string, text: string): number {
   const count = Number(text);

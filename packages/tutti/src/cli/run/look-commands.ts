@@ -21,8 +21,16 @@ export function addLookCommands(program: Command, action: CommandAction): void {
     .argument("[task]", "Show only the work of this task")
     .description("Show what a run changed, as git does")
     .option("--stat", "Show only the number of changed lines per file")
+    .option("--patch <file>", "Write the patch to a new file instead")
     .action(action(() => import("./diff.ts"), "diff"));
-  examples(diff, "tutti diff 4k2m", "tutti diff 4k2m task_002 --stat", "tutti diff 4k2m | git apply");
+  examples(diff, "tutti diff 4k2m", "tutti diff 4k2m task_002 --stat", "tutti diff 4k2m --patch result.patch");
+
+  const summary = program
+    .command("summary")
+    .argument("<id>", "Run id or a unique prefix of it")
+    .description("Print the result of a run as the text of a pull request, in Markdown")
+    .action(action(() => import("./summary.ts"), "summary"));
+  examples(summary, "tutti summary 4k2m", "tutti summary 4k2m --json | jq -r .title");
 
   const logs = program
     .command("logs")

@@ -1,0 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { TuttiError } from "../../schema/error.ts";
+
+/** Writes a file of the user. Never overwrites one. */
+export function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = exists
+      ? `File "${file}" already exists. Name another file.`
+      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
+    throw new TuttiError(exists ? "wrong_state" : "usage", message);
+  }
+}
