@@ -5,6 +5,7 @@
 // 2. A restart is just the first call.
 import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
+import { ConflictRadar } from "./merging/conflict-radar.ts";
 import { MergeQueue } from "./merging/merge-queue.ts";
 import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
 import type { RunMailbox } from "./mailboxes/run-mailbox.ts";
@@ -70,6 +71,7 @@ export class Reconciler {
   /** Sessions whose runner the machine blocked. They get another one when the user resumes the run. */
   readonly #blocked = new Set<string>();
   readonly #mergeQueue: MergeQueue;
+  readonly #radar: ConflictRadar;
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
@@ -85,6 +87,7 @@ export class Reconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#mergeQueue = new MergeQueue(options);
+    this.#radar = new ConflictRadar(options.writer, options.workspaces);
   }
 
   get #writer(): RunWriter {
@@ -291,6 +294,7 @@ export class Reconciler {
       onEnvironment: (error) => this.#block(sessionId, error),
       mailbox: this.#openMailbox(),
       watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
+      radar: this.#radar,
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);

@@ -111,6 +111,8 @@ export type Report =
   | { type: "mergeChecked"; tasks: string[]; commit: string; commands: CheckedCommand[] }
   /** They pass on `head` and fail on `start`, which adds the work of the task. */
   | { type: "mergeRejected"; taskId: string; commit: string; head: string; start: string; commands: CheckedCommand[] }
+  /** The saved work of two tasks conflicts in `files`, or no longer does. */
+  | { type: "emerging"; tasks: [string, string]; files: string[] }
   | { type: "refMoved"; moved: MovedRef }
   /** The verification commands start, or have run, in the merged tree of `commit`. */
   | { type: "checking"; sessionId: string; commit: string }

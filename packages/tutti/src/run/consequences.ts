@@ -4,6 +4,7 @@ import { askForMore, exhaustedBudget } from "./rules/budget.ts";
 import { mainAgent } from "./rules/assign-agent.ts";
 import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
+import { endHolds } from "./emerging.ts";
 import { confirm } from "./plan/confirm.ts";
 import { answerByDefault } from "./inbox/default-answer.ts";
 import { addItem, withdrawQuestions } from "./inbox/inbox.ts";
@@ -38,6 +39,8 @@ export function consequences(run: Run, at: number): RunEvent[] {
   }
   const followed = followMessages(run, at);
   if (followed.length > 0) return followed;
+  const released = endHolds(run);
+  if (released.length > 0) return released;
   const turns = dueTurns(run, at);
   const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);

@@ -119,6 +119,11 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       if (failed.length > 0) return ofRun("bad", "checks failed", failed.map(describeFailed).join("; "));
       return ofRun("good", "checks passed", data.commands.map(({ name }) => name).join(", "));
     }
+    case "conflict:emerging": {
+      const [one, other] = data.tasks;
+      if (data.files.length === 0) return ofRun("good", `the work of ${one} and ${other} no longer conflicts`);
+      return ofRun("warning", `the work of ${one} and ${other} conflicts so far`, data.files.join(", "));
+    }
     case "merge:checked": {
       const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);
       const subject = data.tasks.length === 0 ? "the run's branch" : data.tasks.join(", ");

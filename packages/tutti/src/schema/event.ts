@@ -278,7 +278,7 @@ export const EVENTS = {
   "worker:cancelled": z.object(worker),
   /** The agent of a role was stopped in the middle of its turn. `tookMs` is the time until its processes were gone. */
   "worker:stopped": z.object({ ...worker, tookMs: z.number() }),
-  "worker:paused": z.object({ ...worker, by: z.enum(["person", "run"]) }),
+  "worker:paused": z.object({ ...worker, by: z.enum(["person", "run", "conflict"]) }),
   "worker:resumed": z.object(worker),
   /** The task gets another attempt. An automatic retry does not start before `notBefore`; a retry by the user may. */
   "worker:retrying": z.object({
@@ -435,6 +435,11 @@ export const EVENTS = {
     /** The conflict, if there was one and the template's policy chose a side. */
     settled: Conflict.optional(),
   }),
+  /**
+   * The saved work of two tasks at work conflicts in `files`, which are empty if it no longer does. The first task started
+   * earlier.
+   */
+  "conflict:emerging": z.object({ id: z.string(), tasks: z.array(z.string()), files: z.array(z.string()) }),
   /** The work of a task is merged, except for its side of a conflict that is still open. */
   "workspace:conflict": z.object({
     id: z.string(),

@@ -100,6 +100,8 @@ export interface Run {
   movedRefs?: MovedRef[];
   /** The agents that the agents of its sessions started, by `childSessionId`. A shared record. */
   subagents?: Record<string, Subagent>;
+  /** Conflicts between tasks at work, the earlier task first. Empty `files`: the conflict is gone. */
+  emerging?: { tasks: string[]; files: string[] }[];
   /** Changes of the user's repository during a session. */
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;

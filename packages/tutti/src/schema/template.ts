@@ -160,6 +160,11 @@ export const TemplateConfig = z.strictObject({
   failedDependency: z.enum(["skip", "continue", "fail"]).default("skip"),
   /** Whether tasks whose scopes name the same files may run at the same time. */
   overlappingScopes: z.enum(["apart", "allow"]).default("apart"),
+  /**
+   * Conflicts between tasks that are still at work: `hold` also pauses the task that started later until the other one ends.
+   * They are found when work is saved; see `saveInterval`.
+   */
+  emergingConflicts: z.enum(["ignore", "report", "hold"]).default("report"),
   /** Defines whether 1 or 10 is the most urgent priority in the plans of this template's agents. */
   priorityOrder: z.enum(["lowest-first", "highest-first"]).default("lowest-first"),
   sessionPrefix: z

@@ -160,7 +160,7 @@ export interface Worker {
   rejections?: number;
   retryCount: number;
   notBefore: number | null;
-  pausedBy: "person" | "run" | null;
+  pausedBy: "person" | "run" | "conflict" | null;
   /** Lost sessions in a row. The task fails at `MAX_LOSSES`. */
   losses: number;
   /** True if the task must not reuse an earlier result, because the user retried it or sent it a message. */

@@ -86,6 +86,9 @@ function drawPhases(random: Random): object {
   };
 }
 
+const drawRadar = (stage: Stage, id: string): string =>
+  stage.random.fork(`radar ${id}`).weighted({ ignore: 1, report: 2, hold: 3 });
+
 function withMergeChecks(phases: { aggregation?: object }, random: Random): object {
   if (!random.chance(0.15)) return phases;
   return { ...phases, aggregation: { ...phases.aggregation, commands: [{ name: "sim", run: "check" }] } };
@@ -123,7 +126,7 @@ export const simTemplates = (stage: Stage): Templates => ({
     const template = Template.parse({
       id,
       name: "Simulated",
-      config: { ...drawConfig(random), ...natural.config },
+      config: { ...drawConfig(random), ...natural.config, emergingConflicts: drawRadar(stage, id) },
       phases: withMergeChecks({ ...drawPhases(random), ...natural.phases }, stage.random.fork(`merges ${id}`)),
       prompts: { ...PROMPTS, ...natural.prompts },
       hooks: drawHooks(random),

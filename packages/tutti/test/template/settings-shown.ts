@@ -47,6 +47,7 @@ export const SHOWN: Record<string, Shown> = {
   "config.autoRetry": retry("does not happen unless the template enables it (D4-256, D4-586/E14)"),
   "config.retryDelay": retry("waits twice as long each time"),
   "config.failedDependency": retry("is ignored if the template says continue"),
+  "config.emergingConflicts": ["engine/conflict-radar.test.ts", "holds the later task until the earlier one has ended"],
   "config.overlappingScopes": order("do not run at the same time, and other tasks start first (E16)"),
   "config.priorityOrder": plan("reads 1 as the highest priority, or 10 if the template says so (D4-029"),
   "config.sessionPrefix": [

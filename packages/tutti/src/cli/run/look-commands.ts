@@ -28,7 +28,7 @@ export function addLookCommands(program: Command, action: CommandAction): void {
   const summary = program
     .command("summary")
     .argument("<id>", "Run id or a unique prefix of it")
-    .description("Print the result of a run as the text of a pull request, in Markdown")
+    .description("Print the result of a run as the text of a pull request")
     .action(action(() => import("./summary.ts"), "summary"));
   examples(summary, "tutti summary 4k2m", "tutti summary 4k2m --json | jq -r .title");
 

@@ -23,6 +23,7 @@ const ABOUT_SCHEDULING = new Set<string>([
   "retryDelay",
   "failedDependency",
   "overlappingScopes",
+  "emergingConflicts",
   "priorityOrder",
   "sessionPrefix",
   "spawnDelay",

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { overlaps } from "../../run/overlaps.ts";
+import { describeOpponents } from "../../run/emerging.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
@@ -54,6 +55,7 @@ export function renderPrompt(
   const speaksToTeam = worker !== null && speaksMessages(run, worker);
   const first = [
     ...(asking ? preamble(asking, phase, speaksToTeam || isLead ? null : prompt) : []),
+    ...(worker && asking?.interrupted ? describeOpponents(run, worker.taskId) : []),
     ...scopeOf(run),
     ...(phase === "aggregation" ? factsOf(run) : []),
     ...earlierRun(run),

@@ -4,6 +4,7 @@
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
+import type { ConflictRadar } from "../merging/conflict-radar.ts";
 import { FAVOURED } from "../merging/merge-work.ts";
 import { OutsideSession } from "../mailboxes/outside-session.ts";
 import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
@@ -40,6 +41,7 @@ export interface SessionRunnerOptions {
   world: World;
   /** Shared by all sessions of the run. */
   watch: RepositoryWatch;
+  radar: ConflictRadar;
   /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
   onSpent(): void;
@@ -128,7 +130,9 @@ export class SessionRunner {
     const message = `Save unfinished work of ${taskId} of ${this.#run.id}`;
     const commit = await this.#options.workspaces.saveWork(this.#run.cwd, this.#key, state.start, message);
     const data = { id: this.#run.id, sessionId, taskId, commit: commit ?? "" };
-    if (commit !== null) await this.#report({ type: "record", event: { type: "workspace:saved", data } });
+    if (commit === null) return;
+    await this.#report({ type: "record", event: { type: "workspace:saved", data } });
+    await this.#options.radar.probe(taskId, sessionId, state.start, commit);
   }
 
   #watched(): Watched | null {

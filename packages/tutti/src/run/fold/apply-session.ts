@@ -40,6 +40,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
         workers: withEntry(run.workers, event.data.taskId, newWorker(run, event.data)),
         sessions: run.sessions + 1,
         lastSpawnAt: event.timestamp,
+        ...(run.emerging ? { emerging: run.emerging.filter(({ tasks }) => !tasks.includes(event.data.taskId)) } : {}),
       };
     case "worker:spawned":
       return withSession(run, event.data.taskId, { state: "running", start: event.data.start }, { status: "running" });

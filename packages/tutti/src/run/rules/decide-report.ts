@@ -8,6 +8,7 @@ import { mainAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
+import { noteEmerging } from "../emerging.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
@@ -74,6 +75,8 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     }
     case "mergeRejected":
       return rejectMerge(run, report);
+    case "emerging":
+      return noteEmerging(run, report);
     case "tick":
       return [];
     case "spending":
