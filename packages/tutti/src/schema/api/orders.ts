@@ -27,6 +27,17 @@ const Confirmed = z.object({
 /** `path` follows `/api/orchestrator/:id/`. Without `response` the route answers `Done`. */
 type OrderRow = Omit<Route, "response"> & { path: string; response?: z.ZodType };
 
+/** Errors of a plan that the user changes. */
+const PLAN_ERRORS: OrderRow["errors"] = [
+  "run_not_found",
+  "wrong_state",
+  "invalid_plan",
+  "agent_unknown",
+  "agent_not_startable",
+  "invalid_scenario",
+  "forbidden",
+];
+
 export const ORDERS = {
   start: {
     path: "start",
@@ -61,29 +72,13 @@ export const ORDERS = {
     // An empty body confirms the plan without changes.
     body: ChangedPlan.prefault({}),
     response: Confirmed,
-    errors: [
-      "run_not_found",
-      "wrong_state",
-      "invalid_plan",
-      "agent_unknown",
-      "agent_not_startable",
-      "invalid_scenario",
-      "forbidden",
-    ],
+    errors: PLAN_ERRORS,
   },
   edit: {
     path: "edit-plan",
     summary: "Changes the plan without confirming it. The user then reviews the changed plan.",
     body: EditedPlan,
-    errors: [
-      "run_not_found",
-      "wrong_state",
-      "invalid_plan",
-      "agent_unknown",
-      "agent_not_startable",
-      "invalid_scenario",
-      "forbidden",
-    ],
+    errors: PLAN_ERRORS,
   },
   confirmAhead: {
     path: "confirm-ahead",
