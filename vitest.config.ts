@@ -27,6 +27,9 @@ light.push("packages/local-agent/test/{corpus,javascript}.test.ts");
 
 const HANG_MS = 600_000;
 
+// The processes of the tests, and the thousands that they start, would each read and strip the same sources again.
+process.env["NODE_COMPILE_CACHE"] = join(import.meta.dirname, "node_modules/.cache/compiled");
+
 export default defineConfig(({ mode }) => ({
   ssr: { resolve: { conditions: ["tutti-source"] } },
   test: {
@@ -45,11 +48,11 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: HANG_MS } },
     pool: "forks",
+    // Node loads the sources itself, with its compile cache. Vite would transform and evaluate them for each test file.
+    server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\//] } },
     globalSetup: "packages/tutti/test/lab/shared-postgres.ts",
     sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),
-    // The tests start thousands of processes of ours; each would read and strip the same sources again.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
   },
 }));

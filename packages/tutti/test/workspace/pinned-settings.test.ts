@@ -1,7 +1,8 @@
 // Settings that name programs: those from before a run work, and those that an agent adds have no effect.
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   attemptRef,
   canary,
@@ -19,6 +20,21 @@ import {
 } from "./laboratory.ts";
 
 const UPPER = "tr a-z A-Z";
+
+/** Takes a snapshot in another process, which does not remember the settings. */
+function snapshotElsewhere(lab: Laboratory & { head: string }): { commit?: string; code?: string; message?: string } {
+  const script = `
+    const { createGitWorkspaces } = await import(${JSON.stringify(join(import.meta.dirname, "../../src/workspace/git-workspaces.ts"))});
+    const [folder, repo, key, head] = process.argv.slice(1);
+    const taken = createGitWorkspaces({ folder }).snapshot(repo, JSON.parse(key), head, "m");
+    const result = await taken.catch(({ code, message }) => ({ code, message }));
+    console.log(JSON.stringify(result));
+    process.exit();`;
+  const args = [lab.folder, lab.repo, JSON.stringify(key()), lab.head];
+  return JSON.parse(
+    execFileSync(process.execPath, ["--input-type=module", "-e", script, ...args], { encoding: "utf8" }),
+  );
+}
 
 /** A repository whose attributes name the filter and the merge driver `x`, and a program that must not run. */
 function withAttributes() {
@@ -110,22 +126,15 @@ describe("a program that an agent adds to the configuration", () => {
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     git(lab.repo, "config", "filter.x.clean", lab.program);
     write(path, { "work.txt": "w" });
-    // A module without the memory of the first one, as in another process.
-    vi.resetModules();
-    const { createGitWorkspaces } = await import("../../src/workspace/git-workspaces.ts");
-    const next = createGitWorkspaces({ folder: lab.folder });
-    const { commit } = await next.snapshot(lab.repo, key(), lab.head, "m");
-    expect([lab.wasRun(), content(lab.repo, commit, "work.txt")]).toEqual([false, "w"]);
+    const { commit } = snapshotElsewhere(lab);
+    expect([lab.wasRun(), content(lab.repo, commit!, "work.txt")]).toEqual([false, "w"]);
   });
 
   it("cannot be accepted by damaging the stored settings", async () => {
     const lab = withAttributes();
     await lab.workspaces.prepare(lab.repo, key(), lab.head);
     writeFileSync(join(lab.folder, RUN, "settings.json"), "{}");
-    vi.resetModules();
-    const { createGitWorkspaces } = await import("../../src/workspace/git-workspaces.ts");
-    const next = createGitWorkspaces({ folder: lab.folder });
-    await expect(next.snapshot(lab.repo, key(), lab.head, "m")).rejects.toMatchObject({
+    expect(snapshotElsewhere(lab)).toMatchObject({
       code: "workspace_failed",
       message: expect.stringMatching(/settings\.json" are damaged\. Check the filters/),
     });
