@@ -11,6 +11,7 @@ import { addSteerCommands } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
 import { addKeptCommands } from "./kept/kept-commands.ts";
 import { addTokenCommands } from "./setup/token-commands.ts";
+import { SUITE_NAMES } from "../main/conformance-suites.ts";
 import { readVersion } from "../own-files.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -199,7 +200,7 @@ export function createProgram(runner: Runner): Command {
     .command("conformance")
     .description("Try an agent with every protocol on a sample project")
     .requiredOption("--agent <agent>", "Agent to try, as in tutti run")
-    .option("--suite <name>", "Only this protocol: response or messages; repeatable", collect, [])
+    .option("--suite <name>", `Only this protocol (${SUITE_NAMES.join(", ")}); repeatable`, collect, [])
     .option("--timeout <seconds>", "Time limit of each protocol", "1800")
     .action(action(() => import("./setup/conformance.ts"), "conformance"));
   examples(

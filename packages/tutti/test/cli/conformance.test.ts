@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { InProcessLab } from "./in-process.ts";
-import { SUITES, type SuiteName } from "../../src/main/conformance-suites.ts";
+import { SUITE_NAMES, SUITES, type SuiteName } from "../../src/main/conformance-suites.ts";
 import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
 import { TemplateLibrary } from "../../src/template/files/library.ts";
 import type { SuiteReport } from "../../src/main/conformance.ts";
@@ -36,7 +36,7 @@ function fluentIn(suite: SuiteName): string {
   return lab.scenario(rehearsalScenario(template, 1).sessions);
 }
 
-it.each(["response", "messages"] as const)(
+it.each(SUITE_NAMES)(
   "an agent that speaks %s well passes its suite, with exit 0",
   async (suite) => {
     const { code, passed, suites } = await tryAgent(fluentIn(suite), "--suite", suite);
@@ -54,6 +54,7 @@ it("a report names every rejected answer, and an agent that speaks no protocol d
   expect(suites.map(({ suite, result }) => [suite, result])).toEqual([
     ["response", "failed"],
     ["messages", "unsupported"],
+    ["mailbox", "unsupported"],
   ]);
   const [{ turns, causes }] = suites as [SuiteReport];
   expect(turns.map(({ phase, try: attempt }) => [phase, attempt])).toEqual([1, 2, 3].map((n) => ["analysis", n]));
