@@ -54,5 +54,7 @@ export default defineConfig(({ mode }) => ({
     sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),
+    // Agents of tests write files and wait for files anywhere. Tests about the sandbox switch it on themselves.
+    env: { TUTTI_SANDBOX: "off" },
   },
 }));

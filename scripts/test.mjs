@@ -100,6 +100,8 @@ async function provide() {
   console.log(`strace: ${strace.output.trim()}`);
   const postgres = await run(process.execPath, ["packages/tutti/test/store/provide-postgres.ts"], "pipe");
   console.log(`PostgreSQL: ${postgres.output.trim()}`);
+  const bubblewrap = await run(process.execPath, ["packages/tutti/test/lab/provide-bubblewrap.ts"], "pipe");
+  console.log(`bubblewrap: ${bubblewrap.output.trim()}`);
 }
 
 /** @param {string[]} argv */

@@ -5,6 +5,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   inspect: async (cwd) => ({ root: cwd, prefix: "", head: "base", branch: "main", dirty: false }),
   locate: async (cwd) => ({ root: cwd, prefix: "", head: "base" }),
   combine: async (_, __, base) => ({ ok: true, commit: base }),
+  access: async () => ({}),
   prepare: async (cwd) => ({ path: cwd }),
   move: async () => {},
   snapshot: async (_, { name, attempt }) => ({ commit: `${name}-${attempt}`, files: [] }),

@@ -105,6 +105,10 @@ export function createProgram(runner: Runner): Command {
     .option("--max-workers <n>", "Maximum number of parallel workers")
     .option("--max-usd <amount>", "Cost in US dollars at which the run asks for more")
     .option("--trust <hash>", "Agree to the programs and settings that files of the project ask for")
+    .option(
+      "--sandbox <mode>",
+      "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)",
+    )
     .option("--yes", "Confirm the plan without asking")
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--leave-running", "Keep the agents running when the command ends")
@@ -142,6 +146,10 @@ export function createProgram(runner: Runner): Command {
     )
     .option("--log-file <file>", "Write the log to this file instead of stderr")
     .option("--retain-days <n>", "Remove runs N days after they ended (default: from tutti.config.json)")
+    .option(
+      "--sandbox <mode>",
+      "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)",
+    )
     .option("--leave-running", "Keep the agents running when the server ends")
     .action(action(() => import("./setup/serve.ts"), "serve"));
   examples(

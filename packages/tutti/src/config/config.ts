@@ -6,6 +6,7 @@ import { z } from "zod";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
 import { SubSessionOptions } from "../schema/options.ts";
+import { SandboxMode } from "../schema/agent/sandbox.ts";
 import { NotificationSettings } from "../notify/notification-settings.ts";
 import { AgentName, TemplateConfig } from "../schema/template.ts";
 
@@ -17,6 +18,7 @@ const UserAgentName = AgentName.refine(
   "must not be the name of a built-in agent",
 );
 const Agent = z.string().min(1);
+const Place = z.string().regex(/^~?\//, "must be an absolute path or begin with ~/");
 const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
 const shared = {
@@ -41,8 +43,13 @@ const UserConfig = z.strictObject({
       folders: z.array(z.string().refine(isAbsolute, "must be an absolute path")).optional(),
     })
     .optional(),
+  /** Sandbox of agents, unless a flag or a request sets it. */
+  sandbox: SandboxMode.optional(),
   sessions: z
     .strictObject({
+      /** Further files and folders for agents in the sandbox, such as `~/.rustup`. */
+      readable: z.array(Place).optional(),
+      writable: z.array(Place).optional(),
       /** The most output of one session on disk, in megabytes. An agent that writes more is ended. */
       maxOutputMb: z.number().int().min(1).max(100_000).optional(),
     })

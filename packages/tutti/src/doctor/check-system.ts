@@ -4,7 +4,7 @@ import type { Check } from "./check.ts";
 import { packageFolder } from "../own-files.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { locateProgram } from "../session/probe-program.ts";
-import { probeSandbox } from "../session/probe-sandbox.ts";
+import { probeSandbox } from "../session/sandbox/probe-sandbox.ts";
 import { OLDEST_GIT } from "../workspace/git.ts";
 import { isTooOld, readGitVersion } from "../workspace/git-version.ts";
 
@@ -31,15 +31,14 @@ export async function checkGit(timeoutMs: number): Promise<Check> {
   }
 }
 
-/** Tutti does not use the result of `probeSandbox` yet; the advice says so. */
 export async function checkSandbox(timeoutMs: number): Promise<Check> {
   const name = "sandbox";
   const advice =
-    "Use only agents that you trust: this version of Tutti has no sandbox yet, so agents can do whatever you can.";
+    "Install bubblewrap and allow user namespaces. Until then, use only agents that you trust: they can do whatever you can.";
   const sandbox = await probeSandbox({ timeoutMs });
   if (sandbox === null) return { name, status: "missing", found: "bubblewrap (bwrap) was not found", advice };
   const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
-  if (sandbox.problem === null) return { name, status: "ok", found: `${where} works`, advice };
+  if (sandbox.problem === null) return { name, status: "ok", found: `${where} works` };
   return { name, status: "warning", found: `${where} does not work: ${sandbox.problem}`, advice };
 }
 

@@ -12,6 +12,7 @@ import type { CheckRunner } from "./sessions/run-checks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type CloseOptions, type Live } from "./runs/run-registry.ts";
 import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
+import { describeMissing } from "./choose-sandbox.ts";
 import { followedRun } from "./copies/followed-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
 import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
@@ -101,7 +102,8 @@ export class Engine {
   async create(request: NewRun): Promise<Run> {
     this.#runs.assertRunning();
     const { templateId, message, customVariables = {}, idempotency } = request;
-    const { cwd, template, agent, providers, assignableAgents, scope } = await prepareRun(request, this.#options);
+    const prepared = await prepareRun(request, this.#options);
+    const { cwd, template, agent, providers, assignableAgents, scope, sandbox } = prepared;
     const follows = request.after === undefined ? null : await this.#follow(cwd, request.after);
     const id = `orch_${this.#options.world.id(12)}`;
     // The request of the earlier run may contain placeholders.
@@ -119,6 +121,7 @@ export class Engine {
       ...(assignableAgents.length > 0 ? { assignableAgents } : {}),
       ...(follows ? { follows } : {}),
       ...(scope.length > 0 ? { scope } : {}),
+      sandbox,
       ...(idempotency ? { idempotency } : {}),
     });
   }
@@ -138,12 +141,13 @@ export class Engine {
     if (name === "confirm" || name === "edit")
       checkAssigned(writer.run, this.#options.sessions, input as OrderInput<"confirm">);
     if (name !== "start") return this.#give(id, orderCommand(name, input as never));
-    const { cwd, follows } = writer.run;
+    const { cwd, follows, sandbox } = writer.run;
     const { head, dirty, isCopy, gaps = [] } = await this.#options.workspaces.inspect(cwd);
     const from = follows ? `the result of ${follows.run}` : "the last commit";
     const warnings = [
       ...(dirty ? [`The folder has uncommitted changes. The run starts from ${from} and does not include them.`] : []),
       ...gaps,
+      ...(sandbox === "unavailable" ? [await describeMissing(this.#options.sessions)] : []),
       ...(isCopy ? [`The folder is not in a git repository. It stays as it is until "tutti merge ${id}".`] : []),
     ];
     return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });

@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative } from "node:path/posix";
 import type { z } from "zod";
+import { chooseSandbox } from "./choose-sandbox.ts";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import type { OrderInput } from "../schema/api/orders.ts";
@@ -7,6 +8,7 @@ import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Idempotency } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import type { SandboxMode, SandboxState } from "../schema/agent/sandbox.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
@@ -28,6 +30,8 @@ export interface NewRun {
   after?: string | undefined;
   /** Files and folders, relative to `cwd`, to which the result is limited. */
   scope?: readonly string[] | undefined;
+  /** Defaults to the mode of the engine. */
+  sandbox?: SandboxMode | undefined;
   /** Identifies a repeated request. */
   idempotency?: Idempotency;
   /** Throws for a repository that the caller may not use. */
@@ -46,6 +50,10 @@ export interface CreationContext {
   isTrusted?: (hash: string) => boolean;
   /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
+  /** The mode of runs whose request names none. */
+  sandboxMode?: () => SandboxMode;
+  /** Refuses requests with another mode than `required`. */
+  requiresSandbox?: boolean;
 }
 
 const DEFAULT_AGENT = "local";
@@ -58,6 +66,7 @@ export interface PreparedRun {
   assignableAgents: string[];
   /** Relative to the root of the repository. */
   scope: string[];
+  sandbox: SandboxState;
 }
 
 export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
@@ -76,7 +85,9 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
   const assignableAgents = around.sessions.agentNames?.() ?? [];
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);
-  return { cwd, template, agent, providers, assignableAgents, scope: scopeIn(root, prefix, request.scope) };
+  const scope = scopeIn(root, prefix, request.scope);
+  const sandbox = await chooseSandbox(request.sandbox, around);
+  return { cwd, template, agent, providers, assignableAgents, scope, sandbox };
 }
 
 /** Returns the paths relative to `root`. Empty if one of them is `root` itself. Throws for a path outside of it. */

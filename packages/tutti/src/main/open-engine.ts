@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder, readToken } from "./data-folder.ts";
-import { maskOf, openHost, checkRunner, runHook, secretsOf, type HostOptions } from "./sessions.ts";
+import { maskOf, openHost, checkRunner, runHook, sandboxMode, secretsOf, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withConfig } from "../config/configured-templates.ts";
@@ -105,8 +105,10 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       vault: new SecretVault({ folder: join(dataDir, "vault"), secrets: secretsOf(dataDir, setup) }),
       hooks,
       dataFolder: dataDir,
+      sandboxMode: () => sandboxMode(dataDir, setup),
+      requiresSandbox: setup.sandbox === "required",
       runCommand: runHook,
-      checks: checkRunner,
+      checks: checkRunner(dataDir),
       subSessions: { ...subSessions, reach },
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),

@@ -1,4 +1,6 @@
 // Opens the session host of a data folder, and masks the secrets of its environment.
+import { mkdtempSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { readToken } from "./data-folder.ts";
 import { readUserConfig } from "../config/config.ts";
@@ -11,7 +13,12 @@ import { maskValue } from "../session/secrets/mask.ts";
 import { detectChecks } from "../session/detect-checks.ts";
 import { runCommand, runShell } from "../session/run-command.ts";
 import { secretValues } from "../session/secrets/secrets.ts";
+import { locateProgram } from "../session/probe-program.ts";
+import { planSandbox } from "../session/sandbox/plan-sandbox.ts";
+import { makeScratch, removeScratch } from "../session/sandbox/scratch-folder.ts";
 import type { SessionHost } from "../session/session.ts";
+import { TuttiError } from "../schema/error.ts";
+import { SandboxMode, type SandboxPaths } from "../schema/agent/sandbox.ts";
 import { realWorld } from "../world.ts";
 
 export interface HostOptions {
@@ -20,6 +27,8 @@ export interface HostOptions {
   token?: string;
   /** How long a keeper waits for an engine before it ends its agent. */
   orphanAfterMs?: number;
+  /** The mode of new runs that name none; default: from the environment, else the configuration, else `auto`. */
+  sandbox?: SandboxMode;
   /** Scenario file that replaces every agent, for rehearsals. */
   scenario?: string;
   /** Replaces the host that runs agents under keepers. */
@@ -37,6 +46,8 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
         agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
         token: () => options.token ?? readToken(dataDir),
         maxOutputBytes: () => maxOutputBytes(dataDir),
+        access: () => ownAccess(dataDir),
+        requiresSandbox: options.sandbox === "required",
         ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
       }),
     );
@@ -47,6 +58,24 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
 function maxOutputBytes(dataDir: string): number | undefined {
   const megabytes = readUserConfig(dataDir).sessions?.maxOutputMb;
   return megabytes === undefined ? undefined : megabytes * 1_000_000;
+}
+
+function ownAccess(dataDir: string): SandboxPaths {
+  const { readable = [], writable = [] } = readUserConfig(dataDir).sessions ?? {};
+  const inHome = (path: string): string => path.replace(/^~/, homedir());
+  return { readable: readable.map(inHome), writable: writable.map(inHome) };
+}
+
+/** A rehearsal starts no program but Tutti's own, so it needs no sandbox. */
+export function sandboxMode(dataDir: string, { sandbox, scenario }: HostOptions): SandboxMode {
+  if (scenario !== undefined) return "off";
+  return sandbox ?? readSandboxMode(process.env) ?? readUserConfig(dataDir).sandbox ?? "off";
+}
+
+function readSandboxMode({ TUTTI_SANDBOX: value }: NodeJS.ProcessEnv): SandboxMode | undefined {
+  const parsed = SandboxMode.optional().safeParse(value || undefined);
+  if (parsed.success) return parsed.data;
+  throw new TuttiError("usage", `TUTTI_SANDBOX is "${value}". Set it to auto, off or required.`);
 }
 
 /** All sessions of the returned host play the scenario, so a rehearsal starts no other agent. */
@@ -98,7 +127,27 @@ const environmentOf = (runId: string): Record<string, string> => ({
 export const runHook: CommandRunner = (command, { runId, ...options }) =>
   runCommand(command, { ...options, env: environmentOf(runId) });
 
-export const checkRunner: CheckRunner = {
+export const checkRunner = (dataDir: string): CheckRunner => ({
   detect: detectChecks,
-  run: (command, { runId, ...options }) => runShell(command, { ...options, env: environmentOf(runId) }),
-};
+  async run(command, { runId, sandbox, ...options }) {
+    const env = environmentOf(runId);
+    if (!sandbox) return runShell(command, { ...options, env });
+    const folder = mkdtempSync(join(tmpdir(), "tutti-check-"));
+    const plan = planSandbox({
+      program: locateProgram("bwrap") ?? "bwrap",
+      network: sandbox.network,
+      sessionFolder: folder,
+      dataFolder: dataDir,
+      command: ["sh"],
+      env,
+      paths: [sandbox.access, ownAccess(dataDir)],
+    });
+    makeScratch(plan);
+    try {
+      return await runShell(command, { ...options, env, sandbox: plan });
+    } finally {
+      await removeScratch(folder).catch(() => {});
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+});

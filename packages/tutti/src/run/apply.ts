@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 15;
+export const FOLD_VERSION = 16;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -98,6 +98,7 @@ function born(data: Created, { runSeq, timestamp }: LogPosition): Run {
     ...(data.providers && { providers: data.providers }),
     ...(data.follows && { follows: data.follows }),
     ...(data.scope && { scope: data.scope }),
+    sandbox: data.sandbox ?? "off",
     ...(data.assignableAgents && { assignableAgents: data.assignableAgents }),
     released: false,
     createdAt: timestamp,

@@ -13,6 +13,7 @@ import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
 import type { MailPaths } from "./team/mailbox-message.ts";
 import type { ToolStats } from "../schema/worker.ts";
+import type { SandboxState } from "../schema/agent/sandbox.ts";
 
 export interface PlanChanges {
   /** By task id. */
@@ -45,6 +46,7 @@ export type Order =
       assignableAgents?: string[];
       follows?: FollowedRun;
       scope?: string[];
+      sandbox?: SandboxState;
       idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }

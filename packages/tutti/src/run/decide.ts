@@ -146,6 +146,7 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     assignableAgents,
     follows,
     scope,
+    sandbox,
     idempotency,
   } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
@@ -154,6 +155,7 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
     ...(assignableAgents ? { assignableAgents } : {}),
     ...(follows ? { follows } : {}),
     ...(scope ? { scope } : {}),
+    ...(sandbox ? { sandbox } : {}),
     ...(idempotency ? { idempotency } : {}),
   };
   return [{ type: "orchestrator:created", data: { ...data, ...more } }];

@@ -35,6 +35,7 @@ export const ERRORS = {
   not_a_repository: { status: 422, exit: 4, retryable: false },
   empty_repository: { status: 422, exit: 4, retryable: false },
   repository_unusable: { status: 422, exit: 4, retryable: false },
+  sandbox_unavailable: { status: 409, exit: 4, retryable: false },
   budget_exhausted: { status: 409, exit: 4, retryable: false },
   too_many_runs: { status: 409, exit: 4, retryable: true },
   needs_trust: { status: 403, exit: 4, retryable: false },

@@ -8,6 +8,7 @@ import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import { SandboxState } from "./agent/sandbox.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { QueuedMessage } from "./team/team-message.ts";
@@ -78,6 +79,8 @@ export const EVENTS = {
     /** The run starts from the result of this run instead of the user's HEAD. */
     follows: FollowedRun.optional(),
     scope: z.array(z.string()).optional(),
+    /** Missing in runs of older versions, which had none. */
+    sandbox: SandboxState.optional(),
     /** The `Idempotency-Key` of the request and the hash of its body. A repeated request creates no second run. */
     idempotency: Idempotency.optional(),
   }),

@@ -4,6 +4,7 @@ import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import type { SandboxState } from "./agent/sandbox.ts";
 import type { Phase, RunStatus, SubagentEnd } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { GateEntry } from "./team/gate.ts";
@@ -65,6 +66,8 @@ export interface Run {
   follows?: FollowedRun;
   /** Paths below the repository's root. Changes elsewhere stay out of the result. */
   scope?: readonly string[];
+  /** Whether the agents work in a sandbox. */
+  sandbox: SandboxState;
   /** Changed files outside `scope`, by attempt; `taskId` is null for the main session. */
   outside?: { taskId: string | null; attempt: number; files: string[] }[];
   status: RunStatus;

@@ -183,6 +183,8 @@ export const TemplateConfig = z.strictObject({
   acceptWithoutWork: z.boolean().default(false),
   budget: Budget.prefault({}),
   permissions: Permissions.prefault({}),
+  /** Limits of agents in the sandbox. */
+  sandbox: z.strictObject({ network: z.boolean().default(true) }).optional(),
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;
 

@@ -3,6 +3,7 @@
 import type { DialogueName } from "./dialogues.ts";
 import type { AgentSignal, SessionSpec, Turn } from "./session.ts";
 import type { FailureCause } from "../schema/ending.ts";
+import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 
 export interface Launch {
   mode: "stream" | "turn";
@@ -13,6 +14,8 @@ export interface Launch {
   defaults?: Readonly<Record<string, string>>;
   /** Further names to copy from the keeper's environment, where they are set. */
   passEnv?: string[];
+  /** Files that the agent needs in the sandbox besides its program and its workspace. */
+  access?: SandboxPaths;
 }
 
 export type Driver = CodingDriver | DialogueDriver;

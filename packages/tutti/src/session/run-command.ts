@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
+import { sandboxCommand, type SandboxSpec } from "./sandbox/sandbox-command.ts";
 import { splitCommand } from "./split-command.ts";
 import { findMarked, signalGroup, sweep } from "./process.ts";
 
@@ -20,6 +21,7 @@ export interface CommandResult {
 export interface ShellOptions extends Omit<CommandOptions, "stdin"> {
   /** Ends the command early. */
   signal: AbortSignal;
+  sandbox?: SandboxSpec | undefined;
 }
 
 export interface ShellResult {
@@ -52,7 +54,9 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 
 /** Runs the command with `sh`. On exit, timeout or abort, kills every process that the command started. */
 export async function runShell(command: string, options: ShellOptions): Promise<ShellResult> {
-  const { end, output } = await execute(["sh", "-c", command], { ...options, stdin: "" }, KEPT_OF_SHELL);
+  const shell = ["sh", "-c", command];
+  const words = options.sandbox ? sandboxCommand(options.sandbox, options.cwd, shell) : shell;
+  const { end, output } = await execute(words, { ...options, stdin: "" }, KEPT_OF_SHELL);
   if (end.type === "exited") {
     const number = end.signal === null ? 0 : (constants.signals[end.signal as NodeJS.Signals] ?? 0);
     return { exitCode: end.code ?? 128 + number, output };

@@ -4,6 +4,7 @@ import type { Capabilities } from "./dialogue.ts";
 import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
 import type { Permissions } from "../schema/permissions.ts";
+import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 import type { Phase, SubagentEnd } from "../schema/status.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
@@ -26,6 +27,14 @@ export interface SessionSpec {
   permissions: Permissions;
   /** In milliseconds; only agents with a dialogue can stall. */
   stallTimeout?: number;
+  /** Without it the agent runs without a sandbox. */
+  sandbox?: SessionSandbox | undefined;
+}
+
+export interface SessionSandbox {
+  network: boolean;
+  /** The files of the workspace. */
+  access: SandboxPaths;
 }
 
 export interface Turn {
@@ -169,6 +178,8 @@ export interface SessionHost {
   resolveAgent?(agent: string): string;
   /** The names that `resolveAgent` knows. */
   agentNames?(): string[];
+  /** The reason why sessions cannot have a sandbox, or null. A host without it runs no processes on this machine. */
+  findSandboxProblem?(): Promise<string | null>;
   /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;
 }

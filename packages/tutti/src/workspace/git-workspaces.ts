@@ -34,6 +34,7 @@ import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
+import { workspaceAccess } from "./guard/workspace-access.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
 
 export interface GitWorkspacesOptions extends FolderLimits {
@@ -119,6 +120,11 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     prepare: (cwd, key, start) =>
       changing(cwd, key.runId, async (repository, run) => {
         return { path: await prepareWorktree(repository, run, workspacePaths(run, key), start) };
+      }),
+    access: (cwd, key) =>
+      guarded(async () => {
+        const { repository, run } = await openFor(cwd, key.runId);
+        return workspaceAccess(repository, workspacePaths(run, key));
       }),
     move: (cwd, key, to, options) =>
       changing(cwd, key.runId, (repository, run) =>

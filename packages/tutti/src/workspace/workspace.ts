@@ -10,6 +10,7 @@ import type { DiffOptions } from "./result/diff-commits.ts";
 import type { MergedResult, MergeOptions } from "./result/merge-result.ts";
 import type { ResultDiff } from "../schema/api/result-values.ts";
 import type { MovedRef, UnprovenFiles } from "../schema/outcome.ts";
+import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 
 export interface RepositoryFacts {
   /** Top folder of the checkout, with symbolic links resolved. */
@@ -106,6 +107,8 @@ export interface Workspaces {
    * that corresponds to `cwd`.
    */
   prepare(cwd: string, key: WorkspaceKey, start: string): Promise<{ path: string }>;
+  /** The files that an agent in the sandbox needs to work in the workspace, which exists. */
+  access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**
    * Moves a workspace to another commit. Its previous content stays reachable below refs/tutti, unless `discard` says that
    * no agent made the changes since the last commit.

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const config = { autoSpawn: true };
-const open = (store = new MemoryStore()): Engine => lab.open(store, { checks: checkRunner });
+const open = (store = new MemoryStore()): Engine => lab.open(store, { checks: checkRunner(lab.data) });
 const passes = { phase: "verification", data: { status: "passed", summary: "all is well" } };
 /** Verification turns of the main session; the last one repeats. */
 const verifies = (...turns: object[]) => [

@@ -19,7 +19,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-const open = (store: MemoryStore): Engine => lab.open(store, { checks: checkRunner });
+const open = (store: MemoryStore): Engine => lab.open(store, { checks: checkRunner(lab.data) });
 const eventsOf = <T extends EventType>(store: MemoryStore, type: T): EventData<T>[] =>
   store.read({}).flatMap((event) => (event.type === type ? [event.data as EventData<T>] : []));
 

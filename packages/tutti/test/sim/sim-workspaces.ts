@@ -40,6 +40,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
     locate: () => effects.act("inspect", facts),
     combine: (_, __, base, commits, message, favour) =>
       act("combine", () => combine(repository, base, commits, message, favour)),
+    access: async () => ({}),
     prepare: (_, key, start) =>
       act(`prepare ${folderPath(key)}`, () => {
         const path = folderPath(key);

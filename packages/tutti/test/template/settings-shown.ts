@@ -27,6 +27,7 @@ export const SHOWN: Record<string, Shown> = {
     "session/stall.test.ts",
     "is killed when it stalls, and its conversation is resumed once, in the",
   ],
+  "config.sandbox.network": ["session/sandbox.test.ts", "an agent reaches the network only if its template allows it"],
   "config.permissions.*": ["session/permission.test.ts", "follows the lists, and `refuse` wins over everything"],
   "config.autoResume": [
     "run/provider.test.ts",

@@ -6,6 +6,7 @@ import { readConfig } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
+import { readSandbox } from "../input/read-sandbox.ts";
 import type { RunRequest } from "../access/runs.ts";
 import { findRunId } from "../access/find-run.ts";
 import { readRuns, withRuns } from "../access/open-runs.ts";
@@ -27,6 +28,7 @@ export interface RunFlags {
   yes?: boolean;
   detach?: boolean;
   allowDegraded?: boolean;
+  sandbox?: string;
 }
 
 export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
@@ -82,6 +84,7 @@ export function readRequest(output: Output, message: string, flags: RunFlags, ea
     scope: flags.scope && flags.scope.length > 0 ? flags.scope : undefined,
     budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
     trust: flags.trust,
+    sandbox: readSandbox(flags.sandbox),
     customVariables: readPairs("--var", flags.var),
     config: {
       ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 20) }),

@@ -52,7 +52,12 @@ export async function serveFolder(
 async function openServer(options: LocalServerOptions, leaveRunning: boolean): Promise<OpenedServer> {
   const address = new EngineAddress(options.dataDir);
   if (await address.answers()) {
-    const { host, port, orFreePort, token, rateLimit, folders, retainDays } = options;
+    const { host, port, orFreePort, token, rateLimit, folders, retainDays, sandbox } = options;
+    if (sandbox !== undefined)
+      throw new TuttiError(
+        "wrong_state",
+        "Another command has the engine of this data folder, so --sandbox has no effect. Wait until it has ended.",
+      );
     const request = { host, port, orFreePort, token, rateLimit, folders: folders && [...folders], retainDays };
     const { url, openUrl, ended, close } = await address.openServer(request);
     return { url, openUrl, ended, close: async () => close() };

@@ -3,6 +3,7 @@ import { ringTerminal } from "../terminal/bell.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
+import { readSandbox } from "../input/read-sandbox.ts";
 import { serveFolder } from "./serve-folder.ts";
 import { readVersion } from "../../own-files.ts";
 import type { LocalServerOptions } from "../../main/local-server.ts";
@@ -20,11 +21,14 @@ export interface ServeFlags {
   logFile?: string;
   retainDays?: string;
   leaveRunning?: boolean;
+  sandbox?: string;
 }
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
   const token = output.token ?? process.env["TUTTI_TOKEN"];
+  const sandbox = readSandbox(flags.sandbox);
   const options: LocalServerOptions = {
+    ...(sandbox && { sandbox }),
     dataDir: output.dataDir,
     port: readNumber("--port", flags.port, 0, 65_535),
     host: flags.host,

@@ -1,3 +1,4 @@
+import { sandboxOf } from "../choose-sandbox.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "../sessions/run-checks.ts";
 import { pendingMerge } from "./merge-work.ts";
 import type { Report } from "../../run/command.ts";
@@ -41,11 +42,12 @@ export async function checkMerges(
   try {
     const commands = await commandsToCheck(run.template.phases.aggregation.commands, path, options.checks);
     if (commands.length === 0) return { accepted: [...taskIds], rejected: null };
+    const sandbox = await sandboxOf(run, key, workspaces);
     const commits = await combinations(run, head, taskIds, workspaces);
     const failures = async (count: number): Promise<CheckedCommand[] | null> => {
       const commit = commits[count]!;
       await workspaces.move(run.cwd, key, commit, { discard: true });
-      const done = await runChecks(commands, { ...options, cwd: path, runId: run.id });
+      const done = await runChecks(commands, { ...options, cwd: path, runId: run.id, sandbox });
       if (done === null) return null;
       await options.report({ type: "mergeChecked", tasks: taskIds.slice(0, count), commit, commands: done });
       return done.filter(({ exitCode }) => exitCode !== 0);

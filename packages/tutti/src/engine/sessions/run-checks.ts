@@ -1,5 +1,6 @@
 import type { CheckedCommand } from "../../schema/outcome.ts";
 import type { CheckCommand, CheckCommands } from "../../schema/template.ts";
+import type { SessionSandbox } from "../../session/session.ts";
 import type { World } from "../../world.ts";
 
 /** Runs the check commands of templates. */
@@ -9,7 +10,13 @@ export interface CheckRunner {
   /** Resolves early if `signal` is aborted; then the result means nothing. */
   run(
     command: string,
-    options: { cwd: string; timeoutMs: number; runId: string; signal: AbortSignal },
+    options: {
+      cwd: string;
+      timeoutMs: number;
+      runId: string;
+      signal: AbortSignal;
+      sandbox?: SessionSandbox | undefined;
+    },
   ): Promise<Pick<CheckedCommand, "exitCode" | "output">>;
 }
 
@@ -32,13 +39,21 @@ export async function commandsToCheck(
 /** Runs the commands one after the other, also after one that failed. Returns null if `signal` is aborted. */
 export async function runChecks(
   commands: readonly CheckCommand[],
-  options: { checks: CheckRunner; world: World; cwd: string; runId: string; signal: AbortSignal },
+  options: {
+    checks: CheckRunner;
+    world: World;
+    cwd: string;
+    runId: string;
+    signal: AbortSignal;
+    /** The files were made by agents, so the commands are no safer than these. */
+    sandbox?: SessionSandbox | undefined;
+  },
 ): Promise<CheckedCommand[] | null> {
-  const { checks, world, cwd, runId, signal } = options;
+  const { checks, world, cwd, runId, signal, sandbox } = options;
   const done: CheckedCommand[] = [];
   for (const { name, run, timeout = DEFAULT_TIMEOUT_MS } of commands) {
     const began = world.mono();
-    const { exitCode, output } = await checks.run(run, { cwd, timeoutMs: timeout, runId, signal });
+    const { exitCode, output } = await checks.run(run, { cwd, timeoutMs: timeout, runId, signal, sandbox });
     if (signal.aborted) return null;
     done.push({ name, run, exitCode, durationMs: Math.round(world.mono() - began), output });
   }

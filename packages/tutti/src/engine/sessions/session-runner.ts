@@ -10,6 +10,7 @@ import { OutsideSession } from "../mailboxes/outside-session.ts";
 import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { renderPrompt } from "./prompt.ts";
+import { sandboxOf } from "../choose-sandbox.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
 import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
@@ -261,7 +262,8 @@ export class SessionRunner {
     if (commands.length === 0) return true;
     await this.#report({ type: "checking", sessionId, commit });
     const { signal } = this.#checksEnd;
-    const done = await runChecks(commands, { checks, world, cwd: this.#cwd, runId: this.#run.id, signal });
+    const sandbox = await sandboxOf(this.#run, this.#key, workspaces);
+    const done = await runChecks(commands, { checks, world, cwd: this.#cwd, runId: this.#run.id, signal, sandbox });
     if (done === null) return false;
     await this.#report({ type: "checked", sessionId, commit, commands: done });
     await workspaces.move(this.#run.cwd, this.#key, commit, { discard: true });
@@ -366,6 +368,8 @@ export class SessionRunner {
       const { openSecrets } = this.#options;
       const named = taskId === null ? leadOfRun(this.#run) : this.#worker?.task.role;
       const teamRole = named == null ? {} : { teamRole: named };
+      const sandbox = await sandboxOf(this.#run, this.#key, this.#options.workspaces);
+      if (!this.#isOpen) return;
       const spec: SessionSpec = {
         sessionId,
         runId: this.#run.id,
@@ -379,6 +383,7 @@ export class SessionRunner {
         cwd: this.#cwd,
         permissions: this.#run.template.config.permissions,
         stallTimeout: this.#run.template.config.stallTimeout,
+        sandbox,
       };
       this.#session = agent === OUTSIDE ? this.#openOutside() : sessions.open(spec);
       for await (const signal of this.#session.signals()) await this.#handle(signal, start);

@@ -4,6 +4,7 @@ import type { RouteTable } from "./route.ts";
 import { Frame, Outcome, RunGraph, RunState, RunStatus, RunSummary, RunTimeline, RunUsage } from "./run-values.ts";
 import { Budget } from "../budget.ts";
 import type { Run } from "../run.ts";
+import { SandboxMode } from "../agent/sandbox.ts";
 import { TemplateConfig } from "../template.ts";
 
 /** Keeps the bounds of a setting but removes its default, which would override the template's value. */
@@ -37,6 +38,9 @@ const NewRunBody = z.strictObject({
     .min(1)
     .optional()
     .describe("Id of an ended run: start from its result, and describe it in the prompts."),
+  sandbox: SandboxMode.optional().describe(
+    "Default: the mode of the server. A server with `--sandbox required` takes no other.",
+  ),
   trust: z
     .string()
     .min(1)
@@ -64,6 +68,7 @@ export const RUN_CANNOT_BE_MADE = [
   "empty_repository",
   "repository_unusable",
   "needs_trust",
+  "sandbox_unavailable",
 ] as const;
 
 export const RUN_ROUTES = {

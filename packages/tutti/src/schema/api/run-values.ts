@@ -5,6 +5,7 @@ import { Budget } from "../budget.ts";
 import { EVENTS, type RunEvent } from "../event.ts";
 import { InboxItem } from "../inbox.ts";
 import { Census, Conflict, Usage, Verdict } from "../outcome.ts";
+import { SandboxState } from "../agent/sandbox.ts";
 import { PHASES, RUN_STATUSES, WORKER_STATUS } from "../status.ts";
 import { Task } from "../task.ts";
 import type { TranscriptEntry as Entry } from "../transcript.ts";
@@ -74,6 +75,7 @@ export const RunState = z.looseObject({
   ...about,
   template: z.looseObject({ id: z.string(), name: z.string() }),
   mainSessionId: z.string().nullable(),
+  sandbox: SandboxState,
   customVariables: z.record(z.string(), z.unknown()),
   analysis: EVENTS["orchestrator:analysisComplete"].shape.analysis.nullable(),
   tasks: z.array(Task),

@@ -104,14 +104,17 @@ export function mustBeNamedAgents(agents: readonly (string | null | undefined)[]
 }
 
 /** Only an admin on loopback may name programs or widen the permissions of agents. Other clients choose among the agents configured on this machine. */
-function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
-  const { agent, config, trust } = request;
+function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust" | "sandbox">, when: string): void {
+  const { agent, config, trust, sandbox } = request;
   mustBeNamedAgents([agent, config?.agent], when);
   if (widensPermissions(config?.permissions)) {
     throw new TuttiError(
       "forbidden",
       `Wider permissions of agents are rejected ${when}. Leave out config.permissions.`,
     );
+  }
+  if (sandbox !== undefined && sandbox !== "required") {
+    throw new TuttiError("forbidden", `A weaker sandbox is rejected ${when}. Leave out the member sandbox.`);
   }
   if (trust !== undefined) {
     throw new TuttiError("forbidden", `The member trust is rejected ${when}. Leave it out.`);

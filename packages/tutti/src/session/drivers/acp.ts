@@ -3,6 +3,7 @@ import { claudePassedEnv } from "./claude/command.ts";
 import { words } from "./command.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
+import { loginOf } from "../sandbox/login-paths.ts";
 
 const FOR_ALL = /^(XDG_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS)$/i;
 
@@ -21,6 +22,6 @@ export const acpDriver: DialogueDriver = {
     const known = OF_AGENT.filter(([program]) => command.some((word) => program.test(word)));
     const isPassed = (name: string): boolean =>
       FOR_ALL.test(name) || known.some(([, isOfAgent]) => isOfAgent(name, env));
-    return { mode: "stream", command, passEnv: Object.keys(env).filter(isPassed) };
+    return { mode: "stream", command, passEnv: Object.keys(env).filter(isPassed), access: loginOf(command, env) };
   },
 };

@@ -12,6 +12,8 @@ import {
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
 import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
+import type { SandboxPaths } from "../../schema/agent/sandbox.ts";
+import { claudeLogin } from "../sandbox/login-paths.ts";
 
 export const claudeDriver: DialogueDriver = {
   dialogue: "claude",
@@ -27,6 +29,13 @@ export const claudeDriver: DialogueDriver = {
       env: { ...CLAUDE_ENV, ...configEnv(config, env) },
       defaults: CLAUDE_DEFAULTS,
       passEnv: claudePassedEnv(env),
+      access: claudeAccess(config, env),
     };
   },
 };
+
+/** The session's own folder is writable as well. */
+function claudeAccess(config: string, env: NodeJS.ProcessEnv): SandboxPaths {
+  const { writable = [], ...login } = claudeLogin(env);
+  return { ...login, writable: [config, ...writable] };
+}

@@ -2,12 +2,16 @@
 import { JSON_LINES } from "./json-lines.ts";
 import type { CodingDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
+import { loginOf } from "../sandbox/login-paths.ts";
 import { splitCommand } from "../split-command.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export const commandDriver: CodingDriver = {
   check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
-  launch: (rest) => ({ mode: "stream", command: words(rest) }),
+  launch: (rest, _spec, _folder, env) => {
+    const command = words(rest);
+    return { mode: "stream", command, access: loginOf(command, env) };
+  },
   coding: JSON_LINES,
 };
 

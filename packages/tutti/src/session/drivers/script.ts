@@ -1,7 +1,7 @@
 // `script:FILE`: plays a scenario, for rehearsals and tests. The program script/player.ts speaks the JSON lines of
 // `command:` agents.
 import { readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { OWN_JSON_LINES } from "./json-lines.ts";
 import { Scenario } from "./script/scenario.ts";
 import type { CodingDriver } from "../driver.ts";
@@ -11,7 +11,11 @@ import { z } from "zod";
 
 export const scriptDriver: CodingDriver = {
   check: (rest, cwd) => void readScenario(isAbsolute(rest) ? rest : join(cwd, rest)),
-  launch: (rest) => ownLaunch("session/drivers/script/player", rest),
+  launch: (rest) => ({
+    ...ownLaunch("session/drivers/script/player", rest),
+    // Files that a scenario waits for are usually beside it.
+    access: { readable: [rest, dirname(rest)] },
+  }),
   coding: OWN_JSON_LINES,
 };
 

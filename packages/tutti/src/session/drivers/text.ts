@@ -3,10 +3,14 @@ import { StringDecoder } from "node:string_decoder";
 import { words } from "./command.ts";
 import type { CodingDriver, Decoder } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
+import { loginOf } from "../sandbox/login-paths.ts";
 
 export const textDriver: CodingDriver = {
   check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
-  launch: (rest) => ({ mode: "turn", command: words(rest) }),
+  launch: (rest, _spec, _folder, env) => {
+    const command = words(rest);
+    return { mode: "turn", command, access: loginOf(command, env) };
+  },
   coding: {
     encodeTurn: (turn) => turn.text,
     encodeAnswer: () => null,

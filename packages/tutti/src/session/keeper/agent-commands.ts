@@ -13,15 +13,18 @@ export function findOwnProcesses(sessionId: string): OwnProcesses {
   return new Map(identifyAll(findSessionProcesses(sessionId)).map((identity) => [identity.pid, identity]));
 }
 
-export function findCommands(sessionId: string, own: OwnProcesses): ProcessIdentity[] {
+/** `sandbox` is the process of bubblewrap, if there is one. Its child adopts processes that have left the agent. */
+export function findCommands(sessionId: string, own: OwnProcesses, sandbox: number | null = null): ProcessIdentity[] {
   const isOwn = (pid: number): boolean => {
     const known = own.get(pid);
     return known !== undefined && isAlive(known);
   };
+  const isReaper = (pid: number): boolean => isOwn(pid) && processTable().read([pid])[0]?.parent === sandbox;
   /** Follows the parents up to a shell or a process of the agent. */
   const isCommand = (pid: number): boolean => {
     for (let at = pid; !isOwn(at);) {
       const [found] = processTable().read([at]);
+      if (sandbox !== null && found?.parent !== undefined && isReaper(found.parent)) return true;
       // The first process of the system has no parent.
       if (found === undefined || found.parent === 0 || SHELLS.has(found.name)) return true;
       at = found.parent;

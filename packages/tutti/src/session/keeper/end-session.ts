@@ -1,6 +1,7 @@
 import { identify, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
 import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import { removeScratch } from "../sandbox/scratch-folder.ts";
 import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
 import type { World } from "../../world.ts";
 
@@ -35,6 +36,8 @@ export async function endSession(
     }
   }
   await sweepSession(sessionId, (ms) => world.sleep(ms));
+  // A file that cannot be removed now is removed when the session is archived.
+  await removeScratch(folder).catch(() => {});
   tryToWrite(() => removeUnfinished(folder));
 }
 

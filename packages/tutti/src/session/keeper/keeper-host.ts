@@ -10,7 +10,12 @@ import { pickEnv, type KeeperLaunch } from "./keeper-launch.ts";
 import { KeeperSession } from "./keeper-session.ts";
 import { openRequestKey, sessionKeyOf } from "./request-key.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
+import { locateProgram } from "../probe-program.ts";
 import { findMarked, sweep } from "../process.ts";
+import { namedFiles } from "../sandbox/login-paths.ts";
+import { planSandbox } from "../sandbox/plan-sandbox.ts";
+import { findSandboxProblem } from "../sandbox/probe-sandbox.ts";
+import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
 import { secretValues } from "../secrets/secrets.ts";
 import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
@@ -18,6 +23,7 @@ import { Transcript, Transcripts } from "../transcript/transcript.ts";
 import { ignoreUnwritable } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
+import type { SandboxPaths } from "../../schema/agent/sandbox.ts";
 import type { World } from "../../world.ts";
 
 export interface KeeperHostOptions {
@@ -34,6 +40,10 @@ export interface KeeperHostOptions {
   graceMs?: number;
   /** The most output of a session on disk. Called for each session. */
   maxOutputBytes?: () => number | undefined;
+  /** Further files for agents in the sandbox, as the user's settings name them. Called for each session. */
+  access?: () => SandboxPaths;
+  /** Whether a session without a sandbox is refused. */
+  requiresSandbox?: boolean;
 }
 
 /** Variables of the engine's environment that every agent receives. */
@@ -55,6 +65,8 @@ const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
 /** More than ten times what a long session writes. */
 const MAX_OUTPUT_BYTES = 100_000_000;
+/** The limit for bubblewrap in the probe of the sandbox. */
+const PROBE_MS = 10_000;
 /** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
 const REAP_MS = 6000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
@@ -69,6 +81,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   let cachedSecrets: Secrets | null = null;
   const secrets = (): Secrets => (cachedSecrets ??= createSecrets(knownSecrets()));
   let requestKey: string | null = null;
+  let sandboxProblem: Promise<string | null> | null = null;
   const transcripts = new Transcripts((sessionFolder) => new Transcript(sessionFolder, secrets()));
   /** Archivings in progress, by session folder. Concurrent calls share one. */
   const archiving = new Map<string, Promise<void>>();
@@ -79,26 +92,28 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     return sessionKeyOf(requestKey, sessionId);
   }
 
-  function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
+  function environmentOf(spec: SessionSpec, launch: Launch): Record<string, string> {
     const { sessionId, runId, role, teamRole, mailbox, taskId, attempt, model } = spec;
     const passed = [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)];
     return {
-      key: sessionKey(sessionId),
-      secrets: knownSecrets(),
-      env: {
-        ...pickEnv({ ...process.env, ...agentEnv }, passed),
-        ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
-        ...launch.env,
-        TUTTI_RUN_ID: runId,
-        ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
-        TUTTI_ROLE: role,
-        ...(teamRole === undefined ? {} : { TUTTI_TEAM_ROLE: teamRole }),
-        ...(mailbox === undefined ? {} : { TUTTI_MAILBOX: mailbox }),
-        TUTTI_SESSION_KEY: sessionId,
-        TUTTI_ATTEMPT: String(attempt),
-        ...(model === undefined ? {} : { TUTTI_MODEL: model }),
-      },
+      ...pickEnv({ ...process.env, ...agentEnv }, passed),
+      // In the sandbox `/tmp` is the agent's own.
+      ...(spec.sandbox && !(agentEnv["TMPDIR"] || process.env["TMPDIR"]) ? { TMPDIR: "/tmp" } : {}),
+      ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
+      ...launch.env,
+      TUTTI_RUN_ID: runId,
+      ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
+      TUTTI_ROLE: role,
+      ...(teamRole === undefined ? {} : { TUTTI_TEAM_ROLE: teamRole }),
+      ...(mailbox === undefined ? {} : { TUTTI_MAILBOX: mailbox }),
+      TUTTI_SESSION_KEY: sessionId,
+      TUTTI_ATTEMPT: String(attempt),
+      ...(model === undefined ? {} : { TUTTI_MODEL: model }),
     };
+  }
+
+  function keeperLaunch(spec: SessionSpec, launch: Launch): KeeperLaunch {
+    return { key: sessionKey(spec.sessionId), secrets: knownSecrets(), env: environmentOf(spec, launch) };
   }
 
   function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
@@ -120,6 +135,28 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       stallMs: spec.stallTimeout ?? null,
       maxOutputBytes: options.maxOutputBytes?.() ?? MAX_OUTPUT_BYTES,
     };
+  }
+
+  /** Null for an agent without a sandbox, and for a session that was started before. */
+  function sandboxOf(spec: SessionSpec, launch: Launch, sessionFolder: string): SandboxSpec | null {
+    if (!spec.sandbox || existsSync(paths(sessionFolder).spec)) return null;
+    const { network, access } = spec.sandbox;
+    const env = environmentOf(spec, launch);
+    return planSandbox({
+      // A missing program makes the start of the agent fail, which then has no other way to start.
+      program: locateProgram("bwrap") ?? "bwrap",
+      network,
+      sessionFolder,
+      dataFolder: dirname(folder),
+      command: launch.command,
+      env,
+      paths: [
+        access,
+        launch.access ?? {},
+        { readable: namedFiles(launch.passEnv ?? [], env), writable: spec.mailbox === undefined ? [] : [spec.mailbox] },
+        options.access?.() ?? {},
+      ],
+    });
   }
 
   /** Rejects variables of the user that `keeperSpec` would overwrite. */
@@ -151,14 +188,16 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
 
   return {
     open(spec: SessionSpec): Session {
+      if (!spec.sandbox && options.requiresSandbox) throw withoutSandbox(spec.runId);
       const { driver, rest } = findDriver(spec.agent);
       const sessionFolder = join(folder, spec.runId, pathName(spec.sessionId));
       const launch = launchOf(spec, driver, rest, sessionFolder);
+      const sandbox = sandboxOf(spec, launch, sessionFolder);
       return new KeeperSession({
         folder: sessionFolder,
         driver,
         launch,
-        spec: keeperSpec(spec, launch, driver),
+        spec: { ...keeperSpec(spec, launch, driver), ...(sandbox && { sandbox }) },
         keeperLaunch: () => keeperLaunch(spec, launch),
         revivalLaunch: revivalOf(spec, driver, rest, sessionFolder),
         sessionKey: () => sessionKey(spec.sessionId),
@@ -166,6 +205,9 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         world,
       });
     },
+
+    // Probed once per process: each run would pay for it otherwise.
+    findSandboxProblem: () => (sandboxProblem ??= findSandboxProblem({ timeoutMs: PROBE_MS })),
 
     check(agent, cwd) {
       const { driver, rest } = findDriver(agent);
@@ -208,6 +250,12 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         );
     },
   };
+
+  /** Only a run that was made under other settings, for example an imported one, gets here. */
+  function withoutSandbox(runId: string): TuttiError {
+    const problem = `The run "${runId}" has no sandbox, which this engine requires.`;
+    return new TuttiError("sandbox_unavailable", `${problem} Start a new run, or use another mode than "required".`);
+  }
 
   async function endFolder(session: string, graceMs: number): Promise<void> {
     const spec = readJson<KeeperSpec>(paths(session).spec);

@@ -15,11 +15,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endCommands, findCommands } from "./agent-commands.ts";
+import { endCommands, findCommands, type OwnProcesses } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
 import { readLaunch, type KeeperLaunch, type Revival } from "./keeper-launch.ts";
 import { watchOutput } from "./output-limit.ts";
-import { identify, isAlive, signalGroup, type ProcessIdentity } from "../process.ts";
+import { identify, isAlive, signalGroup, signalProcess, type ProcessIdentity } from "../process.ts";
+import { processTable } from "../process-table.ts";
 import { createSecrets } from "../secrets/find-secrets.ts";
 import {
   listRequests,
@@ -32,13 +33,17 @@ import {
   writeJsonOnce,
 } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
-import { sweepSession } from "./session-processes.ts";
+import { findSessionProcesses, sweepSession } from "./session-processes.ts";
+import { sandboxCommand, type Mount } from "../sandbox/sandbox-command.ts";
+import { makeScratch, removeScratch } from "../sandbox/scratch-folder.ts";
 import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
 import { openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
 import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
 import { openAppending, SessionRecord } from "./session-record.ts";
 import { ANSWER_PHASE } from "../../schema/status.ts";
 
+/** The Unix socket of the tools, as an agent in the sandbox finds it. */
+const SOCKET = "/run/tutti/mcp.sock";
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
 const MASK_MS = 1000;
@@ -92,7 +97,10 @@ class Keeper {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       leave();
     });
-    this.#tools = await openToolListener(this.#desk);
+    const { sandbox, dialogue } = this.#spec;
+    // Programs with a protocol of their own know no Unix sockets, and reach this address if they have a network at all.
+    const usesSocket = sandbox && (dialogue === null || !sandbox.network);
+    this.#tools = await openToolListener(this.#desk, usesSocket ? SOCKET : null);
     await this.#openDialogueRunner(this.#tools);
     // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
@@ -142,9 +150,14 @@ class Keeper {
       },
       fail: (error) => this.#fail(null, error),
       // An agent may leave a command running when its turn is interrupted, but a paused run must not change files.
-      stopped: (own) => void endCommands(findCommands(this.#spec.sessionId, own), sleep, TERM_TO_KILL_MS),
+      stopped: (own) => void endCommands(this.#findCommands(own), sleep, TERM_TO_KILL_MS),
       lose: () => void this.#kill(false),
     });
+  }
+
+  #findCommands(own: OwnProcesses): ProcessIdentity[] {
+    const { sessionId, sandbox } = this.#spec;
+    return findCommands(sessionId, own, sandbox ? (this.#agent?.pid ?? null) : null);
   }
 
   #fail(turn: number | null, error: string): void {
@@ -236,7 +249,7 @@ class Keeper {
     const { cwd } = this.#spec;
     const { url, token } = this.#tools!;
     const env = { ...this.#launch.env, TUTTI_MCP_URL: url, TUTTI_MCP_TOKEN: token };
-    const [program, ...args] = command;
+    const [program, ...args] = this.#sandboxed(command);
     if (turn) this.#noteSent(turn);
     const output = this.#runner ? openAppending(this.#at.raw) : this.#record.output;
     const agent = spawn(program!, args, {
@@ -260,6 +273,15 @@ class Keeper {
     });
     agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
     if (turn) this.#interruptEarly();
+  }
+
+  #sandboxed(command: readonly string[]): readonly string[] {
+    const { sandbox, cwd } = this.#spec;
+    if (!sandbox) return command;
+    makeScratch(sandbox);
+    const socket: Mount = { path: SOCKET, kind: "from", source: this.#at.socket };
+    const mounts = existsSync(this.#at.socket) ? [...sandbox.mounts, socket] : sandbox.mounts;
+    return sandboxCommand({ ...sandbox, mounts }, cwd, command);
   }
 
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
@@ -326,9 +348,16 @@ class Keeper {
     if (!pid) return;
     const isRunning = () => this.#agent === agent;
     if (interruptsFirst && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
-    if (isRunning()) signalGroup(pid, "SIGTERM");
+    if (isRunning()) this.#terminate(pid);
     await sleep(TERM_TO_KILL_MS);
     if (isRunning()) signalGroup(pid, "SIGKILL");
+  }
+
+  /** Not bubblewrap itself: it would end at once, and the sandbox with it, before the agent has received the signal. */
+  #terminate(group: number): void {
+    if (!this.#spec.sandbox) return signalGroup(group, "SIGTERM");
+    const members = processTable().read(findSessionProcesses(this.#spec.sessionId));
+    for (const each of members) if (each.group === group && each.pid !== group) signalProcess(each.pid, "SIGTERM");
   }
 
   #askToStop(agent: ChildProcess): boolean {
@@ -344,6 +373,9 @@ class Keeper {
     if (this.#finishing) return;
     this.#finishing = true;
     await sweepSession(this.#spec.sessionId, sleep);
+    // A file that cannot be removed now is removed when the session is archived.
+    await removeScratch(this.#folder).catch(() => {});
+    removeFile(this.#at.socket);
     await this.#record.finish();
     const self = identify(process.pid);
     writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);

@@ -16,6 +16,8 @@
 //   journal.jsonl   the keeper's observations, each with the length of output.log at that moment
 //   end.json        written after every process of the agent has ended
 //   claude/, codex/ the agent's own files; masked at the end of the session, removed when it is archived
+//   scratch/        the temporary files and the home of an agent in the sandbox; removed at the end of the session
+//   mcp.sock        the address of the tools for an agent in the sandbox
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
 import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,6 +25,7 @@ import type { AgentLine } from "../dialogue.ts";
 import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
+import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
 import { isThere, openRegular, parseLine, readWhole } from "./session-file.ts";
 import { bootId, isUnwritable, makeFolderDurably, removeFile, syncFolder, writeDurably } from "../../durable-file.ts";
 import { environmentFault, findErrno } from "../../environment-fault.ts";
@@ -57,6 +60,8 @@ export interface KeeperSpec {
   stallMs: number | null;
   /** The limit of `output.log`; see `watchOutput`. */
   maxOutputBytes: number;
+  /** Missing for an agent without a sandbox. */
+  sandbox?: SandboxSpec;
 }
 
 export type KeeperRequest =
@@ -126,6 +131,7 @@ export const paths = (folder: string) => ({
   journal: join(folder, "journal.jsonl"),
   end: join(folder, "end.json"),
   archive: join(folder, "archive.json"),
+  socket: join(folder, "mcp.sock"),
 });
 
 /** The files that hold output of the agent. */

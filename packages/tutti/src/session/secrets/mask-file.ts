@@ -17,6 +17,7 @@ import {
   type KeeperSpec,
   type SessionEnd,
 } from "../keeper/session-folder.ts";
+import { scratchFolder } from "../sandbox/scratch-folder.ts";
 import { runInSlices } from "../time-slice.ts";
 import { removeFile } from "../../durable-file.ts";
 
@@ -111,12 +112,13 @@ const DATABASE = /\.(sqlite3?|db)(-wal|-shm|-journal)?$/;
 export function* maskAgentFolders(folder: string, secrets: Secrets, name = ""): Generator<null, void> {
   // The folder may have been removed with its run.
   if (!existsSync(join(folder, name))) return;
-  const { requests } = paths(folder);
+  // The scratch folder is not masked, because it is removed.
+  const skipped = [paths(folder).requests, scratchFolder(folder)];
   for (const each of readdirSync(join(folder, name), { withFileTypes: true })) {
     const inner = name === "" ? each.name : `${name}/${each.name}`;
     const path = join(folder, inner);
     // The targets of links belong to the user.
-    if (each.isDirectory() && path !== requests) yield* maskAgentFolders(folder, secrets, inner);
+    if (each.isDirectory() && !skipped.includes(path)) yield* maskAgentFolders(folder, secrets, inner);
     else if (!each.isFile() || name === "") continue;
     else if (COPIES.has(inner) || DATABASE.test(each.name)) removeFile(path);
     else yield* new FileMask(path, secrets).finish();

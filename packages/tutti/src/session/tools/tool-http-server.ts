@@ -10,13 +10,14 @@ import { readVersion } from "../../own-files.ts";
 export interface ToolHttpOptions {
   desk: ToolDesk;
   token: string;
-  port: number;
+  /** The accepted values of the Host header; null for a Unix socket, which no page can reach. */
+  hosts: ReadonlySet<string> | null;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Serves the tools of one session to the holder of its token. */
-export function toolHttpServer({ desk, token, port }: ToolHttpOptions): Server {
+export function toolHttpServer({ desk, token, hosts }: ToolHttpOptions): Server {
   const tools = workerTools(desk);
   const version = readVersion();
   const handler = createMcpHandler(() => createToolServer({ instructions: WORKER_INSTRUCTIONS, version, tools }), {
@@ -24,12 +25,11 @@ export function toolHttpServer({ desk, token, port }: ToolHttpOptions): Server {
     responseMode: "sse",
     maxRequestBodySize: MAX_BODY_BYTES,
   });
-  const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`]);
   const expected = digest(`Bearer ${token}`);
 
   const refuse = ({ headers, url }: IncomingMessage): Response | null => {
     // Pages on other sites cannot read the token, but must not reach the server either.
-    if (headers.origin !== undefined || !hosts.has(headers.host ?? ""))
+    if (headers.origin !== undefined || (hosts !== null && !hosts.has(headers.host ?? "")))
       return errorResponse(403, "Only the agent of this session may use this address.");
     if (!timingSafeEqual(digest(headers.authorization ?? ""), expected))
       return errorResponse(401, "The token is missing or wrong. Send the value of TUTTI_MCP_TOKEN as a bearer token.");

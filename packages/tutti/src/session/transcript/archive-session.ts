@@ -18,6 +18,7 @@ import {
   type KeeperSpec,
 } from "../keeper/session-folder.ts";
 import { findSessionProcesses } from "../keeper/session-processes.ts";
+import { removeScratch } from "../sandbox/scratch-folder.ts";
 import { syncFolder } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
@@ -47,6 +48,7 @@ export const stillAlive = (sessionId: string): TuttiError =>
  * The targets of symbolic links belong to the user and stay.
  */
 async function removeFoldersOfAgent(folder: string): Promise<void> {
+  await removeScratch(folder);
   const { requests } = paths(folder);
   for (const each of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, each.name);

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** `auto` uses the sandbox where it works; `required` refuses a run without it. */
+export const SandboxMode = z.enum(["auto", "off", "required"]);
+export type SandboxMode = z.infer<typeof SandboxMode>;
+
+/** `unavailable`: the run wanted a sandbox, but it does not work on this machine. */
+export const SandboxState = z.enum(["on", "off", "unavailable"]);
+export type SandboxState = z.infer<typeof SandboxState>;
+
+/** Paths of this machine as an agent in the sandbox finds them. A path below another one wins over it. */
+export interface SandboxPaths {
+  readable?: string[];
+  writable?: string[];
+  hidden?: string[];
+}

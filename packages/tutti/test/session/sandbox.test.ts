@@ -1,0 +1,130 @@
+// Sessions in the sandbox under real keepers.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SessionLab } from "./session-lab.ts";
+import { withBubblewrap } from "../lab/bubblewrap.ts";
+import type { ProcessIdentity } from "../../src/session/process.ts";
+import { planSandbox } from "../../src/session/sandbox/plan-sandbox.ts";
+import type { Session } from "../../src/session/session.ts";
+
+let lab: SessionLab;
+beforeEach(() => {
+  lab = new SessionLab();
+});
+afterEach(() => lab.tearDown());
+
+/** Starts a detached process, then writes the file `begun`. On SIGTERM it writes `asked` and exits a little later. */
+const WORKER = `
+  import { spawn } from "node:child_process";
+  import { writeFileSync } from "node:fs";
+  process.stdin.resume();
+  process.on("SIGTERM", () => {
+    writeFileSync("asked", "");
+    setTimeout(() => process.exit(), 50);
+  });
+  spawn("sleep", ["86398"], { detached: true, stdio: "ignore", env: {} }).once("spawn", () => writeFileSync("begun", ""));
+`;
+
+function open(agent: string, network = true): Session {
+  const session = lab.host.open(lab.spec(agent, { sandbox: { network, access: { writable: [lab.cwd] } } }));
+  void (async () => {
+    for await (const _ of session.signals());
+  })();
+  return session;
+}
+
+const isThere = (name: string) => existsSync(join(lab.cwd, name));
+
+it(
+  "an agent in the sandbox can end its work after SIGTERM, and takes its processes with it",
+  withBubblewrap(async () => {
+    const session = open(lab.program("command", WORKER));
+    await expect.poll(() => isThere("begun"), { timeout: 60_000 }).toBe(true);
+    expect(lab.processes().some((line) => line.includes("bwrap"))).toBe(true);
+    await session.stop();
+    expect(isThere("asked")).toBe(true);
+    expect(lab.processes()).toEqual([]);
+  }),
+);
+
+it(
+  "the agent ends with its keeper, without an engine that sweeps",
+  withBubblewrap(async () => {
+    const spec = lab.spec(lab.program("command", WORKER), {
+      sandbox: { network: true, access: { writable: [lab.cwd] } },
+    });
+    const session = lab.host.open(spec);
+    const signals = session.signals();
+    await signals.next();
+    await expect.poll(() => isThere("begun"), { timeout: 60_000 }).toBe(true);
+    session.leave();
+    const folder = join(lab.folder, "sessions", spec.runId, spec.sessionId);
+    const { pid } = JSON.parse(readFileSync(join(folder, "keeper.json"), "utf8")) as ProcessIdentity;
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => lab.processes(), { timeout: 60_000 }).toEqual([]);
+    await session.stop();
+  }),
+);
+
+it(
+  "an agent reaches the network only if its template allows it",
+  withBubblewrap(async () => {
+    const server = createServer((connection) => connection.end());
+    server.listen({ host: "127.0.0.1", port: 0 });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const caller = (name: string) =>
+      lab.program(
+        "command",
+        `
+      import { connect } from "node:net";
+      import { renameSync, writeFileSync } from "node:fs";
+      const end = (result) => {
+        writeFileSync("new", result);
+        renameSync("new", "${name}");
+      };
+      process.stdin.resume();
+      connect(${port}, "127.0.0.1").once("connect", () => end("connected")).once("error", ({ code }) => end(code));
+    `,
+      );
+    const sessions = [open(caller("with"), true), open(caller("without"), false)];
+    await expect.poll(() => isThere("with") && isThere("without"), { timeout: 60_000 }).toBe(true);
+    const [connected, failed] = ["with", "without"].map((name) => readFileSync(join(lab.cwd, name), "utf8"));
+    expect([connected, failed]).toEqual(["connected", "ECONNREFUSED"]);
+    await Promise.all(sessions.map((session) => session.stop()));
+    server.close();
+  }),
+);
+
+it("plans empty folders for the home, /tmp and the data, and shares a temporary folder that hides nothing", () => {
+  const home = join(lab.folder, "home");
+  const plan = (env: Record<string, string>) =>
+    planSandbox({
+      program: "bwrap",
+      network: true,
+      sessionFolder: join(lab.folder, "data/sessions/run/key"),
+      dataFolder: lab.cwd,
+      command: [process.execPath, "/nowhere/agent.mjs"],
+      env: { HOME: home, PATH: dirname(process.execPath), ...env },
+      paths: [{ hidden: ["/nowhere"], readable: [join(home, "named")], writable: [join(home, "login")] }],
+    }).mounts.filter(({ path }) => !path.includes("node_modules"));
+  expect(plan({}).map(({ path }) => path)).not.toContain(home);
+  mkdirSync(home);
+  for (const name of ["named", "login"]) writeFileSync(join(home, name), "");
+  const kinds = new Map(plan({ TMPDIR: home }).map(({ path, kind }) => [path, kind]));
+  expect(Object.fromEntries(kinds)).toMatchObject({
+    [home]: "from",
+    "/tmp": "from",
+    "/run": "emptyFolder",
+    [lab.cwd]: "emptyFolder",
+    [join(home, "named")]: "readable",
+    [join(home, "login")]: "writable",
+  });
+  const shared = join(lab.folder, "shared");
+  mkdirSync(shared);
+  expect(plan({ TMPDIR: shared })).toContainEqual({ path: shared, kind: "writable" });
+  expect(plan({ TMPDIR: lab.folder })).toContainEqual(expect.objectContaining({ path: lab.folder, kind: "from" }));
+});
