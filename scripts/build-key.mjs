@@ -7,13 +7,16 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** A build depends on these files. */
+const SOURCES = ["packages/tutti/src", "package-lock.json", "scripts"];
+
 /** The folder of all builds. */
 export const buildsFolder = join(root, "packages/tutti/.build");
 
 /** The folder of the build that fits the sources, whether it exists or not. */
 export function currentBuild() {
   const hash = createHash("sha1");
-  for (const source of ["packages/tutti/src", "package-lock.json"]) addTo(hash, join(root, source));
+  for (const source of SOURCES) addTo(hash, join(root, source));
   return join(buildsFolder, hash.digest("hex").slice(0, 16));
 }
 

@@ -12,6 +12,44 @@ import { buildsFolder, currentBuild } from "./build-key.mjs";
 
 const source = fileURLToPath(new URL("../packages/tutti/src", import.meta.url));
 
+/**
+ * Modules that would make every start slower, by the part of an importer's path and the name of the import.
+ *
+ * @type {Record<string, Record<string, string>>}
+ */
+const SUBSTITUTES = {
+  "/": {
+    // An import of all names loads Node's HTTP client as well, which takes longer than everything else in a command.
+    "node:http": `const http = process.getBuiltinModule("node:http");
+      export const { createServer, request, ServerResponse, STATUS_CODES } = http;`,
+  },
+  "/node_modules/commander/": {
+    // An import opens stdin, stdout and stderr.
+    "node:process": "export default globalThis.process;",
+    // Needed for commands that are programs of their own, which Tutti does not have.
+    "node:child_process": "export default {};",
+  },
+  // Tutti's server does not speak HTTP/2.
+  "/node_modules/@hono/node-server/": {
+    "node:http2": "export class Http2ServerRequest {} export const constants = {};",
+  },
+};
+
+/** @type {import("rolldown").Plugin} */
+const substitutes = {
+  name: "substitutes",
+  resolveId(name, importer = "") {
+    if (name === "zod" && importer.startsWith(source))
+      return fileURLToPath(new URL("deferred-zod.mjs", import.meta.url));
+    const part = Object.entries(SUBSTITUTES).findLast(([path, names]) => importer.includes(path) && name in names);
+    return part === undefined ? null : `\0${part[0]}\0${name}`;
+  },
+  load(id) {
+    const [, part, name] = id.split("\0");
+    return part === undefined || name === undefined ? null : SUBSTITUTES[part]?.[name];
+  },
+};
+
 /** Programs that are started by their file, and the public names. */
 const ENTRIES = [
   "index",
@@ -50,6 +88,7 @@ async function build(target) {
   const bundle = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(source, `${name}.ts`)])),
     platform: "node",
+    plugins: [substitutes],
     onLog(_level, log) {
       // A module that cannot be resolved would only fail when it is needed.
       throw new Error(log.message);

@@ -1,13 +1,8 @@
 // Ids of runs, tasks and sessions. A session has one id everywhere (`TUTTI_SESSION_KEY`, `WorkerState.sessionId`, and
-// `:sessionId` and `:key` of the routes); a backend's own session id is stored separately.
-import { z } from "zod";
+// `:sessionId` and `:key` of the routes); a backend's own session id is stored separately. Keepers load this file, which
+// therefore does without zod.
 
-export const RunId = z.string().regex(/^orch_[a-z0-9]{12}$/, "must be orch_ and 12 characters of a-z and 0-9");
-
-/** Agents choose task ids freely, as long as an id needs no escaping in a terminal, a page or a command. */
-export const TaskId = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, "must be 1 to 100 characters of A-Z, a-z, 0-9, _, . and -");
+export const RUN_ID = /^orch_[a-z0-9]{12}$/;
 
 /** Names that Tutti itself uses in place of a task id, in session ids and refs. */
 export const RESERVED_TASK_IDS = new Set(["main"]);

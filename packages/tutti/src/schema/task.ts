@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { TaskId } from "./ids.ts";
+
+/** Agents choose task ids freely, as long as an id needs no escaping in a terminal, a page or a command. */
+export const TaskId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, "must be 1 to 100 characters of A-Z, a-z, 0-9, _, . and -");
 
 /** Words that agents may use for `priority`; 1 is the most urgent. */
 export const PRIORITY_WORDS = { critical: 1, high: 2, medium: 5, normal: 5, low: 8 } as const;

@@ -7,7 +7,7 @@ import { PAUSABLE } from "../../run/transitions.ts";
 import { LOG_BOUNDS, parseBoundedJson } from "../../schema/bounded-json.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { EVENTS, type EventType, type RunEvent, type StoredEvent } from "../../schema/event.ts";
-import { RunId } from "../../schema/ids.ts";
+import { RUN_ID } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { EVENT_VERSION, readData, whyUnreadable } from "../../schema/upcast.ts";
@@ -33,7 +33,7 @@ export function readCopy(text: string): { id: string; events: NewEvent[] } {
     throw invalidLine(1, "This is not a run that Tutti exported.");
   const id = head["run"];
   const version = head["eventVersion"];
-  if (!RunId.safeParse(id).success) throw invalidLine(1, "The run id is not valid.");
+  if (typeof id !== "string" || !RUN_ID.test(id)) throw invalidLine(1, "The run id is not valid.");
   if (typeof version !== "number" || version > EVENT_VERSION)
     throw invalidLine(1, "The run was exported by a newer version of Tutti.");
   const events = lines.slice(1).map((line, i) => readEvent(parseLine(line, i + 2), i + 2, version));
@@ -44,8 +44,8 @@ export function readCopy(text: string): { id: string; events: NewEvent[] } {
   } catch (error) {
     throw invalidLine(2, (error as Error).message);
   }
-  if (run?.id !== id) throw invalidLine(2, `The event does not belong to run "${String(id)}".`);
-  return { id: id as string, events };
+  if (run?.id !== id) throw invalidLine(2, `The event does not belong to run "${id}".`);
+  return { id, events };
 }
 
 export const stateOf = ({ events }: { events: readonly NewEvent[] }): Run => fold(null, placed(events))!;

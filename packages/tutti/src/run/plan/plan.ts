@@ -1,7 +1,7 @@
 import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../../schema/answer.ts";
-import { RESERVED_TASK_IDS, TaskId } from "../../schema/ids.ts";
-import { DEFAULT_PRIORITY, ModelName, PRIORITY_WORDS, type Task } from "../../schema/task.ts";
+import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
+import { DEFAULT_PRIORITY, ModelName, PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
 import { workingRoles, type TeamRoles } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
 

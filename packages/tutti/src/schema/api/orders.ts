@@ -4,8 +4,8 @@ import { z } from "zod";
 import { words } from "./query.ts";
 import type { Route } from "./route.ts";
 import { Done } from "./run-values.ts";
-import { TaskId } from "../ids.ts";
 import { ChangedPlan, EditedPlan } from "../plan-changes.ts";
+import { TaskId } from "../task.ts";
 
 const GivenDecision = z
   .strictObject({

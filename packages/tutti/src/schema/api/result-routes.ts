@@ -3,7 +3,7 @@ import { z } from "zod";
 import { bit } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { DropReport, MergeReport, ResultDiff } from "./result-values.ts";
-import { TaskId } from "../ids.ts";
+import { TaskId } from "../task.ts";
 
 export const RESULT_ROUTES = {
   "GET /api/orchestrator/:id/diff": {

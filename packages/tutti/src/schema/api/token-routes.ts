@@ -2,12 +2,19 @@ import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done, time } from "./run-values.ts";
-import { MAX_TOKEN_DAYS, TokenName, TokenRole } from "../token-role.ts";
+import { MAX_TOKEN_DAYS, TOKEN_ROLES } from "../token-role.ts";
+
+export const TokenRoleName = z.enum(TOKEN_ROLES);
+
+/** No capitals, because some file systems ignore case. No `_`, because it ends the name within a token. */
+export const TokenName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "1 to 40 characters of a-z, 0-9 and -, without - at the start");
 
 /** A token without its secret, which is not stored. */
 const TokenRow = z.object({
   name: z.string(),
-  role: TokenRole,
+  role: TokenRoleName,
   createdAt: time,
   expiresAt: time.nullable(),
   expired: z.boolean(),
@@ -15,7 +22,7 @@ const TokenRow = z.object({
 
 const NewTokenBody = z.strictObject({
   name: TokenName,
-  role: TokenRole,
+  role: TokenRoleName,
   expiresInDays: z.number().int().min(1).max(MAX_TOKEN_DAYS).optional().describe("Default: the token does not expire."),
 });
 
@@ -24,7 +31,7 @@ export const TOKEN_ROUTES = {
     summary: "Returns the name and the role of the request's token.",
     response: z.object({
       name: z.string().nullable().describe("Null for the server's own token."),
-      role: TokenRole,
+      role: TokenRoleName,
     }),
     errors: [],
   },

@@ -1,8 +1,8 @@
 // The roles of a template and its fixed pipeline. A run whose template has `roles` is a team: each task of the pipeline is
 // done by a role, which speaks the role's protocol.
 import { z } from "zod";
-import { RESERVED_TASK_IDS, TaskId } from "../ids.ts";
-import { ModelName } from "../task.ts";
+import { RESERVED_TASK_IDS } from "../ids.ts";
+import { ModelName, TaskId } from "../task.ts";
 
 export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
 

@@ -16,7 +16,8 @@ import type { Holder } from "./holder.ts";
 import { cookieOf, digestOf, isSame } from "./token-digest.ts";
 import { asDiskError, makeFolderDurably, syncFolder } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
-import { TokenName, TokenRole } from "../../schema/token-role.ts";
+import { TokenName, TokenRoleName } from "../../schema/api/token-routes.ts";
+import type { TokenRole } from "../../schema/token-role.ts";
 import { writeWholeFile } from "../../template/files/write-file.ts";
 
 const OWNER_ONLY = 0o600;
@@ -25,7 +26,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 const TokenFile = z.strictObject({
-  role: TokenRole,
+  role: TokenRoleName,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
   /** Digests of the token and of the cookie derived from it. */
