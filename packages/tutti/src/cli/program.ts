@@ -151,6 +151,7 @@ export function createProgram(runner: Runner): Command {
       "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)",
     )
     .option("--leave-running", "Keep the agents running when the server ends")
+    .option("--database-url <url>", "Keep the runs in a PostgreSQL database, which several servers can share")
     .action(action(() => import("./setup/serve.ts"), "serve"));
   examples(
     serve,

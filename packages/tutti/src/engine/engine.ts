@@ -353,9 +353,19 @@ export class Engine {
   }
 
   #waitingFor(itemId: string): Live {
-    const found = this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId));
-    if (!found) throw noSuchItem(itemId);
-    return this.#runs.live(found.id);
+    const id = this.runOfItem(itemId);
+    if (id === null) throw noSuchItem(itemId);
+    return this.#runs.live(id);
+  }
+
+  /** The run that an inbox item belongs to. */
+  runOfItem(itemId: string): string | null {
+    return this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId))?.id ?? null;
+  }
+
+  /** Whether another server of a shared store carries on the run. Commands for the run are then rejected here. */
+  isForeign(id: string): boolean {
+    return this.#runs.isForeign(id);
   }
 
   get(id: string): Run | null {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { openHeldStore } from "./held-store.ts";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
 import type { OpenEngine } from "./open-engine.ts";
@@ -52,6 +53,8 @@ export interface ServiceOptions extends PortOptions {
 
 export interface LocalServerOptions extends LocalOptions, ServiceOptions {
   token?: string;
+  /** The PostgreSQL database that holds the log, for several servers. Without it the log is in the data folder. */
+  databaseUrl?: string | undefined;
 }
 
 export type ServableEngine = Pick<OpenEngine, "engine" | "templates" | "templateLog">;
@@ -73,7 +76,9 @@ export interface LocalServer extends Omit<ServedEngine, "close"> {
 /** Opens the engine of a folder and serves it with `serveEngine`. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
-  const local = openObservedEngine({ ...options, ...(folders && { mayUse: allowedFolders(folders).check }) });
+  const held =
+    options.databaseUrl === undefined ? undefined : await openHeldStore(options.dataDir, options.databaseUrl);
+  const local = openObservedEngine({ ...options, held, ...(folders && { mayUse: allowedFolders(folders).check }) });
   const { engine, trusted, log } = local;
   if (options.log) logEngine(log, engine);
   try {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder, readToken } from "./data-folder.ts";
+import type { HeldStore } from "./held-store.ts";
 import { maskOf, openHost, checkRunner, runHook, sandboxMode, secretsOf, type HostOptions } from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
@@ -40,6 +41,8 @@ const MEMORY_PER_WORKER = 300 * 1024 * 1024;
 export interface EngineSetup extends HostOptions {
   /** The data folder. With null the log is in memory only. */
   dataDir: string | null;
+  /** The log in a database, and the lock of the data folder. Without it the log is in the data folder. */
+  held?: HeldStore | undefined;
   /** Runs the sessions; by default they run under keepers on this machine. */
   sessionHost?: SessionHost | undefined;
   /** A session controller that runs the sessions instead of `sessionHost`, and how they are polled. */
@@ -74,7 +77,7 @@ export interface OpenEngine {
 export function openEngine(setup: EngineSetup): OpenEngine {
   const isStored = setup.dataDir !== null;
   const dataDir = openDataFolder(setup.dataDir ?? mkdtempSync(join(tmpdir(), "tutti-engine-")));
-  const lock = lockFolder(dataDir, identify(process.pid)!);
+  const lock = setup.held?.lock ?? lockFolder(dataDir, identify(process.pid)!);
   const release = () => {
     lock.release();
     if (!isStored) rmSync(dataDir, { recursive: true, force: true });
@@ -87,10 +90,10 @@ export function openEngine(setup: EngineSetup): OpenEngine {
     const templateLog: TemplateLog = new TemplateLog(() => engine);
     const templates = openTemplates(dataDir, (event) => templateLog.record(event));
     const { sessions, polled, reach } = openSessions(dataDir, setup, world, () => engine.list());
-    const sqlite = isStored ? openSqliteStore(join(dataDir, "tutti.db")) : null;
+    const durable = setup.held?.store ?? (isStored ? openSqliteStore(join(dataDir, "tutti.db")) : null);
     const engine: Engine = Engine.open({
-      store: sqlite ?? new MemoryStore(),
-      ...(sqlite && { snapshots: sqlite.snapshots }),
+      store: durable ?? new MemoryStore(),
+      ...(durable && { snapshots: durable.snapshots }),
       sessions,
       workspaces: createGitWorkspaces({
         folder: join(dataDir, "worktrees"),
@@ -119,6 +122,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
     };
     return { engine, sessions, polled, templates, templateLog, trusted, close };
   } catch (error) {
+    void setup.held?.store.close();
     release();
     throw error;
   }

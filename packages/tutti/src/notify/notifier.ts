@@ -21,6 +21,8 @@ export interface NotifiedRuns {
   events(options: { run?: string; after: number; limit?: number }): StoredEvent[];
   get(id: string): Run | null;
   lastSeq(): number;
+  /** Whether another server carries on the run and notifies about it. */
+  isForeign?(id: string): boolean;
   subscribe(listener: (event: StoredEvent, run: Run | null) => void): () => void;
 }
 
@@ -105,7 +107,8 @@ export function openNotifier(options: NotifierOptions): Notifier {
   }
 
   function enqueue(event: StoredEvent, run: Run | null, receivers: readonly TargetQueue[], ageMs = 0): void {
-    const notification = event.run === null ? null : notificationOf(event, run, mask);
+    if (event.run === null || runs.isForeign?.(event.run)) return;
+    const notification = notificationOf(event, run, mask);
     if (notification === null || !on.includes(notification.kind)) return;
     const since = world.mono() - ageMs;
     for (const queue of receivers) queue.push({ notification, seq: event.seq, since });

@@ -71,8 +71,10 @@ export const ERRORS = {
   out_of_memory: { status: 500, exit: 4, retryable: true },
   too_many_files: { status: 500, exit: 4, retryable: true },
   storage_failed: { status: 500, exit: 1, retryable: true },
-  // Fences of the log: an append at a wrong position, and an append by an engine that another one has replaced.
+  // Fences of the log: an append at a wrong position, to a run that another server carries on, and by an engine that
+  // another one has replaced.
   append_conflict: { status: 500, exit: 1, retryable: false },
+  run_moved: { status: 409, exit: 4, retryable: true },
   stale_epoch: { status: 500, exit: 1, retryable: false },
   engine_stopped: { status: 500, exit: 1, retryable: true },
   internal: { status: 500, exit: 1, retryable: false },

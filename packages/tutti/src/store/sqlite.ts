@@ -6,8 +6,8 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
 import type { StateSnapshot, Snapshots } from "./snapshots.ts";
 import {
+  encodeData,
   eventsOf,
-  notEncodable,
   outOfPlace,
   removedEvent,
   type EventBatch,
@@ -27,7 +27,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-interface Row {
+export interface EventRow {
   seq: number;
   run: string;
   run_seq: number;
@@ -126,7 +126,7 @@ class SqliteStore implements Store {
       const last = (this.#lastOfRun.get(run ?? "")?.["last"] as number | null) ?? 0;
       if (last !== expected) return () => reject(outOfPlace(run ?? "", expected));
       const events = eventsOf(batch);
-      const encoded = encode(events);
+      const encoded = encodeData(events);
       // Other appends share the transaction, so an event without a JSON form must fail alone.
       if (encoded instanceof TuttiError) return () => reject(encoded);
       const stored = this.#write(run, expected, events, encoded);
@@ -245,15 +245,19 @@ export const QUERIES = {
   lastOfRun: "SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0",
 };
 
-function readerOf(db: DatabaseSync): LogReader {
+export function readerOf(db: DatabaseSync): LogReader {
   const last = db.prepare("SELECT max(seq) AS last FROM events");
-  const rows = (query: string, { before, limit = -1, maxBytes }: EventQuery, ...bounds: (string | number)[]): Row[] => {
+  const rows = (
+    query: string,
+    { before, limit = -1, maxBytes }: EventQuery,
+    ...bounds: (string | number)[]
+  ): EventRow[] => {
     const way = before === undefined ? "" : "DESC";
     const statement = db.prepare(`${query} ${way} LIMIT ?`);
     const found =
       maxBytes === undefined
-        ? (statement.all(...bounds, limit) as unknown as Row[])
-        : takeBytes(statement.iterate(...bounds, limit) as unknown as Iterable<Row>, maxBytes);
+        ? (statement.all(...bounds, limit) as unknown as EventRow[])
+        : takeBytes(statement.iterate(...bounds, limit) as unknown as Iterable<EventRow>, maxBytes);
     return before === undefined ? found : found.toReversed();
   };
   /** Counts the run's events up to `seq`. `seq` and `run_seq` grow together, so a binary search finds it. */
@@ -270,7 +274,7 @@ function readerOf(db: DatabaseSync): LogReader {
     }
     return low;
   };
-  const select = (options: EventQuery): Row[] => {
+  const select = (options: EventQuery): EventRow[] => {
     const { run, after = 0, before = END } = options;
     if (run === undefined) return rows(QUERIES.all, options, after, before);
     const of = run ?? "";
@@ -290,7 +294,7 @@ function readerOf(db: DatabaseSync): LogReader {
 }
 
 /** Saves go into the next transaction. The snapshot of a run that was removed meanwhile is dropped. */
-function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snapshots {
+export function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snapshots {
   const columns = "run, run_seq AS runSeq, seq, fold, over, summary";
   const from = (row: Record<string, unknown>) => ({ ...row, over: row["over"] === 1 });
   return {
@@ -317,8 +321,8 @@ function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snap
   };
 }
 
-function takeBytes(rows: Iterable<Row>, maxBytes: number): Row[] {
-  const taken: Row[] = [];
+function takeBytes(rows: Iterable<EventRow>, maxBytes: number): EventRow[] {
+  const taken: EventRow[] = [];
   let bytes = 0;
   for (const row of rows) {
     taken.push(row);
@@ -328,20 +332,12 @@ function takeBytes(rows: Iterable<Row>, maxBytes: number): Row[] {
   return taken;
 }
 
-function encode(events: readonly NewEvent[]): string[] | TuttiError {
-  try {
-    return events.map(({ data }) => JSON.stringify(data));
-  } catch (error) {
-    return notEncodable(error);
-  }
-}
-
-function toEvent(row: Row): StoredEvent {
+export function toEvent(row: EventRow): StoredEvent {
   if (row.type === REMOVED) return removedEvent(row.seq, row.at);
   return { ...toPlace(row), data: readData(row.type, row.version ?? 1, JSON.parse(row.data)) } as StoredEvent;
 }
 
-const toPlace = ({ seq, run, run_seq, type, at }: Row) => ({
+const toPlace = ({ seq, run, run_seq, type, at }: EventRow) => ({
   seq,
   run: run || null,
   runSeq: run_seq,
@@ -350,7 +346,7 @@ const toPlace = ({ seq, run, run_seq, type, at }: Row) => ({
 });
 
 /** Data of an older version is read and encoded again. */
-function toRaw(row: Row): RawEvent {
+function toRaw(row: EventRow): RawEvent {
   if (row.version === EVENT_VERSION && row.type !== REMOVED) return { ...toPlace(row), data: row.data } as RawEvent;
   return encodeStored(toEvent(row));
 }
@@ -367,7 +363,7 @@ const SQLITE_FULL = 13;
 /** SQLite's result code for a file with a journal that a reader cannot roll back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
-function attempt<T>(purpose: string, file: string, work: () => T): T {
+export function attempt<T>(purpose: string, file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

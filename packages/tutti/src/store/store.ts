@@ -38,8 +38,30 @@ export interface LogReader {
   lastSeq(): number;
 }
 
+/** Receives changes of a log that several servers share. */
+export interface LogFollower {
+  /** Events of other servers, in the order of the log, before any later append of this server resolves. */
+  appended(events: readonly StoredEvent[]): void;
+  /** Another server has removed the run. */
+  removed(run: string): void;
+  /** This server has taken over runs of a server that is gone. */
+  gained(runs: readonly string[]): void;
+  /** Another server has taken over runs of this one. */
+  lost(runs: readonly string[]): void;
+}
+
+/** The part of a store that several servers share. Each run belongs to one of them, which alone may append to it. */
+export interface SharedLog {
+  /** Whether this server carries on the run. */
+  owns(run: string): boolean;
+  /** Calls `follower` from now on. It has read everything up to `lastSeq` already. */
+  follow(follower: LogFollower): void;
+}
+
 export interface Store extends LogReader {
   readonly epoch: number;
+  /** Set if other servers write to the store too. */
+  readonly shared?: SharedLog;
   /**
    * Appends in one transaction. `expected` is the run's last `runSeq`, 0 for a new run. A null `run` is the server's
    * log. The function of a `EventBatch` is called when the transaction begins and must not throw. An append without events
@@ -72,6 +94,15 @@ export const notEncodable = (cause: unknown): TuttiError =>
     `The events cannot be encoded: ${(cause as Error).message}. Send values that are smaller or nested less deeply.`,
     { cause },
   );
+
+/** Encodes the data of each event, or returns the error for all of them. */
+export function encodeData(events: readonly NewEvent[]): string[] | TuttiError {
+  try {
+    return events.map(({ data }) => JSON.stringify(data));
+  } catch (error) {
+    return notEncodable(error);
+  }
+}
 
 /** The error for an append whose `expected` is not the run's last `runSeq`. */
 export const outOfPlace = (run: string, expected: number): TuttiError =>

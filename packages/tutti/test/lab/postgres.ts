@@ -35,10 +35,12 @@ export function findPostgres(): string | null {
   return programs() ?? (install() ? programs() : null);
 }
 
+export const hasPostgres = (): boolean => programs() !== null;
+
 /** Skips the test without PostgreSQL, with a reason; in CI it fails. */
 export function withPostgres(act: () => Promise<void>): (context: TestContext) => Promise<void> {
   return async (context) => {
-    if (programs()) return act();
+    if (hasPostgres()) return act();
     if (process.env["CI"] === "true") throw new Error(NO_POSTGRES);
     return context.skip(NO_POSTGRES);
   };

@@ -4,7 +4,7 @@ import type { NewEvent, Store } from "../../src/store/store.ts";
 
 export interface StoreUnderTest {
   /** Opens the same storage again without closing the open store, as a process after a crash would. */
-  open(): Store;
+  open(): Store | Promise<Store>;
   cleanUp(): void;
 }
 
@@ -14,17 +14,17 @@ export const told = (text: string, timestamp = 1): NewEvent => ({
   timestamp,
 });
 
-export function storeConformance(name: string, make: () => StoreUnderTest): void {
+export function storeConformance(name: string, make: () => StoreUnderTest | Promise<StoreUnderTest>): void {
   describe(`the ${name} store`, () => {
     let subject: StoreUnderTest;
     const stores: Store[] = [];
-    const open = (): Store => {
-      const store = subject.open();
+    const open = async (): Promise<Store> => {
+      const store = await subject.open();
       stores.push(store);
       return store;
     };
-    const fresh = (): Store => {
-      subject = make();
+    const fresh = async (): Promise<Store> => {
+      subject = await make();
       return open();
     };
     afterEach(async () => {
@@ -33,7 +33,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("reads events in append order, numbered over the store and within each run", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("1"), told("2", 7)]);
       await store.append("b", 0, () => [told("3")]);
       expect(await store.append("b", 1, () => [])).toEqual([]);
@@ -56,7 +56,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("ends a page with the event that fills it, forwards and backwards, and reads the same events raw", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("x".repeat(500)), told("y".repeat(500)), told("z".repeat(500))]);
       const seqs = (query: object) => store.read(query).map(({ seq }) => seq);
       expect([1, 600, 700, 5000].map((maxBytes) => seqs({ maxBytes }).length)).toEqual([1, 2, 2, 3]);
@@ -69,7 +69,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("rejects events that have no JSON form, alone, and goes on", async () => {
-      const store = fresh();
+      const store = await fresh();
       let deep: unknown = {};
       for (let i = 0; i < 20_000; i++) deep = { deep };
       const event = told("1");
@@ -88,7 +88,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("reads a run in pages, forwards and backwards, with other events in between", async () => {
-      const store = fresh();
+      const store = await fresh();
       const next: Record<string, number> = {};
       const append = async (run: string | null, count: number) => {
         const at = (next[`${run}`] ??= 0);
@@ -122,13 +122,13 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("returns from an append exactly what it stored", async () => {
-      const store = fresh();
+      const store = await fresh();
       const stored = await store.append("a", 0, [told("1"), told("2")]);
       expect(stored).toEqual(store.read({}));
     });
 
     it("rejects an append with a wrong `expected`, and stores none of its events", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("1")]);
       for (const expected of [0, 2]) {
         await expect(store.append("a", expected, [told("x"), told("y")])).rejects.toMatchObject({
@@ -142,7 +142,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("accepts one of two concurrent appends with the same `expected` and rejects the other", async () => {
-      const store = fresh();
+      const store = await fresh();
       const results = await Promise.allSettled([
         store.append("a", 0, [told("1")]),
         store.append("a", 0, [told("2")]),
@@ -156,7 +156,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("numbers the events of many concurrent writers without a gap", async () => {
-      const store = fresh();
+      const store = await fresh();
       const write = async (run: string) => {
         for (let i = 0; i < 25; i++) await store.append(run, i, [told(`${i}`)]);
       };
@@ -170,18 +170,18 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("keeps everything over a restart, and continues the numbering", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("ä \u0000 \u2028 🎭")]);
       await store.close();
-      const again = open();
+      const again = await open();
       expect(again.read({})).toMatchObject([{ seq: 1, data: { taskId: "ä \u0000 \u2028 🎭" } }]);
       expect(await again.append("a", 1, [told("2")])).toMatchObject([{ seq: 2, runSeq: 2 }]);
     });
 
     it("rejects appends of a writer after a newer one has opened the store", async () => {
-      const old = fresh();
+      const old = await fresh();
       await old.append("a", 0, [told("1")]);
-      const young = open();
+      const young = await open();
       expect(young.epoch).toBe(old.epoch + 1);
       await expect(old.append("a", 1, [told("late")])).rejects.toMatchObject({ code: "stale_epoch" });
       await young.append("a", 1, [told("2")]);
@@ -198,7 +198,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("removes a run for good, and keeps each of its events as an empty entry", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("1"), told("2")]);
       await store.append("b", 0, [told("3")]);
       await store.append(null, 0, [told("4")]);
@@ -216,11 +216,11 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.runs()).toEqual(["b"]);
       expect(store.lastSeq()).toBe(5);
       await store.close();
-      expect(open().read({})).toEqual(expected);
+      expect((await open()).read({})).toEqual(expected);
     });
 
     it("restarts the numbering for the id of a removed run, and continues the server's log", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append("a", 0, [told("1")]);
       await store.remove("a", { timestamp: 2 });
       await expect(store.append("a", 1, [told("late")])).rejects.toMatchObject({ code: "append_conflict" });
@@ -245,7 +245,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("removes events appended before the removal, not those appended after it", async () => {
-      const store = fresh();
+      const store = await fresh();
       const appended = store.append("a", 0, [told("1")]);
       const removal = store.remove("a", { timestamp: 2 });
       const anew = store.append("a", 0, [told("2")]);
@@ -258,7 +258,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("ignores the removal of an unknown run, and never removes the server's log", async () => {
-      const store = fresh();
+      const store = await fresh();
       await store.append(null, 0, [told("1")]);
       await store.append("a", 0, [told("2")]);
       for (const run of ["b", "", "null"]) await store.remove(run, { timestamp: 3 });
@@ -267,9 +267,9 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("rejects removals of a writer that was replaced or is closed", async () => {
-      const old = fresh();
+      const old = await fresh();
       await old.append("a", 0, [told("1")]);
-      const young = open();
+      const young = await open();
       await expect(old.remove("a", { timestamp: 2 })).rejects.toMatchObject({ code: "stale_epoch" });
       await old.close();
       await expect(old.remove("a", { timestamp: 2 })).rejects.toMatchObject({ code: "engine_stopped" });
@@ -277,7 +277,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
     });
 
     it("completes pending appends when it is closed, and rejects later ones", async () => {
-      const store = fresh();
+      const store = await fresh();
       const pending = store.append("a", 0, [told("1")]);
       await store.close();
       await expect(pending).resolves.toHaveLength(1);

@@ -51,7 +51,8 @@ export async function serveFolder(
 
 async function openServer(options: LocalServerOptions, leaveRunning: boolean): Promise<OpenedServer> {
   const address = new EngineAddress(options.dataDir);
-  if (await address.answers()) {
+  // The engine of another command has its log in the data folder.
+  if (options.databaseUrl === undefined && (await address.answers())) {
     const { host, port, orFreePort, token, rateLimit, folders, retainDays, sandbox } = options;
     if (sandbox !== undefined)
       throw new TuttiError(

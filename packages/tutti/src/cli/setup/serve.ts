@@ -22,6 +22,7 @@ export interface ServeFlags {
   retainDays?: string;
   leaveRunning?: boolean;
   sandbox?: string;
+  databaseUrl?: string;
 }
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
@@ -47,6 +48,7 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
       ]),
     ),
     ...(token === undefined ? {} : { token }),
+    ...(flags.databaseUrl === undefined ? {} : { databaseUrl: flags.databaseUrl }),
     ...(flags.rateLimit === undefined
       ? {}
       : { rateLimit: { perMinute: readNumber("--rate-limit", flags.rateLimit, 1, 1_000_000) } }),

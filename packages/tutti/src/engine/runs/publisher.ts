@@ -20,20 +20,19 @@ export interface PublisherOptions {
 export class Publisher {
   readonly serverLog: ServerLog;
   readonly #listeners = new Set<Listener>();
+  readonly #onServerEvents: (events: StoredEvent[]) => void;
   readonly #halt = Promise.withResolvers<never>();
 
   constructor({ store, world, onServerEvents, failed }: PublisherOptions) {
-    this.serverLog = new ServerLog({
-      store,
-      world,
-      published: (events) => {
-        onServerEvents(events);
-        this.publish(events, null);
-      },
-      failed,
-    });
+    this.#onServerEvents = onServerEvents;
+    this.serverLog = new ServerLog({ store, world, published: (events) => this.publishServerEvents(events), failed });
     // Without a caller that waits for `halted`, the rejection would be reported as unhandled.
     this.#halt.promise.catch(() => {});
+  }
+
+  publishServerEvents(events: StoredEvent[]): void {
+    this.#onServerEvents(events);
+    this.publish(events, null);
   }
 
   publish(events: StoredEvent[], run: Run | null): void {

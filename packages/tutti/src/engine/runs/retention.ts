@@ -42,8 +42,8 @@ async function trim({ engine, rules, world, failed }: RetentionOptions, signal: 
     if (signal.aborted) return;
     const options = { archiveWorkers: false, removeState: true, onlyEnded: true, freeWork: true };
     await engine.cleanup(id, options).catch((error: unknown) => {
-      // The run was reopened, or another caller has removed it.
-      const isFine = error instanceof TuttiError && ["wrong_state", "run_not_found"].includes(error.code);
+      // The run was reopened, another caller has removed it, or another server carries it on and removes it.
+      const isFine = error instanceof TuttiError && ["wrong_state", "run_not_found", "run_moved"].includes(error.code);
       if (!isFine && !signal.aborted) failed(error);
     });
     await world.sleep(PAUSE_MS, signal, true);

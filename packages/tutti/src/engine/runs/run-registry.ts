@@ -1,9 +1,11 @@
-// Holds every run of the data folder. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`,
-// which acts for it. A finished run is in `FinishedRuns`.
+// Holds every run of the store. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`, which acts for
+// it. A finished run is in `FinishedRuns`. In a store that several servers share, the open runs of the others are in
+// `ForeignRuns`.
 //
 // Invariants
 // 1. Runs are opened, finished and removed only here.
-// 2. If the store fails, `#fail` halts every writer and the publisher together.
+// 2. If the store fails, `#fail` halts every writer and the publisher together. A run that another server has taken over
+//    fails alone.
 import { ClockWatch } from "../clock-watch.ts";
 import type { EngineOptions } from "../engine.ts";
 import { historyOf } from "./history.ts";
@@ -13,6 +15,7 @@ import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } f
 import { openMailbox } from "../mailboxes/run-mailbox.ts";
 import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
+import { ForeignRuns } from "./foreign-runs.ts";
 import { RunWriter } from "../run-writer.ts";
 import { NO_CHECKS } from "../sessions/run-checks.ts";
 import { NO_VAULT, sealCommand, type Vault } from "../seal-command.ts";
@@ -52,6 +55,9 @@ export class RunRegistry {
 
   readonly #vault: Vault;
   readonly #finished: FinishedRuns;
+  readonly #foreign: ForeignRuns;
+  /** Set by `activateAll`: from then on, runs that this server takes over are continued at once. */
+  #continuesAll = false;
   readonly #slots: Slots;
   readonly #hooks: HookRunner;
   readonly #clock: ClockWatch;
@@ -62,6 +68,7 @@ export class RunRegistry {
     this.#options = options;
     this.#vault = options.vault ?? NO_VAULT;
     this.#finished = new FinishedRuns(options.store, options.snapshots ?? null);
+    this.#foreign = new ForeignRuns(this.#finished);
     this.#slots = new Slots(
       options,
       (next) => activeAgents(this.#atWork(next?.id), options.world.now(), next),
@@ -92,7 +99,61 @@ export class RunRegistry {
   }
 
   open(): void {
-    for (const run of this.#finished.open()) this.#keep(this.#make(run.id, run));
+    for (const run of this.#finished.open()) {
+      if (this.#owns(run.id)) this.#keep(this.#make(run.id, run));
+      else this.#foreign.put(run);
+    }
+    this.#options.store.shared?.follow({
+      appended: (events) => this.#followOthers(events),
+      removed: (id) => this.#foreign.remove(id),
+      gained: (ids) => this.#gain(ids),
+      lost: (ids) => {
+        for (const id of ids) this.#lose(id);
+      },
+    });
+  }
+
+  /** Whether another server carries on the run. */
+  isForeign(id: string): boolean {
+    return this.#foreign.has(id) || (this.#finished.has(id) && !this.#owns(id));
+  }
+
+  #owns(id: string): boolean {
+    return this.#options.store.shared?.owns(id) ?? true;
+  }
+
+  /** Folds and publishes the events of other servers. */
+  #followOthers(events: readonly StoredEvent[]): void {
+    for (const group of groupByRun(events)) {
+      const { run: id } = group[0]!;
+      if (id === null) {
+        this.publisher.publishServerEvents(group);
+        continue;
+      }
+      // The other server has taken over the run, and this one finds out by its first event.
+      if (this.#runs.has(id)) this.#lose(id);
+      this.publisher.publish(group, this.#foreign.apply(id, group));
+    }
+  }
+
+  #gain(ids: readonly string[]): void {
+    for (const id of ids) {
+      const run = this.#foreign.take(id);
+      // A finished run is revived when it gets a command.
+      if (!run) continue;
+      this.#keep(this.#make(id, run));
+      if (this.#continuesAll) this.activate(id).catch(() => {});
+    }
+  }
+
+  /** Another server carries on the run. Its sessions here are ended, because their results would count for nothing. */
+  #lose(id: string): void {
+    const live = this.#runs.get(id);
+    if (!live) return;
+    live.writer.halt(carriedOnElsewhere(id));
+    this.#drop(live);
+    this.#foreign.put(live.writer.run);
+    live.reconciler.leave(true).catch(() => {});
   }
 
   async activate(id: string): Promise<Run> {
@@ -109,7 +170,8 @@ export class RunRegistry {
   /** Every run claims its slots before the first one begins, so that none takes the slot of another. */
   async activateAll(): Promise<void> {
     this.subSessions.monitor.wake();
-    const open = this.summaries().filter(({ released }) => !released);
+    this.#continuesAll = true;
+    const open = this.summaries().filter(({ id, released }) => !released && this.#owns(id));
     await Promise.all(open.map(({ id }) => this.activate(id)));
   }
 
@@ -149,7 +211,10 @@ export class RunRegistry {
 
   #make(id: string, run: Run | null): Live {
     const { store, sessions, workspaces, world } = this.#options;
-    const failed = (error: unknown) => this.#fail(error);
+    const failed = (error: unknown) => {
+      if (asTuttiError(error).code === "run_moved") this.#lose(id);
+      else this.#fail(error);
+    };
     const writer = new RunWriter({
       id,
       run,
@@ -219,6 +284,7 @@ export class RunRegistry {
     this.assertRunning();
     const live = this.#runs.get(id);
     if (live) return live;
+    if (this.isForeign(id)) throw carriedOnElsewhere(id);
     const run = this.#finished.get(id);
     if (!run) throw runNotFound(id);
     const revived = this.#make(id, run);
@@ -316,12 +382,14 @@ export class RunRegistry {
   }
 
   get(id: string): Run | null {
-    return this.#runs.get(id)?.writer.run ?? this.#finished.get(id);
+    return this.#runs.get(id)?.writer.run ?? this.#foreign.get(id) ?? this.#finished.get(id);
   }
 
   summaries(): RunSummary[] {
     const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
-    return [...this.#finished.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
+    return [...this.#finished.summaries(), ...this.#foreign.summaries(), ...live].toSorted(
+      (a, b) => a.createdAt - b.createdAt,
+    );
   }
 
   list(): Run[] {
@@ -357,6 +425,21 @@ export class RunRegistry {
 
 const runNotFound = (id: string): TuttiError =>
   new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+
+const carriedOnElsewhere = (id: string): TuttiError =>
+  new TuttiError("run_moved", `Run "${id}" is carried on by another server. Repeat the command.`);
+
+/** Splits events into groups of neighbours that belong to the same run. Removed events belong to none and are left out. */
+function groupByRun(events: readonly StoredEvent[]): StoredEvent[][] {
+  const groups: StoredEvent[][] = [];
+  for (const event of events) {
+    if (event.runSeq === 0) continue;
+    const last = groups.at(-1);
+    if (last?.[0]!.run === event.run) last.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+}
 
 const FREES_A_SLOT = new Set<StoredEvent["type"]>([
   "worker:completed",

@@ -1,6 +1,6 @@
 // The log of events that belong to no run: templates, sub-sessions, schedules. It shares the sequence of the runs, and
 // events are published only after they are on disk.
-import type { TuttiError } from "../../schema/error.ts";
+import { asTuttiError, type TuttiError } from "../../schema/error.ts";
 import type { RunEvent, StoredEvent } from "../../schema/event.ts";
 import type { Store } from "../../store/store.ts";
 import type { World } from "../../world.ts";
@@ -44,15 +44,22 @@ export class ServerLog {
   async #append(events: readonly RunEvent[]): Promise<StoredEvent[]> {
     if (this.#halted) throw this.#halted;
     const { store, world, published, failed } = this.#options;
-    this.#last ??= this.read().at(-1)?.runSeq ?? 0;
     const timestamp = world.now();
     const timed = events.map((event) => ({ ...event, timestamp }));
-    const stored = await store.append(null, this.#last, timed).catch((error: unknown) => {
-      failed(error);
-      throw error;
-    });
-    this.#last += stored.length;
-    published(stored);
-    return stored;
+    for (;;) {
+      this.#last ??= store.read({ run: null, before: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.runSeq ?? 0;
+      try {
+        const stored = await store.append(null, this.#last, timed);
+        this.#last += stored.length;
+        published(stored);
+        return stored;
+      } catch (error) {
+        this.#last = null;
+        // All servers of a shared store append to this log, and another one was first.
+        if (store.shared && asTuttiError(error).code === "append_conflict") continue;
+        failed(error);
+        throw error;
+      }
+    }
   }
 }

@@ -3,10 +3,10 @@ import { TuttiError } from "../../schema/error.ts";
 
 /** SQLSTATE codes and classes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNREACHABLE =
-  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|57P0[1235]|53300)$/;
+  /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|25P03|57P0[1235]|53300|database_unreachable)$/;
 /** `pg` reports a connection that ends during a query, and a connection attempt that takes too long, without a code. */
 const LOST_CONNECTION =
-  /Connection terminated|timeout expired|timeout exceeded|Client has encountered a connection error|not queryable/;
+  /Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client has encountered a connection error|not queryable/;
 const LOGIN_REFUSED = /^28...$/;
 const PERMISSION_DENIED = "42501";
 const NO_SUCH_DATABASE = "3D000";

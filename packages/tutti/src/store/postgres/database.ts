@@ -7,8 +7,8 @@ import { TuttiError } from "../../schema/error.ts";
 /** PostgreSQL's type number of `bigint`, which `pg` returns as text by default. */
 const INT8 = 20;
 const CONNECT_MS = 5000;
-/** A network that is cut off drops packets without an error; the socket must notice it by itself. */
-const KEEP_ALIVE_MS = 2000;
+/** A network that is cut off drops packets without an error, so every query has a limit. */
+const QUERY_MS = 10_000;
 
 export interface Database {
   readonly pool: Pool;
@@ -38,8 +38,8 @@ export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: 
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   };
   let pool: Pool;

@@ -1,15 +1,16 @@
 // The log. `log` has one row; every writer locks it, so that `seq` has no gap and commits are in the order of `seq`.
 //
-// `runs` names the only server that may append to a run. The row with the empty name is the log of all servers.
+// `epoch` counts the servers that were ever opened. `runs` names the only server that may append to a run. The row with the empty name is the log of all servers.
 // `servers` has one row for each data folder: `epoch` fences an earlier process of the same folder, `beat` changes
 // while the server lives, and `batch` is its last committed write, which resolves a lost acknowledgement.
-// `removals` lets a replica find runs whose events were emptied behind its position.
+// `removals` lets a replica find runs whose events were emptied behind its position: those of `run` up to `seq`.
 export const log = `
   CREATE TABLE tutti.log (
-    id   uuid   NOT NULL DEFAULT gen_random_uuid(),
-    seq  bigint NOT NULL
+    id    uuid   NOT NULL DEFAULT gen_random_uuid(),
+    seq   bigint NOT NULL,
+    epoch bigint NOT NULL
   );
-  INSERT INTO tutti.log (seq) VALUES (0);
+  INSERT INTO tutti.log (seq, epoch) VALUES (0, 0);
   CREATE TABLE tutti.events (
     seq     bigint  PRIMARY KEY,
     run     text    NOT NULL,
@@ -31,10 +32,12 @@ export const log = `
     last   bigint NOT NULL,
     server text
   );
+  CREATE INDEX runs_of_server ON tutti.runs (server);
   INSERT INTO tutti.runs (run, last) VALUES ('', 0);
   CREATE TABLE tutti.removals (
     n   bigint PRIMARY KEY,
     run text   NOT NULL,
-    at  bigint NOT NULL
+    at  bigint NOT NULL,
+    seq bigint NOT NULL
   );
 `;

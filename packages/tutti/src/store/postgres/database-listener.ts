@@ -1,0 +1,58 @@
+// One connection that receives notifications. It is opened again whenever it is lost.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import type { Database } from "./database.ts";
+
+const RETRY_MS = 500;
+
+export interface ListenerOptions {
+  database: Database;
+  /** What to do with the payload of a notification, by channel. */
+  channels: Readonly<Record<string, (payload: string) => void>>;
+  /** Called after every connect: notifications that were sent before are lost. */
+  connected: () => void;
+}
+
+export class DatabaseListener {
+  readonly #options: ListenerOptions;
+  #client: Client | null = null;
+  #closed = false;
+
+  private constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: ListenerOptions): Promise<DatabaseListener> {
+    const listener = new DatabaseListener(options);
+    await listener.#connect();
+    return listener;
+  }
+
+  async #connect(): Promise<void> {
+    const { database, channels, connected } = this.#options;
+    const client = await database.connect();
+    try {
+      client.on("notification", ({ channel, payload = "" }) => channels[channel]?.(payload));
+      for (const channel of Object.keys(channels)) await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+    if (this.#closed) return client.end();
+    client.on("end", () => void this.#reconnect());
+    this.#client = client;
+    connected();
+  }
+
+  async #reconnect(): Promise<void> {
+    this.#client = null;
+    while (!this.#closed && this.#client === null) {
+      await this.#connect().catch(() => sleep(RETRY_MS));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#client?.end().catch(() => {});
+  }
+}

@@ -1,0 +1,554 @@
+// Stores the log in PostgreSQL, for several servers at once. Reads come from a `Replica` in the data folder.
+//
+// Invariants
+// 1. Every write locks the row of `tutti.log` first. So `seq` has no gap, and events are committed in its order.
+// 2. A run is written by one server only, which `tutti.runs` names. Another server's append fails with `run_moved`.
+// 3. An append resolves after the replica contains it, and after `LogFollower` received every earlier event of others.
+// 4. A server whose `beat` stays the same is gone. One of the others takes over its runs, and it finds out when it is back.
+// 5. A lost connection fails no append: the write is repeated, unless `tutti.servers.batch` shows that it was committed.
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PoolClient, QueryResult } from "pg";
+import { openDatabase, type Database } from "./database.ts";
+import { databaseError, isConnectionLoss } from "./database-error.ts";
+import { DatabaseListener } from "./database-listener.ts";
+import { migrateDatabase } from "./migrate.ts";
+import { Replica, type Removal } from "./replica.ts";
+import { BEAT_MS, GONE, ServerWatch, type ServerBeat } from "./server-watch.ts";
+import type { Snapshots } from "../snapshots.ts";
+import { toEvent, type EventRow } from "../sqlite.ts";
+import {
+  encodeData,
+  eventsOf,
+  outOfPlace,
+  removedEvent,
+  type EventBatch,
+  type EventQuery,
+  type LogFollower,
+  type NewEvent,
+  type SharedLog,
+  type Store,
+} from "../store.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { RawEvent, StoredEvent } from "../../schema/event.ts";
+import { EVENT_VERSION } from "../../schema/upcast.ts";
+
+/**
+ * Called in the transaction of every append, after its events are inserted. What it writes with `client` is committed together
+ * with the events. It is called again if the transaction has to be repeated.
+ */
+export type AppendExtension = (client: PoolClient, events: readonly StoredEvent[]) => Promise<void>;
+
+export interface PostgresOptions {
+  /** The address of the database. */
+  url: string;
+  /** The file of the replica, which also identifies this server. */
+  replica: string;
+}
+
+/** Throws `usage`, `packages_missing`, `database_unreachable` or `database_refused`; see `openDatabase`. */
+export async function openPostgresStore({ url, replica: file }: PostgresOptions): Promise<PostgresStore> {
+  const database = await openDatabase({ url });
+  try {
+    await migrateDatabase(database);
+    return await PostgresStore.open(database, file);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** A write that waits for the next transaction. */
+interface PendingWrite {
+  run: string;
+  /** Writes into `draft`, and returns a callback that answers the caller after the commit. */
+  write(draft: Draft): () => void;
+  reject(error: unknown): void;
+}
+
+interface RunRow {
+  run: string;
+  last: number;
+  server: string | null;
+}
+
+/** The changes of one transaction. */
+interface Draft {
+  seq: number;
+  runs: Map<string, RunRow>;
+  events: EventRow[];
+  stored: StoredEvent[];
+  removals: Removal[];
+  nextRemoval: number;
+}
+
+/** A transaction that was sent, and what follows once it is known to be committed. */
+interface SentBatch {
+  number: number;
+  writes: PendingWrite[];
+  draft: Draft | null;
+  answers: (() => void)[];
+}
+
+const CHANNEL = "tutti_log";
+const PAGE = 500;
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2000;
+/** A server that is frozen or cut off in a transaction must not block the others for longer. */
+const HELD_LOCK_MS = 5000;
+
+export class PostgresStore implements Store, SharedLog {
+  readonly shared = this;
+  readonly epoch: number;
+  readonly server: string;
+  readonly database: Database;
+  readonly #replica: Replica;
+  #owned = new Set<string>();
+  readonly #watch = new ServerWatch();
+  #observedAt = 0;
+  #follower: LogFollower | null = null;
+  #extension: AppendExtension | null = null;
+  #pending: PendingWrite[] = [];
+  #working: Promise<void> | null = null;
+  /** The newest position that a notification named. */
+  #known = { seq: 0, removals: 0 };
+  #batch = 0;
+  #listener: DatabaseListener | null = null;
+  #nextBeat: NodeJS.Timeout | null = null;
+  #beating: Promise<void> | null = null;
+  #broken: TuttiError | null = null;
+  #closing = false;
+
+  private constructor(database: Database, replica: Replica, server: string, epoch: number) {
+    this.database = database;
+    this.#replica = replica;
+    this.server = server;
+    this.epoch = epoch;
+  }
+
+  /** Begins a new epoch for this server, copies the missing events, and listens for more. */
+  static async open(database: Database, file: string): Promise<PostgresStore> {
+    let replica = new Replica(file);
+    try {
+      const { rows } = await database.pool.query<{ id: string; seq: number }>("SELECT id, seq FROM tutti.log");
+      const { id, seq } = rows[0]!;
+      const server = replica.server ?? randomUUID();
+      // A database that was restored from a backup may lack events that the replica has.
+      if ((replica.database !== null && replica.database !== id) || replica.lastSeq() > seq) {
+        replica.delete();
+        replica = new Replica(file);
+      }
+      replica.belongTo(server, id);
+      const epoch = await beginEpoch(database, server);
+      const store = new PostgresStore(database, replica, server, epoch);
+      await store.#begin();
+      return store;
+    } catch (error) {
+      replica.close();
+      throw databaseError(error, database.place, "open the log");
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.#catchUp();
+    await this.#readOwned();
+    this.#listener = await DatabaseListener.open({
+      database: this.database,
+      channels: { [CHANNEL]: (payload) => this.#noticed(payload) },
+      connected: () => this.#beat(),
+    });
+  }
+
+  get snapshots(): Snapshots {
+    return this.#replica.snapshots;
+  }
+
+  /** Commits what `extension` writes together with each append from now on. */
+  extendAppends(extension: AppendExtension): void {
+    this.#extension = extension;
+  }
+
+  append(run: string | null, expected: number, batch: EventBatch): Promise<StoredEvent[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<StoredEvent[]>();
+    const name = run ?? "";
+    let known: { events: readonly NewEvent[]; encoded: string[] } | null = null;
+    const write = (draft: Draft): (() => void) => {
+      const row = draft.runs.get(name) ?? { run: name, last: 0, server: this.server };
+      if (name !== "" && row.server !== this.server) return () => reject(this.#moved(name));
+      if (row.last !== expected) return () => reject(outOfPlace(name, expected));
+      if (known === null) {
+        // The batch is a function with effects, so a repeated transaction must not call it again.
+        const events = eventsOf(batch);
+        const encoded = encodeData(events);
+        if (encoded instanceof TuttiError) return () => reject(encoded);
+        known = { events, encoded };
+      }
+      const stored = draftEvents(draft, row, known.events, known.encoded);
+      return () => {
+        if (name !== "" && stored.length > 0) this.#owned.add(name);
+        resolve(stored);
+      };
+    };
+    this.#enqueue({ run: name, write, reject });
+    return promise;
+  }
+
+  remove(run: string, { timestamp }: { timestamp: number }): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const write = (draft: Draft): (() => void) => {
+      const row = draft.runs.get(run);
+      if (run === "" || row === undefined) return resolve;
+      if (row.server !== this.server) return () => reject(this.#moved(run));
+      draft.removals.push({ n: draft.nextRemoval++, run, at: timestamp, seq: draft.seq });
+      draft.runs.delete(run);
+      return () => {
+        this.#owned.delete(run);
+        resolve();
+      };
+    };
+    this.#enqueue({ run, write, reject });
+    return promise;
+  }
+
+  follow(follower: LogFollower): void {
+    this.#follower = follower;
+  }
+
+  owns(run: string): boolean {
+    return this.#owned.has(run);
+  }
+
+  #moved(run: string): TuttiError {
+    return new TuttiError("run_moved", `Run "${run}" is carried on by another server. Repeat the command.`);
+  }
+
+  #enqueue(write: PendingWrite): void {
+    if (this.#broken) return write.reject(this.#broken);
+    this.#pending.push(write);
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+      if (this.#pending.length > 0) this.#wake();
+    });
+  }
+
+  /** Commits and catches up, one after the other, so that the replica grows in the order of `seq`. */
+  async #work(): Promise<void> {
+    while (this.#pending.length > 0 || this.#isBehind()) {
+      if (this.#pending.length > 0) await this.#commit();
+      else await this.#persist(() => this.#catchUp()).catch(() => {});
+    }
+  }
+
+  #isBehind(): boolean {
+    const { seq, removals } = this.#known;
+    return !this.#closing && (seq > this.#replica.lastSeq() || removals > this.#replica.removals);
+  }
+
+  async #commit(): Promise<void> {
+    const sent: SentBatch = { number: ++this.#batch, writes: [], draft: null, answers: [] };
+    try {
+      await this.#persist(() => this.#send(sent));
+      this.#replica.extend(sent.draft!.events, sent.draft!.removals);
+    } catch (error) {
+      const failure = databaseError(error, this.database.place, "write events");
+      // The replica may lack events that are committed, so nothing more may be written or read from it.
+      if (failure.code !== "disk_full") this.#broken ??= failure;
+      const writes = sent.writes.length > 0 ? sent.writes : this.#takePending();
+      for (const write of writes) write.reject(failure);
+      return;
+    }
+    for (const answer of sent.answers) answer();
+  }
+
+  #takePending(): PendingWrite[] {
+    const writes = this.#pending;
+    this.#pending = [];
+    return writes;
+  }
+
+  /** Repeats `work` until the database answers. While the store closes, one try has to do. */
+  async #persist<T>(work: () => Promise<T>): Promise<T> {
+    for (let wait = FIRST_RETRY_MS; ; wait = Math.min(wait * 2, LAST_RETRY_MS)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#closing || !isConnectionLoss(error)) throw error;
+        await sleep(wait);
+      }
+    }
+  }
+
+  async #send(sent: SentBatch): Promise<void> {
+    const client = await this.database.pool.connect();
+    let isClean = false;
+    try {
+      // The batch closes when the lock is held, so writes that arrive while it waits share the transaction.
+      const seq = await lockLog(client, "BEGIN;");
+      if (sent.writes.length === 0) sent.writes = this.#takePending();
+      const { epoch, batch, removals, runs } = await this.#readState(client, sent.writes);
+      if (epoch !== this.epoch)
+        throw new TuttiError(
+          "stale_epoch",
+          "Another process has taken over this data folder. Stop that process, then start this one again.",
+        );
+      if (batch === sent.number && sent.draft !== null) {
+        await client.query("ROLLBACK");
+        isClean = true;
+        return;
+      }
+      // Events of other servers come first. They are committed, so they stay valid if this transaction fails.
+      if (this.#replica.lastSeq() < seq || this.#replica.removals < removals) await this.#catchUp(client);
+      const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
+      sent.answers = sent.writes.map(({ write }) => write(draft));
+      await this.#insert(client, draft, sent.number);
+      sent.draft = draft;
+      await client.query("COMMIT");
+      isClean = true;
+    } finally {
+      // Destroying the connection rolls its transaction back.
+      client.release(!isClean);
+    }
+  }
+
+  async #readState(client: PoolClient, writes: readonly PendingWrite[]) {
+    const { rows } = await client.query<{ epoch: number | null; batch: number; removals: number; runs: RunRow[] }>(
+      `SELECT (SELECT epoch FROM tutti.servers WHERE id = $1) AS epoch,
+              (SELECT batch FROM tutti.servers WHERE id = $1) AS batch,
+              (SELECT coalesce(max(n), 0) FROM tutti.removals) AS removals,
+              (SELECT coalesce(json_agg(r), '[]') FROM tutti.runs r WHERE run = ANY($2)) AS runs`,
+      [this.server, [...new Set(writes.map(({ run }) => run))]],
+    );
+    const state = rows[0]!;
+    return { ...state, runs: new Map(state.runs.map((row) => [row.run, row])) };
+  }
+
+  async #insert(client: PoolClient, draft: Draft, batch: number): Promise<void> {
+    const { events, stored, removals, runs, seq } = draft;
+    if (events.length === 0 && removals.length === 0) return;
+    let next = 0;
+    for (const removal of removals) {
+      const end = events.findIndex((event) => event.seq > removal.seq);
+      const first = events.slice(next, end === -1 ? events.length : end);
+      await insertEvents(client, first);
+      next += first.length;
+      await removeRun(client, removal);
+    }
+    await insertEvents(client, events.slice(next));
+    const touched = [...new Set(events.map(({ run }) => run))].flatMap((run) => runs.get(run) ?? []);
+    await client.query(
+      `INSERT INTO tutti.runs (run, last, server)
+       SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
+       ON CONFLICT (run) DO UPDATE SET last = excluded.last`,
+      [touched.map(({ run }) => run), touched.map(({ last }) => last), touched.map(({ server }) => server)],
+    );
+    await client.query(
+      `WITH noted AS (UPDATE tutti.servers SET batch = $2 WHERE id = $3)
+       UPDATE tutti.log SET seq = $1`,
+      [seq, batch, this.server],
+    );
+    if (stored.length > 0 && this.#extension) await this.#extension(client, stored);
+    await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${seq} ${draft.nextRemoval - 1}`]);
+  }
+
+  /** Copies the events and removals that the replica lacks. */
+  async #catchUp(client: Pick<PoolClient, "query"> = this.database.pool): Promise<void> {
+    for (;;) {
+      const events = await client.query<EventRow>("SELECT * FROM tutti.events WHERE seq > $1 ORDER BY seq LIMIT $2", [
+        this.#replica.lastSeq(),
+        PAGE,
+      ]);
+      const removals = await client.query<Removal>("SELECT * FROM tutti.removals WHERE n > $1 ORDER BY n", [
+        this.#replica.removals,
+      ]);
+      if (events.rows.length > 0 || removals.rows.length > 0) this.#copy(events.rows, removals.rows);
+      if (events.rows.length < PAGE) return;
+    }
+  }
+
+  #copy(events: readonly EventRow[], removals: readonly Removal[]): void {
+    this.#replica.extend(events, removals);
+    for (const { run } of removals) this.#follower?.removed(run);
+    if (this.#follower && events.length > 0) this.#follower.appended(events.map(toEvent));
+  }
+
+  #noticed(payload: string): void {
+    const [seq = 0, removals = 0] = payload.split(" ").map(Number);
+    this.#known = { seq: Math.max(seq, this.#known.seq), removals: Math.max(removals, this.#known.removals) };
+    if (this.#isBehind()) this.#wake();
+  }
+
+  /** Shows the other servers that this one lives, finds those that are gone, and finds missed notifications. */
+  #beat(): void {
+    if (this.#nextBeat) clearTimeout(this.#nextBeat);
+    this.#beating ??= this.#observe()
+      .catch(() => {})
+      .finally(() => {
+        this.#beating = null;
+        if (!this.#closing && !this.#broken) this.#nextBeat = setTimeout(() => this.#beat(), BEAT_MS).unref();
+      });
+  }
+
+  async #observe(): Promise<void> {
+    const { rows } = await this.database.pool.query<{ previous: number | null; beats: ServerBeat[]; known: string }>(
+      `WITH own AS (SELECT id, beat FROM tutti.servers WHERE id = $1 AND epoch = $2),
+            beaten AS (UPDATE tutti.servers s SET beat = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                       FROM own WHERE s.id = own.id)
+       SELECT (SELECT beat FROM own) AS previous,
+              (SELECT coalesce(json_agg(json_build_object('id', id, 'beat', beat)), '[]')
+               FROM tutti.servers WHERE id <> $1) AS beats,
+              (SELECT seq FROM tutti.log) || ' ' || (SELECT coalesce(max(n), 0) FROM tutti.removals) AS known`,
+      [this.server, this.epoch],
+    );
+    const { previous, beats, known } = rows[0]!;
+    this.#noticed(known);
+    if (previous === GONE) await this.#readOwned();
+    // A reconnect beats at once; as an observation of the others it would come too early.
+    const now = performance.now();
+    if (now - this.#observedAt < BEAT_MS) return;
+    this.#observedAt = now;
+    const gone = this.#watch.observe(beats);
+    if (gone.length > 0 && previous !== null) await this.#takeOver(gone);
+  }
+
+  async #takeOver(gone: readonly ServerBeat[]): Promise<void> {
+    const { rows } = await this.database.pool.query<{ server: string }>(
+      "SELECT DISTINCT server FROM tutti.runs WHERE server = ANY($1)",
+      [gone.map(({ id }) => id)],
+    );
+    for (const { id, beat } of gone) {
+      if (!rows.some(({ server }) => server === id)) continue;
+      let end = 0;
+      const gained = await this.database.transaction("take over runs", async (client) => {
+        end = await lockLog(client);
+        const marked = await client.query("UPDATE tutti.servers SET beat = $3 WHERE id = $1 AND beat = $2", [
+          id,
+          beat,
+          GONE,
+        ]);
+        // The server is alive after all.
+        if (marked.rowCount === 0) return [];
+        const moved = await client.query<{ run: string }>(
+          "UPDATE tutti.runs SET server = $2 WHERE server = $1 RETURNING run",
+          [id, this.server],
+        );
+        return moved.rows.map(({ run }) => run);
+      });
+      // The last events of the server that is gone come first.
+      this.#noticed(String(end));
+      while (this.#isBehind()) {
+        this.#wake();
+        await this.#working;
+      }
+      for (const run of gained) this.#owned.add(run);
+      if (gained.length > 0) this.#follower?.gained(gained);
+    }
+  }
+
+  /** Reads the runs of this server, and reports those that it has lost. */
+  async #readOwned(): Promise<void> {
+    const { rows } = await this.database.pool.query<{ run: string }>("SELECT run FROM tutti.runs WHERE server = $1", [
+      this.server,
+    ]);
+    const owned = new Set(rows.map(({ run }) => run));
+    const lost = [...this.#owned].filter((run) => !owned.has(run));
+    this.#owned = owned;
+    if (lost.length > 0) this.#follower?.lost(lost);
+  }
+
+  read(options: EventQuery): StoredEvent[] {
+    return this.#replica.read(options);
+  }
+
+  readRaw(options: EventQuery): RawEvent[] {
+    return this.#replica.readRaw(options);
+  }
+
+  runs(): string[] {
+    return this.#replica.runs();
+  }
+
+  lastSeq(): number {
+    return this.#replica.lastSeq();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    if (this.#nextBeat) clearTimeout(this.#nextBeat);
+    await this.#beating;
+    while (this.#working) await this.#working;
+    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
+    await this.#listener?.close();
+    await this.database.pool
+      .query("UPDATE tutti.servers SET beat = $3 WHERE id = $1 AND epoch = $2", [this.server, this.epoch, GONE])
+      .catch(() => {});
+    await this.database.close();
+    this.#replica.close();
+  }
+}
+
+async function beginEpoch(database: Database, server: string): Promise<number> {
+  return database.transaction("open the log", async (client) => {
+    const { rows } = await client.query<{ epoch: number }>("UPDATE tutti.log SET epoch = epoch + 1 RETURNING epoch");
+    const { epoch } = rows[0]!;
+    await client.query(
+      `INSERT INTO tutti.servers (id, epoch, beat, batch) VALUES ($1, $2, 0, 0)
+       ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, beat = 0, batch = 0`,
+      [server, epoch],
+    );
+    return epoch;
+  });
+}
+
+/** Locks the log until the transaction ends, and returns its last `seq`. `begin` starts the transaction in the same request. */
+async function lockLog(client: PoolClient, begin = ""): Promise<number> {
+  const results = await client.query<{ seq: number }>(
+    `${begin} SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
+  );
+  // `pg` returns an array for several statements, which its types do not say.
+  return (results as unknown as QueryResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
+}
+
+/** Numbers the events and adds them to `draft`. */
+function draftEvents(
+  draft: Draft,
+  row: RunRow,
+  events: readonly NewEvent[],
+  encoded: readonly string[],
+): StoredEvent[] {
+  const run = row.run;
+  const stored = events.map((event, i) => {
+    const seq = (draft.seq += 1);
+    const runSeq = row.last + i + 1;
+    const { type, timestamp: at } = event;
+    draft.events.push({ seq, run, run_seq: runSeq, type, data: encoded[i]!, at, version: EVENT_VERSION });
+    return { ...event, seq, run: run || null, runSeq };
+  });
+  if (stored.length > 0) draft.runs.set(run, { ...row, last: row.last + stored.length });
+  draft.stored.push(...stored);
+  return stored;
+}
+
+async function insertEvents(client: PoolClient, events: readonly EventRow[]): Promise<void> {
+  if (events.length === 0) return;
+  const column = (name: keyof EventRow) => events.map((event) => event[name]);
+  await client.query(
+    `INSERT INTO tutti.events (seq, run, run_seq, type, data, at, version)
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::integer[])`,
+    [column("seq"), column("run"), column("run_seq"), column("type"), column("data"), column("at"), column("version")],
+  );
+}
+
+async function removeRun(client: PoolClient, { n, run, at, seq }: Removal): Promise<void> {
+  // A removed event belongs to no run. The negative `seq` keeps (run, run_seq) unique.
+  await client.query(
+    "UPDATE tutti.events SET run = '', run_seq = -seq, type = $1, data = '{}', at = $2 WHERE run = $3 AND seq <= $4",
+    [removedEvent(0, 0).type, at, run, seq],
+  );
+  await client.query("DELETE FROM tutti.runs WHERE run = $1", [run]);
+  await client.query("INSERT INTO tutti.removals VALUES ($1, $2, $3, $4)", [n, run, at, seq]);
+}

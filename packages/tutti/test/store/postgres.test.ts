@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { storeConformance, told } from "./conformance.ts";
+import { cutConnections, hasPostgres, newDatabase, query, withPostgres } from "../lab/postgres.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { openPostgresStore, type PostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { LogFollower } from "../../src/store/store.ts";
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "tutti-replica-"));
+
+// Without PostgreSQL the tests below say so.
+if (hasPostgres())
+  storeConformance("PostgreSQL", async () => {
+    const folder = newFolder();
+    const url = await newDatabase();
+    return {
+      open: () => openPostgresStore({ url, replica: join(folder, "replica.db") }),
+      cleanUp: () => rmSync(folder, { recursive: true, force: true }),
+    };
+  });
+
+describe("servers that share a database", () => {
+  const stores: PostgresStore[] = [];
+  const folders: string[] = [];
+  const open = async (url: string, folder = newFolder()) => {
+    folders.push(folder);
+    const store = await openPostgresStore({ url, replica: join(folder, "replica.db") });
+    stores.push(store);
+    return store;
+  };
+  const follow = (store: PostgresStore) => {
+    const events: StoredEvent[] = [];
+    const seen = { events, removed: [] as string[], gained: [] as string[], lost: [] as string[] };
+    const follower: LogFollower = {
+      appended: (more) => events.push(...more),
+      removed: (run) => seen.removed.push(run),
+      gained: (runs) => seen.gained.push(...runs),
+      lost: (runs) => seen.lost.push(...runs),
+    };
+    store.follow(follower);
+    return seen;
+  };
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close();
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it(
+    "number one log together, and each reads the events and removals of the others",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [a, b] = [await open(url), await open(url)];
+      const [seenByA, seenByB] = [follow(a), follow(b)];
+      const write = async (store: PostgresStore, run: string) => {
+        for (let i = 0; i < 10; i++) await store.append(run, i, [told(`${run} ${i}`)]);
+      };
+      await Promise.all([write(a, "a1"), write(a, "a2"), write(b, "b1"), write(b, "b2")]);
+      await a.remove("a2", { timestamp: 9 });
+      await a.append("a2", 0, [told("again")]);
+      await vi.waitUntil(() => b.lastSeq() === 41 && a.lastSeq() === 41 && seenByB.removed.length === 1);
+      expect(b.read({})).toEqual(a.read({}));
+      expect(a.read({}).map(({ seq }) => seq)).toEqual(Array.from({ length: 41 }, (_, i) => i + 1));
+      expect(seenByA.events.map(({ run }) => run)).toEqual(expect.arrayContaining(["b1", "b2"]));
+      for (const { events } of [seenByA, seenByB])
+        expect(events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq).toSorted((x, y) => x - y));
+    }),
+  );
+
+  it(
+    "append only to their own runs, and take over the runs of a server that left",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const folder = newFolder();
+      const [a, b] = [await open(url, folder), await open(url)];
+      const seen = follow(b);
+      await a.append("a", 0, [told("1")]);
+      await expect(b.append("a", 1, [told("x")])).rejects.toMatchObject({ code: "run_moved" });
+      await expect(b.remove("a", { timestamp: 1 })).rejects.toMatchObject({ code: "run_moved" });
+      await b.append("b", 0, [told("2")]);
+      await a.close();
+      await vi.waitUntil(() => seen.gained.length > 0, { timeout: 60_000 });
+      expect([seen.gained, b.owns("a")]).toEqual([["a"], true]);
+      await b.append("a", 1, [told("3")]);
+      const again = await open(url, folder);
+      expect(again.owns("a")).toBe(false);
+      await expect(again.append("a", 2, [told("late")])).rejects.toMatchObject({ code: "run_moved" });
+      expect(again.read({ run: "a" }).map(({ runSeq }) => runSeq)).toEqual([1, 2]);
+    }),
+  );
+
+  it(
+    "keep every append over lost connections, each of them once",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [a, b] = [await open(url), await open(url)];
+      for (let i = 0; i < 30; i++) {
+        const appended = a.append("a", i, [told(`${i}`)]);
+        if (i % 3 === 0) await cutConnections(url);
+        await appended;
+      }
+      await vi.waitUntil(() => b.lastSeq() === 30);
+      expect(b.read({ run: "a" }).map(({ data }) => (data as { taskId: string }).taskId)).toEqual(
+        Array.from({ length: 30 }, (_, i) => `${i}`),
+      );
+    }),
+  );
+
+  it(
+    "commit an extension together with its events, or neither",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const a = await open(url);
+      await query(url, "CREATE TABLE jobs (run text, seq bigint)");
+      a.extendAppends(async (client, events) => {
+        for (const { run, seq } of events) await client.query("INSERT INTO jobs VALUES ($1, $2)", [run, seq]);
+        if (events.some(({ run }) => run === "bad")) await client.query("SELECT 1 / 0");
+      });
+      await a.append("a", 0, [told("1"), told("2")]);
+      await expect(a.append("bad", 0, [told("3")])).rejects.toMatchObject({ code: "storage_failed" });
+      expect(await query(url, "SELECT run, seq::int FROM jobs ORDER BY seq")).toEqual([
+        { run: "a", seq: 1 },
+        { run: "a", seq: 2 },
+      ]);
+      expect(await query(url, "SELECT seq::int FROM tutti.log")).toEqual([{ seq: 2 }]);
+    }),
+  );
+
+  it(
+    "copy the log again when the data folder was used with another database",
+    withPostgres(async () => {
+      const [one, two] = [await newDatabase(), await newDatabase()];
+      const folder = newFolder();
+      const a = await open(one, folder);
+      await a.append("a", 0, [told("1")]);
+      await a.close();
+      const b = await open(two, folder);
+      expect(b.read({})).toEqual([]);
+      await b.append("b", 0, [told("2")]);
+      await b.close();
+      expect((await open(one, folder)).read({}).map(({ run }) => run)).toEqual(["a"]);
+    }),
+  );
+});
