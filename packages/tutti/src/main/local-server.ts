@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { forwarderOf, serveForwarded } from "./forwarding.ts";
 import { openHeldStore } from "./held-store.ts";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
@@ -13,6 +14,7 @@ import { TuttiError } from "../schema/error.ts";
 import { assetPath } from "../own-files.ts";
 import { allowedFolders } from "../server/access/allowed-folders.ts";
 import { startServer, type ServerOptions } from "../server/start-server.ts";
+import type { RequestBox } from "../store/postgres/request-box.ts";
 import { loadToken } from "../server/access/token.ts";
 import { logEngine } from "../telemetry/log-engine.ts";
 import { errorMembers, SILENT, type Log } from "../telemetry/log.ts";
@@ -57,7 +59,10 @@ export interface LocalServerOptions extends LocalOptions, ServiceOptions {
   databaseUrl?: string | undefined;
 }
 
-export type ServableEngine = Pick<OpenEngine, "engine" | "templates" | "templateLog">;
+export interface ServableEngine extends Pick<OpenEngine, "engine" | "templates" | "templateLog"> {
+  /** Requests between servers that share a database. */
+  requests?: RequestBox | undefined;
+}
 
 export interface ServedEngine {
   url: string;
@@ -82,7 +87,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const { engine, trusted, log } = local;
   if (options.log) logEngine(log, engine);
   try {
-    const served = await serveEngine(local, options, log, (url) => {
+    const served = await serveEngine({ ...local, requests: held?.store.requests }, options, log, (url) => {
       log.info("server started", { url, version: options.version, pid: process.pid });
       local.notifier.begin(url);
     });
@@ -139,7 +144,7 @@ export async function serveEngine(
 
 /** Listens on a port for the API, the live events and the dashboard of an engine. */
 export async function openPort(
-  { engine, templates }: ServableEngine,
+  { engine, templates, requests }: ServableEngine,
   options: PortOptions,
   log: Log = SILENT,
 ): Promise<ServedEngine & { automation: OpenAutomation }> {
@@ -164,6 +169,7 @@ export async function openPort(
     ...(folders && { folders }),
     automation,
     machine,
+    ...(requests && { forward: forwarderOf(requests) }),
     log,
   };
   const { url, close } = await startServer(serverOptions).catch((error: unknown) => {
@@ -171,6 +177,7 @@ export async function openPort(
     if (isInUse && options.orFreePort) return startServer({ ...serverOptions, port: 0 });
     throw error;
   });
+  if (requests) serveForwarded(requests, url, token);
   return {
     url,
     openUrl: `${url}/?token=${encodeURIComponent(token)}`,

@@ -6,6 +6,7 @@ import { accessRequest, type RequestAccess } from "./access/access.ts";
 import type { AllowedFolders } from "./access/allowed-folders.ts";
 import { MAX_BODY_BYTES, tooLarge, type Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
+import { forwardRequest, type Forwarder } from "./forward.ts";
 import type { Feed } from "./live/feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
@@ -56,6 +57,8 @@ export interface AppParts {
   automation?: OpenAutomation | undefined;
   /** Without it the routes about the machine answer 404. */
   machine?: Machine | undefined;
+  /** Without it there are no other servers. */
+  forward?: Forwarder | undefined;
   /** Called once for every request. */
   answered: RequestListener;
 }
@@ -122,7 +125,9 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...templateHandlers({ ...parts, harmlessOnly: parts.onlyNamedAgents, hide: (text) => engine.hideSecrets(text) }),
     ...protocolHandlers(),
   };
-  mountRoutes(app, handlers, (value) => engine.hideSecrets(value));
+  const { forward } = parts;
+  const filter = forward ? (c: Context<Bindings>) => forwardRequest(c, engine, forward) : null;
+  mountRoutes(app, handlers, (value) => engine.hideSecrets(value), filter);
   app.get("*", async (c) => {
     if (isApi(c.req.path)) throw routeNotFound(c);
     const token = tokenInUrl(c, access);

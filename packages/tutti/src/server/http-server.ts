@@ -9,6 +9,7 @@ import type { NamedTokens } from "./access/named-tokens.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import { createApp } from "./app.ts";
 import { encodeError } from "./encode-error.ts";
+import type { Forwarder } from "./forward.ts";
 import type { Machine } from "./machine.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
@@ -35,6 +36,8 @@ export interface ServedParts {
   automation?: OpenAutomation;
   /** Without it the routes about the machine answer 404. */
   machine?: Machine;
+  /** Without it there are no other servers. */
+  forward?: Forwarder;
   /** Default: no log. */
   log?: Log;
 }
@@ -82,7 +85,15 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   const folders = allowedFolders(options.folders);
   const upgrade = new Upgrade({ access, engine, feed, live, limiter, answered });
   const shared = { engine, templates, feed, access, tokens, live, folders, limiter, metrics, answered };
-  const app = createApp({ ...shared, version, webRoot, automation, machine, onlyNamedAgents });
+  const app = createApp({
+    ...shared,
+    version,
+    webRoot,
+    automation,
+    machine,
+    forward: options.forward,
+    onlyNamedAgents,
+  });
   // `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
   server.on("request", (request, response) => {

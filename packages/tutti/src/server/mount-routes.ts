@@ -1,5 +1,5 @@
 // Registers the handlers. A route's own error statuses take precedence over those of the error table.
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
@@ -9,7 +9,15 @@ import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/r
 import { asTuttiError } from "../schema/error.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
-export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>, hide: <T>(value: T) => T): void {
+/** Returns the answer to a request that another server carries out, or null. */
+type RequestFilter = (c: Context<Bindings>) => Promise<Response | null>;
+
+export function mountRoutes(
+  app: Hono<Bindings>,
+  handlers: Handlers<RouteKey>,
+  hide: <T>(value: T) => T,
+  forward: RequestFilter | null,
+): void {
   for (const key of inRoutingOrder(Object.keys(ROUTES) as RouteKey[])) {
     const route: Route = ROUTES[key];
     const handle = handlers[key] as AnyHandler;
@@ -19,7 +27,7 @@ export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>, h
       app.on(method, path, async (c) => {
         try {
           if (role !== null) mustAllow(c.get("holder"), role);
-          return await answer(c, route, handle, hide);
+          return (await forward?.(c)) ?? (await answer(c, route, handle, hide));
         } catch (error) {
           // `watchRequests` reports this error.
           c.error = asTuttiError(error);

@@ -14,6 +14,7 @@ import { databaseError, isConnectionLoss } from "./database-error.ts";
 import { DatabaseListener } from "./database-listener.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { Replica, type Removal } from "./replica.ts";
+import { ANSWER_CHANNEL, REQUEST_CHANNEL, RequestBox } from "./request-box.ts";
 import { BEAT_MS, GONE, ServerWatch, type ServerBeat } from "./server-watch.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { toEvent, type EventRow } from "../sqlite.ts";
@@ -102,6 +103,8 @@ export class PostgresStore implements Store, SharedLog {
   readonly epoch: number;
   readonly server: string;
   readonly database: Database;
+  /** Requests from and to the other servers. */
+  readonly requests: RequestBox;
   readonly #replica: Replica;
   #owned = new Set<string>();
   readonly #watch = new ServerWatch();
@@ -124,6 +127,7 @@ export class PostgresStore implements Store, SharedLog {
     this.#replica = replica;
     this.server = server;
     this.epoch = epoch;
+    this.requests = new RequestBox(database, server);
   }
 
   /** Begins a new epoch for this server, copies the missing events, and listens for more. */
@@ -154,7 +158,13 @@ export class PostgresStore implements Store, SharedLog {
     await this.#readOwned();
     this.#listener = await DatabaseListener.open({
       database: this.database,
-      channels: { [CHANNEL]: (payload) => this.#noticed(payload) },
+      channels: {
+        [CHANNEL]: (payload) => this.#noticed(payload),
+        [REQUEST_CHANNEL]: (asked) => {
+          if (asked === this.server) this.requests.look();
+        },
+        [ANSWER_CHANNEL]: (id) => this.requests.answered(id),
+      },
       connected: () => this.#beat(),
     });
   }
@@ -303,7 +313,7 @@ export class PostgresStore implements Store, SharedLog {
       // Events of other servers come first. They are committed, so they stay valid if this transaction fails.
       if (this.#replica.lastSeq() < seq || this.#replica.removals < removals) await this.#catchUp(client);
       const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
-      sent.answers = sent.writes.map(({ write }) => write(draft));
+      sent.answers = sent.writes.map((each) => each.write(draft));
       await this.#insert(client, draft, sent.number);
       sent.draft = draft;
       await client.query("COMMIT");
@@ -405,6 +415,7 @@ export class PostgresStore implements Store, SharedLog {
     );
     const { previous, beats, known } = rows[0]!;
     this.#noticed(known);
+    this.requests.look();
     if (previous === GONE) await this.#readOwned();
     // A reconnect beats at once; as an observation of the others it would come too early.
     const now = performance.now();

@@ -4,6 +4,7 @@
 // `servers` has one row for each data folder: `epoch` fences an earlier process of the same folder, `beat` changes
 // while the server lives, and `batch` is its last committed write, which resolves a lost acknowledgement.
 // `removals` lets a replica find runs whose events were emptied behind its position: those of `run` up to `seq`.
+// `requests` are sent from one server to another.
 export const log = `
   CREATE TABLE tutti.log (
     id    uuid   NOT NULL DEFAULT gen_random_uuid(),
@@ -40,4 +41,12 @@ export const log = `
     at  bigint NOT NULL,
     seq bigint NOT NULL
   );
+  CREATE TABLE tutti.requests (
+    id      uuid    PRIMARY KEY,
+    server  text    NOT NULL,
+    request text    NOT NULL,
+    taken   boolean NOT NULL DEFAULT false,
+    answer  text
+  );
+  CREATE INDEX requests_of_server ON tutti.requests (server) WHERE NOT taken;
 `;

@@ -1,0 +1,48 @@
+// Forwards a request about a run to the server that carries the run on. Access and role are checked before, so the other
+// server carries the request out as its own.
+import type { Context } from "hono";
+import type { Bindings } from "./decode.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** A request and its answer, as JSON text between servers. */
+export interface ForwardedRequest {
+  method: string;
+  /** Path and query. */
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface ForwardedAnswer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+/** Returns null if this server carries on the run by now. */
+export type Forwarder = (run: string, request: ForwardedRequest) => Promise<ForwardedAnswer | null>;
+
+/** Reads that need the sessions or the repository of the other server. All servers have the log. */
+const NEEDS_ITS_FILES = /\/(?:transcript|diff|result)$/;
+const HEADERS = ["content-type", "idempotency-key", "accept"];
+
+/** Returns null for a request that this server answers itself. */
+export async function forwardRequest(
+  c: Context<Bindings>,
+  engine: Pick<Engine, "isForeign" | "runOfItem">,
+  forward: Forwarder,
+): Promise<Response | null> {
+  if (c.req.method === "GET" && !NEEDS_ITS_FILES.test(c.req.path)) return null;
+  const { id, itemId } = c.req.param() as { id?: string; itemId?: string };
+  const run = itemId === undefined ? id : engine.runOfItem(itemId);
+  if (run === undefined || run === null || !engine.isForeign(run)) return null;
+  const { pathname, search } = new URL(c.req.url);
+  const answer = await forward(run, {
+    method: c.req.method,
+    path: `${pathname}${search}`,
+    headers: Object.fromEntries(HEADERS.flatMap((name) => (c.req.header(name) ? [[name, c.req.header(name)!]] : []))),
+    body: await c.req.raw.clone().text(),
+  });
+  if (answer === null) return null;
+  return new Response(answer.body, { status: answer.status, headers: { "Content-Type": answer.type } });
+}

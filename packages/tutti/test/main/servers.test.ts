@@ -1,0 +1,79 @@
+// Servers that share a database: real processes, which are killed.
+import { spawn, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Lab, LAUNCHER } from "../lab/lab.ts";
+import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { createClient } from "../../src/client/client.ts";
+
+type Client = ReturnType<typeof createClient>;
+
+let lab: Lab;
+const servers: ChildProcess[] = [];
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) server.kill("SIGKILL");
+  lab.tearDown();
+});
+
+const LONG = { timeout: 120_000, interval: 100 };
+
+async function serve(name: string, url: string): Promise<{ child: ChildProcess; client: Client }> {
+  const args = ["--data-dir", join(lab.folder, name), "serve", "--port", "0", "--token", name, "--database-url", url];
+  const child = spawn(process.execPath, [LAUNCHER, ...args], { cwd: lab.folder, stdio: ["ignore", "pipe", "ignore"] });
+  servers.push(child);
+  let text = "";
+  child.stdout.on("data", (part: Buffer) => (text += part.toString()));
+  const address = await vi.waitUntil(() => /listening on (\S+)\/\?token/.exec(text)?.[1], LONG);
+  return { child, client: createClient({ baseUrl: address, token: name }) };
+}
+
+describe("Two servers over one database", () => {
+  it(
+    "answer for all runs, and one continues the runs of the other after it was killed",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [a, b] = await Promise.all([serve("a", url), serve("b", url)]);
+      const gate = lab.gate();
+      const [turn] = goodWorker.turns;
+      const waiting = { ...goodWorker, turns: [{ ...turn, waitForFile: gate.file }] };
+      const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), waiting]);
+      const { orchestratorId: id } = await a.client.create({
+        templateId: "documentation",
+        message: "x",
+        cwd: lab.repo,
+        agent,
+        autoStart: true,
+      });
+
+      const plan = await vi.waitUntil(async () => (await b.client.inbox()).find(({ kind }) => kind === "plan"), LONG);
+      await b.client.answer(plan.id, { approve: true });
+      const key = await vi.waitUntil(async () => {
+        const workers = await b.client.call("GET /api/orchestrator/:id/workers", { params: { id } });
+        return workers.every(({ status }) => status === "running") ? workers[0]?.sessionId : null;
+      }, LONG);
+      await vi.waitUntil(async () => (await b.client.transcript(id, key)).length > 0, LONG);
+
+      a.child.kill("SIGKILL");
+      // The answer comes from the server that has taken the run over.
+      await b.client.order(id, "message", { text: "Go on." });
+      gate.open();
+      await vi.waitUntil(async () => (await b.client.get(id)).status === "completed", LONG);
+      expect(await b.client.result(id)).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
+
+      const again = await serve("a", url);
+      const events = await again.client.events(id);
+      expect(events).toEqual(await b.client.events(id));
+      expect(events.map(({ runSeq }) => runSeq)).toEqual(events.map((_, i) => i + 1));
+      expect(events.filter(({ type }) => type === "worker:completed")).toHaveLength(2);
+      const [log] = await query<{ count: number; last: number }>(
+        url,
+        "SELECT count(*)::int AS count, max(seq)::int AS last FROM tutti.events",
+      );
+      expect(log!.count).toBe(log!.last);
+    }),
+  );
+});
