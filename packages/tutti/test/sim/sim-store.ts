@@ -18,12 +18,20 @@ import {
   type Store,
 } from "../../src/store/store.ts";
 
+/** A use of the log, for a real store that repeats it. `late` is a write of an epoch that is over. */
+export type DiskUse =
+  | { kind: "open" }
+  | { kind: "append"; events: readonly StoredEvent[] }
+  | { kind: "remove"; run: string; timestamp: number }
+  | { kind: "late"; epoch: number; run: string | null; expected: number; events: readonly NewEvent[] };
+
 export class Disk {
   readonly stage: Stage;
   epoch = 0;
   events: StoredEvent[] = [];
   onCommit: (events: readonly StoredEvent[]) => void = () => {};
   onRemove: (run: string) => void = () => {};
+  record: (use: DiskUse) => void = () => {};
   fullUntil = 0;
   readonly snapshots = new Map<string, StateSnapshot>();
   /** The torn part of a write that was never committed. */
@@ -51,6 +59,7 @@ export class Disk {
     this.events.push(...stored);
     const { run = null, runSeq = 0 } = stored.at(-1) ?? {};
     this.#last.set(run, runSeq);
+    this.record({ kind: "append", events: stored });
     this.onCommit(stored);
   }
 
@@ -63,12 +72,14 @@ export class Disk {
     if (this.#torn.length > 0) this.stage.count("torn tails");
     if (this.#torn.length > 0 && this.stage.has("torn-tail-kept")) this.commit(this.#torn);
     this.#torn = [];
+    this.record({ kind: "open" });
     return ++this.epoch;
   }
 
   remove(run: string, timestamp: number): void {
     this.events = this.events.map((event) => (event.run === run ? removedEvent(event.seq, timestamp) : event));
     this.#last.delete(run);
+    this.record({ kind: "remove", run, timestamp });
     this.onRemove(run);
   }
 }
@@ -176,7 +187,10 @@ export class SimStore implements Store {
     }
     if (how !== "late") return;
     loop.at(this.#random.pick([0, 1, 50, 400, 3000, 20_000]), WORLD, `late append for ${run}`, () => {
-      if (this.#isStale()) return this.#stage.count("late writes refused");
+      if (this.#isStale()) {
+        this.#disk.record({ kind: "late", epoch: this.epoch, run, expected, events });
+        return this.#stage.count("late writes refused");
+      }
       if (this.#disk.lastOf(run) !== expected) return;
       this.#commit(run, expected, events);
       this.#stage.count("late writes before a restart");

@@ -27,6 +27,8 @@ export interface SimulationOptions {
   /** Never crash at random, even without `kills`. */
   noCrashes?: boolean;
   bug?: BugName | null;
+  /** Called with every use of the log, in order. */
+  record?: Disk["record"];
 }
 
 export interface SimulationResult {
@@ -75,6 +77,7 @@ export class Simulation {
     this.#scenario = drawScenario(stage.random.fork("scenario"));
     this.#machine = new Machine(stage, this.#repository);
     this.#disk = new Disk(stage);
+    if (options.record) this.#disk.record = options.record;
     this.#fate = stage.random.fork("fate");
     this.#absence = stage.random.fork("absence");
     this.#checked = {

@@ -74,7 +74,10 @@ export class Replica implements LogReader {
   }
 
   #insert({ seq, run, run_seq, type, data, at, version = 1 }: EventRow): void {
-    this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)").run(seq, run, run_seq, type, data, at, version);
+    // An event never changes its `seq`, so a row that exists already is the same one.
+    this.#db
+      .prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING")
+      .run(seq, run, run_seq, type, data, at, version);
   }
 
   #remove({ n, run, at, seq }: Removal): void {
