@@ -21,6 +21,14 @@ const NOBODY = 65_534;
 const SETTINGS =
   "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c listen_addresses='' -c max_connections=200";
 
+/** The server outlives this process, so it must not inherit the channel to the test runner. */
+const STDIO: ("ignore" | "pipe")[] = [
+  "ignore",
+  "ignore",
+  "pipe",
+  ...Array.from({ length: 9 }, () => "ignore" as const),
+];
+
 export interface Cluster {
   /** The folder of the socket; the data is below it. */
   readonly folder: string;
@@ -84,7 +92,7 @@ export function newCluster(folder = mkdtempSync(join(tmpdir(), "tutti-pg-"))): C
     execFileSync(join(bin, name), args, {
       ...user,
       cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: STDIO,
       env: { LC_ALL: "C" },
     });
   run("initdb", "-D", data, "-U", "tutti", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-instructions");
