@@ -13,7 +13,7 @@ import { soundOrder } from "./plan/plan.ts";
 import { noteHold, noteRefused } from "./provider/provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
 import { withWorker } from "./fold/with-worker.ts";
-import { applyToTeam, closeGates, dropDuty, leaveToUser } from "./team/apply-team.ts";
+import { applyToTeam, closeGates, countFailures, dropDuty, leaveToUser } from "./team/apply-team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -124,8 +124,11 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
         head: event.data.base,
         startedAt: event.timestamp,
       };
-    case "orchestrator:phaseChanged":
-      return enterPhase(run, event.data.currentPhase, event.data.status, event.timestamp);
+    case "orchestrator:phaseChanged": {
+      const entered = enterPhase(run, event.data.currentPhase, event.data.status, event.timestamp);
+      const isAgain = event.data.currentPhase === "taskPlanning" && run.tasks.length > 0;
+      return isAgain ? { ...entered, cycle: (run.cycle ?? 1) + 1 } : entered;
+    }
     case "orchestrator:analysisComplete":
       return { ...run, analysis: event.data.analysis, head: event.data.head ?? run.head, owed: null };
     case "orchestrator:tasksReady":
@@ -368,6 +371,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "task:rejected":
     case "task:unblocked":
     case "plan:extended":
+    case "breaker:open":
     case "blocker:raised":
     case "blocker:resolved":
     case "gate:opened":
@@ -376,7 +380,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "gate:overridden":
       return applyToTeam(run, event);
     default:
-      return applyToSession(run, event);
+      return countFailures(applyToSession(run, event), event);
   }
 }
 

@@ -18,6 +18,7 @@ import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
 import { followMessages } from "./team/acknowledge.ts";
+import { breakCircuit, isContinuous } from "./team/cycle.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
@@ -41,6 +42,8 @@ export function consequences(run: Run, at: number): RunEvent[] {
   if (followed.length > 0) return followed;
   const released = endHolds(run);
   if (released.length > 0) return released;
+  const broken = breakCircuit(run);
+  if (broken.length > 0) return broken;
   const turns = dueTurns(run, at);
   const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
@@ -200,6 +203,11 @@ function failDeployment(run: Run, { sessionId, taskId }: Worker, at: number): Ru
 }
 
 function afterExecution(run: Run, at: number): RunEvent[] {
+  return isContinuous(run) ? [enter(run, "taskPlanning", "planning")] : endExecution(run, at);
+}
+
+/** No more tasks follow. */
+export function endExecution(run: Run, at: number): RunEvent[] {
   const standings = run.tasks.map((task) => taskStanding(run, task.id));
   const attempted = standings.filter((standing) => standing !== "skipped").length;
   if (attempted === 0) return [complete(run)];

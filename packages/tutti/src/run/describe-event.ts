@@ -52,6 +52,7 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
   storage: "until its session files can be written again",
   environment: "because this machine cannot continue it for now",
   failure: "because its main session failed",
+  breaker: "because tasks keep failing in the same way",
 };
 
 /** An inbox item of the same moment describes these pauses. */
@@ -201,6 +202,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("good", data.taskId, `was approved by ${data.by}`);
     case "task:rejected":
       return ofSession("warning", data.taskId, `was rejected by ${data.by}`, data.reasons.join(" "));
+    case "breaker:open":
+      return ofRun("bad", "the circuit breaker is open", data.reason);
     case "plan:extended":
       return ofRun("neutral", "the plan was extended", data.added.join(", "));
     case "gate:opened":

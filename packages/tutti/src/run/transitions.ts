@@ -8,11 +8,12 @@ const ACTIVE = ["analyzing", "planning", "confirming", "spawning", "running", "a
 export const RUN_MOVES: Record<RunStatus, readonly RunStatus[]> = {
   created: ["analyzing", "planning", ...ENDS],
   analyzing: ["planning", "completed", "paused", ...ENDS],
-  planning: ["confirming", "completed", "paused", ...ENDS],
+  // To `running` and later phases in a continuous run, which plans more than once.
+  planning: ["confirming", "running", "aggregating", "verifying", "completed", "paused", ...ENDS],
   // To `planning` if the user requests another plan.
   confirming: ["spawning", "planning", "completed", "paused", ...ENDS],
-  spawning: ["running", "aggregating", "verifying", "completed", "paused", ...ENDS],
-  running: ["aggregating", "verifying", "completed", "paused", ...ENDS],
+  spawning: ["running", "planning", "aggregating", "verifying", "completed", "paused", ...ENDS],
+  running: ["planning", "aggregating", "verifying", "completed", "paused", ...ENDS],
   aggregating: ["verifying", "completed", "paused", ...ENDS],
   verifying: ["completed", "paused", ...ENDS],
   // Only by a retry of a task.

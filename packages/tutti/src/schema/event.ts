@@ -46,6 +46,7 @@ export const PAUSE_REASONS = [
   "storage",
   "environment",
   "failure",
+  "breaker",
 ] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
 export type PauseReason = z.infer<typeof PauseReason>;
@@ -419,6 +420,8 @@ export const EVENTS = {
   }),
 
   /** A review was not accepted: the plan gets a task that fixes its issues, and another review. */
+  /** Too many tasks of a continuous run failed in the same way, one after the other. The run is paused. */
+  "breaker:open": z.object({ id: z.string(), code: z.string(), count: z.number().int().min(1), reason: z.string() }),
   "plan:extended": z.object({
     id: z.string(),
     added: z.array(z.string()),

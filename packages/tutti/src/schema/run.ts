@@ -128,6 +128,10 @@ export interface Run {
   duty?: { taskId: string; sessionId: string } | null;
   /** Messages between the roles of a team, in the order in which they were queued. */
   teamMessages?: TeamMessage[];
+  /** Counts the plans of a continuous run. */
+  cycle?: number;
+  /** Failures of the same kind in a row, in a continuous run. */
+  failures?: { code: string; count: number; error: string } | null;
   /** The security gate by environment. An environment without an entry is closed. */
   gate?: Record<string, GateEntry>;
   budget: Budget;

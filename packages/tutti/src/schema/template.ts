@@ -266,6 +266,8 @@ function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | nu
     if (phases[name].enabled)
       problems.push({ path: ["phases", name, "enabled"], message: "must be false, because the pipeline is the plan" });
   }
+  if (template.team?.continuous)
+    problems.push({ path: ["team", "continuous"], message: "needs a lead that plans instead of a pipeline" });
   if (gate && !pipeline.some(({ role }) => isDeployer(roles, role)))
     problems.push({ path: ["gate"], message: "needs a pipeline with a deployment" });
   for (const [name, { protocol, workspace }] of Object.entries(roles)) {

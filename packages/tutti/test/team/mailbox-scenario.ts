@@ -42,9 +42,9 @@ const task = (id: string, dependencies: string[] = []) => ({
   acceptance_criteria: [`${id}.md exists.`],
 });
 
-export const plans = (...tasks: Members[]) => ({
+const plans = (cycles: readonly Members[][]) => ({
   match: { role: "main", phase: "taskPlanning" },
-  turns: [{ block: { phase: "task_list", data: { tasks } } }],
+  turns: cycles.map((tasks) => ({ block: { phase: "task_list", data: { tasks } } })),
 });
 
 export const TASKS = [task("task-001"), task("task-002", ["task-001"])];
@@ -53,11 +53,14 @@ interface Roles {
   developer?: object[];
   lead?: object[];
   plan?: Members[];
+  /** The plans of a continuous run, instead of `plan`. */
+  cycles?: Members[][];
 }
 
-export function mailboxScenario({ developer = [reports(report())], lead = [review(true)], plan = TASKS }: Roles = {}) {
+export function mailboxScenario(roles: Roles = {}) {
+  const { developer = [reports(report())], lead = [review(true)], plan = TASKS, cycles = [plan] } = roles;
   const sessions = [
-    plans(...plan),
+    plans(cycles),
     { match: { role: "main" }, turns: lead },
     { match: { role: "DEVELOPER" }, turns: developer },
   ];

@@ -13,10 +13,11 @@ const SENTENCES: Record<Reason, string> = {
   environment: "Paused because the machine cannot continue the run for now. Fix the following problem, then resume it.",
   provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
   failure: "Paused because the main session failed. Choose below whether to try it again or cancel the run.",
+  breaker: "Paused because tasks keep failing in the same way. Fix the cause, then resume the run, or cancel it.",
 };
 
 /** Reasons whose `detail` is shown to the user. */
-const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage", "environment"]);
+const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage", "environment", "breaker"]);
 
 export function pauseSentence({ pausedFrom }: Run): string | null {
   if (!pausedFrom) return null;

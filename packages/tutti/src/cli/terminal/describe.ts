@@ -64,6 +64,7 @@ const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set([
   "provider",
   "storage",
   "failure",
+  "breaker",
 ]);
 
 export function describePlan(run: Run): string[] {

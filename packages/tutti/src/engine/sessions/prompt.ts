@@ -6,6 +6,7 @@ import { describeOpponents } from "../../run/emerging.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
+import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
 import { reworkNote } from "../merging/rework-prompt.ts";
@@ -58,6 +59,7 @@ export function renderPrompt(
     ...(worker && asking?.interrupted ? describeOpponents(run, worker.taskId) : []),
     ...scopeOf(run),
     ...(phase === "aggregation" ? factsOf(run) : []),
+    ...(phase === "taskPlanning" && isPlanningAgain(run) ? earlierCycles(run) : []),
     ...earlierRun(run),
     ...(worker ? [...dependenciesOf(run, worker), ...reworkNote(run, worker)] : []),
     ...messagesTo(run, worker?.taskId ?? null),
@@ -128,6 +130,12 @@ function dependenciesOf(run: Run, { task }: Worker): string[] {
   if (lines.length === 0) return [];
   const about = "Your task depends on these tasks. The current folder contains the work of those that completed.";
   return [[about, ...lines.flatMap(describeTask)].join("\n")];
+}
+
+/** Describes the tasks of the earlier cycles of a continuous run. */
+function earlierCycles(run: Run): string[] {
+  const about = `This is cycle ${run.cycle} of a run that plans again and again. The current folder contains the work so far. Plan the next tasks, or answer with an empty list of tasks if nothing is left to do. The tasks so far:`;
+  return [[about, ...run.tasks.flatMap((task) => describeTask(taskReport(run, task)))].join("\n")];
 }
 
 function describeTask({ id, title, status, summary, files, warnings = [] }: TaskReport): string[] {

@@ -17,6 +17,7 @@ import type { RepositoryWatch } from "./repository-watch.ts";
 import { readMessages } from "./read-messages.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
+import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
@@ -222,7 +223,8 @@ export class SessionRunner {
     // `head`.
     const owed = this.#worker ? this.#worker.owed : this.#run.owed;
     const isNewTurn = turn.try === 1 && !owed?.interrupted;
-    if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
+    const seesWork = turn.phase === "aggregation" || turn.phase === "verification" || isPlanningAgain(this.#run);
+    if (this.taskId === null && turn.phase !== "workerExecution" && seesWork && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     if (turn.phase === "verification" && isNewTurn && !(await this.#check(this.#run.head!))) return;
     // The lead of a team sees the work that it judges.

@@ -4,7 +4,7 @@ import { assignableAgents } from "./assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
 import { askPerson } from "../inbox/ask-user.ts";
 import type { History, TurnOver } from "../command.ts";
-import { afterAggregation, complete, enter, fail } from "../consequences.ts";
+import { afterAggregation, complete, endExecution, enter, fail } from "../consequences.ts";
 import { askToConfirm } from "../plan/confirm.ts";
 import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
@@ -17,6 +17,7 @@ import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
+import { extendPlan, isPlanningAgain } from "../team/cycle.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
@@ -224,8 +225,14 @@ function analysed(
 
 /** An invalid plan is an unusable answer. After `MAX_TRIES` the user gets it with its errors. */
 function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
+  if (isPlanningAgain(run) && answer.tasks.length === 0) return [...ended([]), ...endExecution(run, at)];
   const plan = readPlan(answer, run.template, history?.msByTitle, assignableAgents(run));
   if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
+  if (isPlanningAgain(run)) {
+    if (plan.errors.length > 0)
+      return [...ended(plan.errors), fail(run, "taskPlanning", plan.errors.join("; "), "no_answer", at)];
+    return [...ended([]), extendPlan(run, plan), enter(run, "workerExecution", "running")];
+  }
   return [...ended([]), ...planReady(run, plan, history, at)];
 }
 

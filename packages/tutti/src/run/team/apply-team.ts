@@ -18,6 +18,7 @@ export type TeamEvent = Extract<
       | `gate:${string}`
       | `blocker:${string}`
       | `lead:${string}`
+      | "breaker:open"
       | "task:submitted"
       | "task:approved"
       | "criterion:judged"
@@ -100,11 +101,24 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
         ? overridden
         : { ...overridden, skipped: { ...run.skipped, [review]: { satisfied: true } } };
     }
+    // After a resume the count starts again.
+    case "breaker:open":
+      return { ...run, failures: null };
     case "plan:extended":
       return { ...run, tasks: event.data.tasks, parallelGroups: event.data.parallelGroups };
     case "task:unblocked":
       return { ...run, blocked: withoutEntries(run.blocked, [event.data.taskId]) };
   }
+}
+
+/** Counts failures of the same kind in a row. Only a continuous run reads them. */
+export function countFailures(run: Run, event: RunEvent): Run {
+  if (run.template.team?.continuous !== true) return run;
+  if (event.type === "worker:completed") return { ...run, failures: null };
+  if (event.type !== "worker:failed" && event.type !== "worker:timeout") return run;
+  const { code, error } = event.data;
+  const count = run.failures?.code === code ? run.failures.count + 1 : 1;
+  return { ...run, failures: { code, count, error } };
 }
 
 /** The session gets no turn before the lead has answered. */

@@ -116,7 +116,7 @@ export function teamStatus(run: Run): {
       lastActivity: times.length > 0 ? Math.max(...times) : null,
     },
     lastCycle: {
-      number: 1,
+      number: run.cycle ?? 1,
       completed: count("completed"),
       failed: count("rejected"),
       remaining: count("pending", "in_progress", "awaiting_review"),

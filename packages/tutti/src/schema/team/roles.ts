@@ -9,6 +9,7 @@ export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must 
 export const DEFAULT_REJECTION_LIMIT = 2;
 export const DEFAULT_RESEND_LIMIT = 1;
 export const DEFAULT_ACK_TIMEOUT_MS = 300_000;
+export const DEFAULT_BREAKER = 3;
 const MAX_TIME_MS = 604_800_000;
 
 /** How a role speaks: messages of document 003, files of document 001, or the delimited response of document 000. */
@@ -37,6 +38,10 @@ export const TeamSettings = z.strictObject({
   ackTimeout: z.number().int().min(1).max(MAX_TIME_MS).default(DEFAULT_ACK_TIMEOUT_MS),
   /** How often a message is sent again before it expires. */
   resendLimit: z.number().int().min(0).max(20).default(DEFAULT_RESEND_LIMIT),
+  /** Whether the lead plans again when all tasks have ended, until it plans no task. */
+  continuous: z.boolean().default(false),
+  /** How many failures of the same kind in a row pause a continuous run. */
+  breaker: z.number().int().min(1).max(100).default(DEFAULT_BREAKER),
 });
 
 const sentences = z.array(z.string().min(1));

@@ -1,0 +1,52 @@
+// Continuous mode of a team that its lead plans: when all tasks have ended, the lead plans again, until it plans nothing. A
+// circuit breaker pauses the run if tasks keep failing in the same way.
+import { parallelGroups } from "../plan/graph.ts";
+import { pause } from "../lifecycle.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
+import { DEFAULT_BREAKER } from "../../schema/team/roles.ts";
+
+export const isContinuous = ({ template }: Run): boolean => template.team?.continuous === true;
+
+/** Whether the main session plans further tasks, not the first ones. */
+export const isPlanningAgain = (run: Run): boolean => isContinuous(run) && run.tasks.length > 0;
+
+/** Adds the tasks of a further cycle. The user confirmed the run with its first plan. */
+export function extendPlan(run: Run, plan: Plan): RunEvent {
+  const added = renameTasks(run, plan.tasks);
+  const tasks = [...run.tasks, ...added];
+  const data = { id: run.id, added: added.map(({ id }) => id), tasks, parallelGroups: parallelGroups(tasks) };
+  return { type: "plan:extended", data };
+}
+
+/** The lead may use the ids of earlier cycles again. */
+function renameTasks(run: Run, tasks: readonly Task[]): Task[] {
+  const used = new Set(run.tasks.map(({ id }) => id));
+  const taken = new Set([...used, ...tasks.map(({ id }) => id)]);
+  const names = new Map(tasks.map(({ id }) => [id, used.has(id) ? freeName(id, taken, run.cycle ?? 1) : id]));
+  return tasks.map((task) => ({
+    ...task,
+    id: names.get(task.id)!,
+    dependencies: task.dependencies.map((id) => names.get(id) ?? id),
+  }));
+}
+
+/** Adds the first free number from `number` on, and takes the name. */
+function freeName(id: string, taken: Set<string>, number: number): string {
+  const name = `${id}_${number}`;
+  if (taken.has(name)) return freeName(id, taken, number + 1);
+  taken.add(name);
+  return name;
+}
+
+/** Pauses a continuous run after too many failures of the same kind in a row. */
+export function breakCircuit(run: Run): RunEvent[] {
+  const { breaker = DEFAULT_BREAKER } = run.template.team ?? {};
+  const { failures } = run;
+  if (!isContinuous(run) || !failures || failures.count < breaker) return [];
+  const { code, count, error } = failures;
+  const reason = `${count} tasks in a row failed in the same way (${code}): ${error}`;
+  return [{ type: "breaker:open", data: { id: run.id, code, count, reason } }, ...pause(run, "breaker", reason)];
+}
