@@ -75,7 +75,7 @@ export class RunMailbox {
   async put(run: Run, worker: Worker): Promise<void> {
     const message = messageTo(run, worker.sessionId);
     if (message?.type !== "task_assignment") return;
-    await this.#open();
+    await this.open();
     const box = boxOf(worker.task.role!);
     const { messages } = await this.#mailbox.peek(box);
     const text = canonicalJson(message.body);
@@ -87,7 +87,7 @@ export class RunMailbox {
 
   /** Returns the mail about the worker's task. */
   async read(run: Run, { taskId, sessionId, task }: Worker): Promise<Mail> {
-    await this.#open();
+    await this.open();
     const { messages } = await this.#mailbox.peek(boxOf(leadOfRun(run)!));
     const known = (run.teamMessages ?? [])
       .filter((each) => each.taskId === taskId)
@@ -127,7 +127,7 @@ export class RunMailbox {
     const status = teamStatus(run);
     const text = JSON.stringify([queue, status]);
     if (queue.length === 0 || text === this.#written) return;
-    await this.#open();
+    await this.open();
     const done = await this.#writeQueue(run, queue);
     await this.#writeStatus(status);
     await this.#clear(run, new Set(queue.filter(({ status: state }) => state === "completed").map(({ id }) => id)));
@@ -207,8 +207,8 @@ export class RunMailbox {
     await this.#mailbox.logTask({ taskId, title, status: "completed", ...summary, files: worker.outputFiles });
   }
 
-  /** Creates the folder with its links and files, once. */
-  async #open(): Promise<void> {
+  /** Creates the folder with its links and files, once. A sandbox needs the folder before the agent starts. */
+  async open(): Promise<void> {
     if (this.#isOpen) return;
     const parent = dirname(this.folder);
     const isInProject = this.folder.startsWith(this.#cwd + sep);

@@ -387,6 +387,7 @@ export class SessionRunner {
         stallTimeout: this.#run.template.config.stallTimeout,
         sandbox,
       };
+      await mailbox?.open();
       this.#session = agent === OUTSIDE ? this.#openOutside() : sessions.open(spec);
       for await (const signal of this.#session.signals()) await this.#handle(signal, start);
     } catch (error) {
