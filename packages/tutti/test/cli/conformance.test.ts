@@ -36,16 +36,13 @@ function fluentIn(suite: SuiteName): string {
   return lab.scenario(rehearsalScenario(template, 1).sessions);
 }
 
-it.each(SUITE_NAMES)(
-  "an agent that speaks %s well passes its suite, with exit 0",
-  async (suite) => {
-    const { code, passed, suites } = await tryAgent(fluentIn(suite), "--suite", suite);
-    expect(suites).toMatchObject([{ suite, result: "passed", causes: [] }]);
-    expect(suites[0]!.turns.length).toBeGreaterThan(1);
-    expect(suites[0]!.turns.flatMap(({ problems }) => problems)).toEqual([]);
-    expect([passed, code]).toEqual([true, 0]);
-  },
-);
+it.each(SUITE_NAMES)("an agent that speaks %s well passes its suite, with exit 0", async (suite) => {
+  const { code, passed, suites } = await tryAgent(fluentIn(suite), "--suite", suite);
+  expect(suites).toMatchObject([{ suite, result: "passed", causes: [] }]);
+  expect(suites[0]!.turns.length).toBeGreaterThan(1);
+  expect(suites[0]!.turns.flatMap(({ problems }) => problems)).toEqual([]);
+  expect([passed, code]).toEqual([true, 0]);
+});
 
 it("a report names every rejected answer, and an agent that speaks no protocol does not conform", async () => {
   const { code, passed, suites } = await tryAgent(
