@@ -1,6 +1,7 @@
 // Creates a real repository with the user's checkout and workspaces in a temporary folder, deleted after the test.
 import { execFileSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -32,23 +33,32 @@ export interface Laboratory {
 }
 
 /** The user's repository has a.txt, dir/b.txt and a .gitignore for *.log and build/. */
-export function laboratory(options: { format?: string } = {}): Laboratory {
+export function laboratory({ format = "sha1" }: { format?: string } = {}): Laboratory {
   const top = temporaryFolder();
   const repo = join(top, "repo");
-  mkdirSync(repo);
-  git(
-    repo,
-    "init",
-    "--quiet",
-    "--initial-branch=main",
-    ...(options.format ? [`--object-format=${options.format}`] : []),
-  );
-  git(repo, "config", "user.name", "Person");
-  git(repo, "config", "user.email", "person@example.org");
-  write(repo, { "a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "*.log\nbuild/\n" });
-  commitAll(repo, "first");
+  const { folder: sample, head } = sampleOf(format);
+  cpSync(sample, repo, { recursive: true, preserveTimestamps: true });
+  // The files of the copy are not those that the index knows.
+  git(repo, "update-index", "-q", "--refresh");
   const folder = join(top, "workspaces");
-  return { top, repo, folder, workspaces: createGitWorkspaces({ folder }), head: git(repo, "rev-parse", "HEAD") };
+  return { top, repo, folder, workspaces: createGitWorkspaces({ folder }), head };
+}
+
+const samples = new Map<string, { folder: string; head: string }>();
+
+/** Six git processes for each test would take longer than most of the tests. */
+function sampleOf(format: string): { folder: string; head: string } {
+  const known = samples.get(format);
+  if (known) return known;
+  const folder = mkdtempSync(join(tmpdir(), "tutti-sample-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  git(folder, "init", "--quiet", "--initial-branch=main", `--object-format=${format}`);
+  git(folder, "config", "user.name", "Person");
+  git(folder, "config", "user.email", "person@example.org");
+  write(folder, { "a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "*.log\nbuild/\n" });
+  const sample = { folder, head: commitAll(folder, "first") };
+  samples.set(format, sample);
+  return sample;
 }
 
 export function temporaryFolder(): string {
