@@ -1,15 +1,17 @@
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
-import { InboxPage } from "./inbox/inbox-page.tsx";
 import { ErrorBoundary } from "./shell/error-boundary.tsx";
 import { Frame } from "./shell/frame.tsx";
 import { NotFoundPage } from "./shell/not-found-page.tsx";
 import type { PageRoute } from "./shell/page-route.ts";
 import { useRoute } from "./shell/route.ts";
 
-// Each view has a chunk of its own, so the inbox loads neither the graph nor the forms.
+// Each view has a chunk of its own, so a run loads no inbox, and the inbox neither the graph nor the forms.
+const InboxPage = lazy(async () => ({ default: (await import("./inbox/inbox-page.tsx")).InboxPage }));
 const RunListPage = lazy(async () => ({ default: (await import("./list/run-list-page.tsx")).RunListPage }));
 const RunPage = lazy(async () => ({ default: (await import("./run/run-page.tsx")).RunPage }));
 const NewRunPage = lazy(async () => ({ default: (await import("./new-run/new-run-page.tsx")).NewRunPage }));
+const TemplatesPage = lazy(async () => ({ default: (await import("./templates/templates-page.tsx")).TemplatesPage }));
+const SchedulesPage = lazy(async () => ({ default: (await import("./schedules/schedules-page.tsx")).SchedulesPage }));
 const CostsPage = lazy(async () => ({ default: (await import("./machine/costs-page.tsx")).CostsPage }));
 const MachinePage = lazy(async () => ({ default: (await import("./machine/machine-page.tsx")).MachinePage }));
 
@@ -38,7 +40,11 @@ function pageOf(route: PageRoute): ReactNode {
     case "runs":
       return <RunListPage filter={route.filter} />;
     case "new":
-      return <NewRunPage from={route.from} after={route.after} />;
+      return <NewRunPage from={route.from} after={route.after} template={route.template} />;
+    case "templates":
+      return <TemplatesPage id={route.id} />;
+    case "schedules":
+      return <SchedulesPage />;
     case "run":
       return <RunPage key={route.id} id={route.id} place={route} />;
     case "costs":

@@ -1,4 +1,6 @@
 // The screens of the dashboard in a real browser: inbox, plan, new run, changes, transcript, large plans, and the frame.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
@@ -139,6 +141,17 @@ describe("The inbox", () => {
         expect.stringMatching(/Completed[\s\S]*Attempt 2/),
         expect.stringMatching(/Failed[\s\S]*Attempt 1[\s\S]*no luck/),
       ]);
+      // The worker of a completed task receives nothing, so the main session gets a comment on its work.
+      await page.getByRole("link", { name: "Changes", exact: true }).last().click();
+      await page.getByRole("button", { name: "Comment on line 1" }).first().click();
+      await page.getByLabel("Message to the main session about docs/a.md:1").fill("Shorter");
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect
+        .poll(() => stage.engine.get(id)!.messages.map(({ taskId, text }) => [taskId, text]))
+        .toEqual([
+          [null, expect.stringMatching(/^The work of a needs a change\.\nAbout docs\/a\.md:1:[\s\S]*Shorter$/)],
+        ]);
+      await page.getByRole("link", { name: "Attempts 2" }).click();
       await attempts.nth(1).getByRole("link", { name: "Attempt 1" }).click();
       await page.getByText('"error": "no luck"').waitFor({ state: "attached" });
       expect(await page.getByLabel("Attempt").inputValue()).toBe("1");
@@ -256,6 +269,57 @@ describe("A plan", () => {
   );
 });
 
+describe("Places", () => {
+  const onStage = withBrowser();
+
+  test(
+    "show the machine, tokens, templates and schedules, and refuse what the role of a token may not do",
+    onStage(async (stage) => {
+      const page = await stage.page("/machine");
+      await page.getByRole("heading", { name: "Tutti can work here" }).waitFor();
+      await page.getByLabel("Name of a new token").fill("wall");
+      await page.getByRole("button", { name: "Create token" }).click();
+      const secret = await page.getByRole("textbox", { name: "New token", exact: true }).inputValue();
+      await page.getByRole("button", { name: "Revoke wall" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+
+      // A token with the role `view` sees the pages, but every button that changes something says why it is disabled.
+      const viewer = await stage.page();
+      await viewer.context().clearCookies();
+      await viewer.goto(`${stage.url}/?token=${secret}#/templates?id=refactoring`);
+      await viewer.getByText("View only").waitFor();
+      await viewer.getByRole("heading", { name: "Refactoring" }).waitFor();
+      expect(await viewer.getByRole("button", { name: "Duplicate" }).getAttribute("title")).toContain("needs admin");
+      await viewer.context().close();
+      await page.getByRole("button", { name: "Revoke wall" }).click();
+      await page.getByRole("button", { name: "Yes, revoke" }).click();
+      await page.getByText("Only the token of the server itself exists.").waitFor();
+
+      await page.goto(`${stage.url}/templates?id=refactoring`);
+      await page.getByText(/values with their origin/).click();
+      await page.getByRole("row", { name: /^\/config\/maxWorkers \d+ / }).waitFor();
+      await page.getByRole("button", { name: "Rehearse" }).click();
+      await page.getByText("Prompt of analysis").first().waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel("Name of the copy").fill("My own");
+      await page.getByRole("button", { name: "Duplicate" }).click();
+      await page.getByRole("heading", { name: "My own" }).waitFor();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "Yes, delete" }).click();
+      await page.getByRole("link", { name: /my-own/ }).waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "New run with it" }).click();
+      await expect.poll(() => page.getByLabel("Template").inputValue()).toBe("documentation");
+
+      const schedule = { cron: "0 3 * * *", template: "documentation", cwd: stage.lab.repo, message: "Every night" };
+      writeFileSync(join(stage.lab.data, "tutti.config.json"), JSON.stringify({ schedules: { nightly: schedule } }));
+      await page.goto(`${stage.url}/schedules`);
+      const nightly = page.getByRole("region", { name: "Schedule nightly" });
+      await nightly.getByText("0 3 * * *").waitFor();
+      expect(await violations(page)).toEqual([]);
+    }),
+  );
+});
+
 describe("A run", () => {
   const onStage = withBrowser();
 
@@ -345,12 +409,18 @@ describe("A run", () => {
       await page.getByLabel("Find runs").fill("nothing like it");
       await page.getByText("No run matches the filter.").waitFor();
       expect(page.url()).toContain("q=nothing+like+it");
+      await page.getByLabel("Name of the view").fill("Empty ones");
+      await page.getByRole("button", { name: "Save this view" }).click();
       await page.goto(`${stage.url}/runs`);
       await page.getByLabel(`Select ${id}`).check();
       await page.getByRole("button", { name: "Delete 1" }).click();
       expect(await violations(page)).toEqual([]);
       await page.getByRole("button", { name: "No", exact: true }).click();
       await page.getByRole("button", { name: "Select none" }).click();
+      await page.getByRole("link", { name: "Empty ones" }).click();
+      await page.getByText("No run matches the filter.").waitFor();
+      await page.getByRole("button", { name: "Forget the view Empty ones" }).click();
+      await page.getByLabel("Name of the view").waitFor();
       // A panel that fails leaves the others alone.
       await page.route(`**/${id}/snapshot`, async (route) => {
         const response = await route.fetch();
@@ -364,9 +434,6 @@ describe("A run", () => {
 
       await page.goto(`${stage.url}/costs?by=run`);
       await page.getByRole("row", { name: new RegExp(id) }).waitFor();
-      await page.goto(`${stage.url}/machine`);
-      await page.getByRole("heading", { name: "Tutti can work here" }).waitFor();
-      expect(await violations(page)).toEqual([]);
     }, /slice is not a function/),
   );
 

@@ -7,6 +7,7 @@ import { webRoot } from "./build-web.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
+import { openSchedules } from "../../src/main/local-server.ts";
 import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -116,6 +117,7 @@ function serve(
   version = "0.0.0",
 ): Promise<RunningServer> {
   const machine = openMachine(data, version);
+  const automation = openSchedules(data, engine);
   const tokens = openTokens(data);
-  return startServer({ engine, templates, token: TOKEN, tokens, machine, port, version, webRoot });
+  return startServer({ engine, templates, token: TOKEN, tokens, automation, machine, port, version, webRoot });
 }

@@ -3,6 +3,7 @@ import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
 import { RunGroup } from "./run-group.tsx";
+import { ViewBar } from "./view-bar.tsx";
 import { live } from "../live/live-store.ts";
 import { useLive } from "../live/use-live.ts";
 import { Link } from "../shell/link.tsx";
@@ -56,6 +57,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             {waiting > 0 ? `${plural(waiting, "run")} waiting for you` : ""}
           </p>
           {runs.length > 0 && <Filters filter={filter} />}
+          <ViewBar filter={filter} />
           {chosen.length > 0 && <BulkBar runs={chosen} onDone={() => setSelected(new Set())} />}
           {runs.length === 0 && <EmptyList />}
           {runs.length > 0 && found === 0 && <p className="nothing-yet">No run matches the filter.</p>}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { TokensSection } from "./tokens-section.tsx";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -15,6 +16,7 @@ const ICONS = { ok: "check", warning: "warning", missing: "cross" } as const;
 /** Shows the programs on the server's machine and its settings, and sends test notifications. */
 export function MachinePage() {
   const refusal = useRefusal();
+  const isAdmin = useRefusal("admin") === null;
   const doctor = useRequest(refusal === null ? "doctor" : null, (signal) => server.call("GET /api/doctor", { signal }));
   const { value: settings } = useRequest(refusal === null ? "settings" : null, (signal) =>
     server.call("GET /api/settings", { signal }),
@@ -86,6 +88,7 @@ export function MachinePage() {
           <NotifyTest hasTargets={settings.notifications.targets.length > 0} />
         </section>
       )}
+      {isAdmin && <TokensSection />}
     </div>
   );
 }

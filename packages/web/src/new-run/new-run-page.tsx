@@ -28,6 +28,8 @@ interface Properties {
   from: string | null;
   /** An ended run whose result the new one continues. */
   after: string | null;
+  /** The template to start with. */
+  template: string | null;
 }
 
 interface Fields {
@@ -42,7 +44,7 @@ interface Fields {
 const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent: "", maxWorkers: "", usd: "" };
 
 /** Creates a run: request, folder, template with its variables, agent, workers and budget. */
-export function NewRunPage({ from, after }: Properties) {
+export function NewRunPage({ from, after, template: wanted }: Properties) {
   const [given, setGiven] = useState<Partial<Fields>>({});
   const [variables, setVariables] = useState<Record<string, string>>({});
   const refusal = useRefusal();
@@ -51,6 +53,7 @@ export function NewRunPage({ from, after }: Properties) {
   const source = useRequest(from, (signal) => server.get(from!, signal)).value;
   const fields: Fields = {
     ...EMPTY,
+    ...(wanted !== null && { templateId: wanted }),
     cwd: runs?.at(-1)?.cwd ?? "",
     ...(source && {
       // Comments on lines of the result become the request of the follow-up run.

@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { isTyping } from "./keys.ts";
 import { Link } from "./link.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { COSTS, INBOX, MACHINE, NEW_RUN, RUNS, type PageRoute } from "./page-route.ts";
+import { COSTS, INBOX, MACHINE, NEW_RUN, RUNS, SCHEDULES, TEMPLATES, type PageRoute } from "./page-route.ts";
 import { navigate } from "./route.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { useLive } from "../live/use-live.ts";
@@ -18,6 +18,8 @@ const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"
   { to: INBOX, name: "Inbox", icon: "inbox", view: "inbox", key: "i" },
   { to: RUNS, name: "Runs", icon: "list", view: "runs", key: "r" },
   { to: NEW_RUN, name: "New run", icon: "plus", view: "new", key: "n" },
+  { to: TEMPLATES, name: "Templates", icon: "file", view: "templates", key: "t" },
+  { to: SCHEDULES, name: "Schedules", icon: "clock", view: "schedules", key: "s" },
   { to: COSTS, name: "Costs", icon: "coins", view: "costs", key: "c" },
   { to: MACHINE, name: "Machine", icon: "tool", view: "machine", key: "m" },
 ];

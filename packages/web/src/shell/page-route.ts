@@ -29,8 +29,10 @@ export interface RunFilter {
 export type PageRoute =
   | { view: "inbox"; item: string | null }
   | { view: "runs"; filter: RunFilter }
-  | { view: "new"; from: string | null; after: string | null }
+  | { view: "new"; from: string | null; after: string | null; template: string | null }
   | ({ view: "run"; id: string } & RunPlace)
+  | { view: "templates"; id: string | null }
+  | { view: "schedules" }
   | { view: "costs"; by: string }
   | { view: "machine" }
   | { view: "unknown"; path: string };
@@ -38,6 +40,8 @@ export type PageRoute =
 export const INBOX = "/";
 export const RUNS = "/runs";
 export const NEW_RUN = "/runs/new";
+export const TEMPLATES = "/templates";
+export const SCHEDULES = "/schedules";
 export const COSTS = "/costs";
 export const MACHINE = "/machine";
 
@@ -48,8 +52,16 @@ const withQuery = (path: string, query: Record<string, string | null>): string =
 
 export const inboxAddress = (item: string | null): string => withQuery(INBOX, { item });
 export const runsAddress = ({ state, text }: RunFilter): string => withQuery(RUNS, { state, q: text });
-export const newRunAddress = (given: { from?: string; after?: string }): string =>
-  withQuery(NEW_RUN, { from: given.from ?? null, after: given.after ?? null });
+export const newRunAddress = ({
+  from,
+  after,
+  template,
+}: {
+  from?: string;
+  after?: string;
+  template?: string;
+}): string => withQuery(NEW_RUN, { from: from ?? null, after: after ?? null, template: template ?? null });
+export const templatesAddress = (id: string | null): string => withQuery(TEMPLATES, { id });
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
 /** Defaults of a place stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
@@ -79,7 +91,11 @@ export function readRoute(address: string): PageRoute {
     case RUNS:
       return { view: "runs", filter: { state: query.get("state") ?? "", text: query.get("q") ?? "" } };
     case NEW_RUN:
-      return { view: "new", from: query.get("from"), after: query.get("after") };
+      return { view: "new", from: query.get("from"), after: query.get("after"), template: query.get("template") };
+    case TEMPLATES:
+      return { view: "templates", id: query.get("id") };
+    case SCHEDULES:
+      return { view: "schedules" };
     case COSTS:
       return { view: "costs", by: query.get("by") ?? "day" };
     case MACHINE:

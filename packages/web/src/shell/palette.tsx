@@ -1,6 +1,17 @@
 import { useEffect, useId, useState, type KeyboardEvent } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { COSTS, INBOX, MACHINE, NEW_RUN, newRunAddress, runAddress, RUNS, type PageRoute } from "./page-route.ts";
+import {
+  COSTS,
+  INBOX,
+  MACHINE,
+  NEW_RUN,
+  newRunAddress,
+  runAddress,
+  RUNS,
+  SCHEDULES,
+  TEMPLATES,
+  type PageRoute,
+} from "./page-route.ts";
 import { navigate } from "./route.ts";
 import { server } from "./server.ts";
 import { useLive, useRefusal } from "../live/use-live.ts";
@@ -30,6 +41,8 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
     { name: "Go to the inbox", line: "tutti inbox", run: () => navigate(INBOX) },
     { name: "Go to the runs", line: "tutti list", run: () => navigate(RUNS) },
     { name: "New run", line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
+    { name: "Go to the templates", line: "tutti templates list", run: () => navigate(TEMPLATES) },
+    { name: "Go to the schedules", line: "tutti schedules list", run: () => navigate(SCHEDULES) },
     { name: "Go to the costs", run: () => navigate(COSTS) },
     { name: "Check the machine", line: "tutti doctor", run: () => navigate(MACHINE) },
     ...runs.toReversed().map(({ id, userRequest }) => ({

@@ -1,0 +1,103 @@
+import { useState } from "react";
+import { CopyLine } from "../parts/copy-line.tsx";
+import { FormField } from "../parts/form-field.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import { AskedButton } from "../shell/asked-button.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { moment } from "../text/format.ts";
+import { TOKEN_ROLES, type TokenRole } from "../../../tutti/src/schema/token-role.ts";
+
+/** Named tokens: lists, creates and revokes them. The secret of a new one is shown once. */
+export function TokensSection() {
+  const [version, setVersion] = useState(0);
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<TokenRole>("view");
+  const [days, setDays] = useState("");
+  const [secret, setSecret] = useState<string | null>(null);
+  const { value, error } = useRequest(`tokens ${version}`, (signal) => server.call("GET /api/tokens", { signal }));
+  const create = async () => {
+    const made = await server.call("POST /api/tokens", {
+      body: { name, role, ...(days !== "" && { expiresInDays: Number(days) }) },
+    });
+    setSecret(made.token);
+    setName("");
+    setVersion(version + 1);
+  };
+  return (
+    <section className="card" aria-labelledby="tokens-title">
+      <h2 id="tokens-title" className="card-title">
+        Tokens
+      </h2>
+      <ActionError error={error} />
+      {value?.length === 0 && <p className="nothing-yet">Only the token of the server itself exists.</p>}
+      <ul className="checks">
+        {value?.map((token) => (
+          <li key={token.name} className="token-row">
+            <strong>{token.name}</strong>
+            <span className="chip">{token.role}</span>
+            <span className="muted">
+              {token.expiresAt === null
+                ? "does not expire"
+                : `${token.expired ? "expired" : "expires"} ${moment(Date.parse(token.expiresAt))}`}
+            </span>
+            <AskedButton
+              word="Revoke"
+              label={`Revoke ${token.name}`}
+              question={`Revoke ${token.name}? Its connections are closed.`}
+              yes="Yes, revoke"
+              needs="admin"
+              order={async () => {
+                await server.call("DELETE /api/tokens/:name", { params: { name: token.name } });
+                setVersion(version + 1);
+              }}
+            />
+          </li>
+        ))}
+      </ul>
+      <div className="notify-test">
+        <div className="token-form">
+          <FormField name="Name of a new token">
+            {(id) => <input id={id} className="field" value={name} onChange={({ target }) => setName(target.value)} />}
+          </FormField>
+          <FormField name="Role">
+            {(id) => (
+              <select
+                id={id}
+                className="field"
+                value={role}
+                onChange={({ target }) => setRole(target.value as TokenRole)}
+              >
+                {TOKEN_ROLES.map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            )}
+          </FormField>
+          <FormField name="Days until it expires">
+            {(id) => (
+              <input
+                id={id}
+                className="field is-short"
+                type="number"
+                min="1"
+                placeholder="never"
+                value={days}
+                onChange={({ target }) => setDays(target.value)}
+              />
+            )}
+          </FormField>
+        </div>
+        <OrderButton word="Create token" needs="admin" disabled={name.trim() === ""} order={create} />
+        {secret !== null && (
+          <>
+            <Notice tone="warning">Copy the token now. It is not shown again.</Notice>
+            <CopyLine label="New token" text={secret} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}

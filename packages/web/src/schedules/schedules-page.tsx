@@ -1,0 +1,113 @@
+import { useEffect, useState } from "react";
+import { Badge } from "../parts/badge.tsx";
+import { FactList } from "../parts/fact-list.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import { Link } from "../shell/link.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { runAddress } from "../shell/page-route.ts";
+import { navigate } from "../shell/route.ts";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { useLive } from "../live/use-live.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { moment } from "../text/format.ts";
+import type { ScheduleView, TriggerView } from "../../../tutti/src/schema/api/schedule-routes.ts";
+import "../styles/run.css";
+
+/** Schedules with their next due time, and triggers. Both are defined in `tutti.config.json`. */
+export function SchedulesPage() {
+  const [started, setStarted] = useState(0);
+  // A run that starts or ends changes the rows.
+  const changed = useLive((state) => state.runs?.map(({ status }) => status).join(" ") ?? "");
+  const key = `${started} ${changed}`;
+  const schedules = useRequest(`schedules ${key}`, (signal) => server.call("GET /api/schedules", { signal }));
+  const triggers = useRequest(`triggers ${key}`, (signal) => server.call("GET /api/triggers", { signal }));
+  useEffect(() => {
+    document.title = "Schedules · Tutti";
+  }, []);
+  const runNow = async (name: string) => {
+    const { orchestratorId } = await server.call("POST /api/schedules/:name/run", { params: { name } });
+    setStarted(started + 1);
+    navigate(runAddress(orchestratorId));
+  };
+  return (
+    <div className="page page-form">
+      <div className="page-title">
+        <h1>Schedules</h1>
+      </div>
+      <ActionError error={schedules.error ?? triggers.error} />
+      {schedules.value?.length === 0 && triggers.value?.length === 0 && (
+        <section className="card empty">
+          <h2>No schedules and no triggers</h2>
+          <p>Add one under "schedules" or "triggers" in tutti.config.json, then start the server again.</p>
+        </section>
+      )}
+      {schedules.value?.map((schedule) => (
+        <section key={schedule.name} className="card run-tab" aria-label={`Schedule ${schedule.name}`}>
+          <Head view={schedule}>
+            <OrderButton
+              word="Run now"
+              label={`Run now: ${schedule.name}`}
+              disabled={schedule.problem !== null}
+              reason={schedule.problem ?? undefined}
+              order={() => runNow(schedule.name)}
+            />
+          </Head>
+          <FactList
+            rows={[
+              ["Cron", `${schedule.cron} (${schedule.timeZone})`],
+              ["Next", schedule.nextDue === null ? null : moment(Date.parse(schedule.nextDue))],
+              ["Last skipped", skipped(schedule)],
+              ...common(schedule),
+            ]}
+          />
+          <LastRun view={schedule} />
+        </section>
+      ))}
+      {triggers.value?.map((trigger) => (
+        <section key={trigger.name} className="card run-tab" aria-label={`Trigger ${trigger.name}`}>
+          <Head view={trigger} />
+          <FactList rows={[["Address", `POST /api/triggers/${trigger.name}`], ...common(trigger)]} />
+          <LastRun view={trigger} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Head({ view, children }: { view: ScheduleView | TriggerView; children?: React.ReactNode }) {
+  const isOn = view.enabled && view.problem === null;
+  return (
+    <div className="tab-row-head">
+      <h2>
+        <AgentText text={view.name} max={80} />
+      </h2>
+      <Badge tone={isOn ? "good" : "neutral"} icon={isOn ? "check" : "minus"}>
+        {view.enabled ? (view.problem ?? "Ready") : "Disabled"}
+      </Badge>
+      <span className="push" />
+      {children}
+    </div>
+  );
+}
+
+const common = ({ template, cwd, confirm, running, maxConcurrent }: ScheduleView | TriggerView) =>
+  [
+    ["Template", template],
+    ["Folder", cwd],
+    ["Plans", confirm === "yes" ? "are confirmed without you" : "wait for you"],
+    ["At work", `${running} of at most ${maxConcurrent}`],
+  ] as const;
+
+const skipped = ({ lastSkipped }: ScheduleView): string | null =>
+  lastSkipped === null ? null : `${moment(Date.parse(lastSkipped.due))}: ${lastSkipped.reason}`;
+
+function LastRun({ view: { lastRun } }: { view: ScheduleView | TriggerView }) {
+  if (lastRun === null) return <p className="muted">It has started no run yet.</p>;
+  const { id, status, outcome, createdAt } = lastRun;
+  return (
+    <p>
+      Last run: <Link to={runAddress(id)}>{id}</Link>, {outcome ?? status}, {moment(Date.parse(createdAt))}
+    </p>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState } from "react";
+import { FactList } from "../parts/fact-list.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import { duration } from "../text/format.ts";
+import { LongText } from "../text/long-text.tsx";
+import type { Rehearsal as RehearsalReport } from "../../../tutti/src/schema/api/template-routes.ts";
+
+/** Runs the template with scripted agents: no model is called, and nothing is stored. */
+export function Rehearsal({ id }: { id: string }) {
+  const [report, setReport] = useState<RehearsalReport | null>(null);
+  return (
+    <div className="rehearsal">
+      <OrderButton
+        word="Rehearse"
+        order={async () =>
+          setReport(await server.call("POST /api/orchestrator/templates/:id/rehearse", { params: { id }, body: {} }))
+        }
+      />
+      {report && (
+        <>
+          <FactList
+            rows={[
+              ["Outcome", report.outcome ?? report.status],
+              ["Tasks", report.tasks.map(({ id: task }) => task).join(", ")],
+              ["Not started", report.notStarted.map(({ name }) => name).join(", ")],
+              ["Time", duration(report.durationMs)],
+            ]}
+          />
+          {report.prompts.map(({ phase, taskId, turn, text }) => (
+            <details key={`${phase} ${taskId} ${turn}`} className="folded">
+              <summary>{`Prompt of ${phase}${taskId === null ? "" : `, ${taskId}`}`}</summary>
+              <LongText text={text} max={20_000} mono />
+            </details>
+          ))}
+        </>
+      )}
+    </div>
+  );
+}

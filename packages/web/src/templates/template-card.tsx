@@ -1,0 +1,151 @@
+import { useState } from "react";
+import { Rehearsal } from "./rehearsal.tsx";
+import type { TemplateRow } from "./templates-page.tsx";
+import { PromptPreview } from "../new-run/prompt-preview.tsx";
+import { FactList } from "../parts/fact-list.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import { AskedButton } from "../shell/asked-button.tsx";
+import { Link } from "../shell/link.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { newRunAddress, templatesAddress } from "../shell/page-route.ts";
+import { navigate } from "../shell/route.ts";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { shown } from "../text/safe-text.ts";
+
+interface ResolvedTemplate {
+  template: Record<string, unknown>;
+  provenance: Record<string, string>;
+  chain: string[];
+  warnings: string[];
+}
+
+/** One template: each value with the template that defines it, its prompts, and its actions. */
+export function TemplateCard({ row, onChange }: { row: TemplateRow; onChange: () => void }) {
+  const { id, name, description, valid, errors, place, version, author, tags } = row;
+  const [copyName, setCopyName] = useState("");
+  const { value, error } = useRequest(valid ? id : null, (signal) =>
+    server.call("GET /api/orchestrator/templates/:id", { params: { id }, query: { provenance: "1" }, signal }),
+  );
+  const resolved = value as ResolvedTemplate | null;
+  const duplicate = async () => {
+    const made = await server.call("POST /api/orchestrator/templates/:id/duplicate", {
+      params: { id },
+      body: { newName: copyName },
+    });
+    onChange();
+    navigate(templatesAddress(made.id));
+  };
+  const remove = async () => {
+    await server.call("DELETE /api/orchestrator/templates/:id", { params: { id } });
+    onChange();
+    navigate(templatesAddress(null));
+  };
+  return (
+    <section className="card run-tab" aria-labelledby="template-title">
+      <div className="tab-row-head">
+        <h2 id="template-title">
+          <AgentText text={name} max={120} />
+        </h2>
+        <Link to={newRunAddress({ template: id })} className="button button-primary push">
+          New run with it
+        </Link>
+      </div>
+      <p className="agent-words">
+        <AgentText text={description} max={600} />
+      </p>
+      {errors.map((problem) => (
+        <Notice key={problem} tone="bad">
+          <AgentText text={problem} max={400} />
+        </Notice>
+      ))}
+      {resolved?.warnings.map((warning) => (
+        <Notice key={warning} tone="warning">
+          <AgentText text={warning} max={400} />
+        </Notice>
+      ))}
+      <FactList
+        rows={[
+          ["Inherits from", resolved?.chain.filter((each) => each !== id).join(" → ")],
+          ["Version", version],
+          ["Author", author],
+          ["Tags", tags.join(", ")],
+        ]}
+      />
+      <div className="answer-row">
+        <input
+          className="field is-short"
+          aria-label="Name of the copy"
+          placeholder="Name of the copy"
+          value={copyName}
+          onChange={({ target }) => setCopyName(target.value)}
+        />
+        <OrderButton
+          word="Duplicate"
+          needs="admin"
+          disabled={copyName.trim() === "" || !valid}
+          reason={copyName.trim() === "" ? "Give the copy a name." : undefined}
+          order={duplicate}
+        />
+        <a className="button" href={`/api/templates/${id}/export`} download={`${id}.json`}>
+          Export
+        </a>
+        {place !== "system" && (
+          <AskedButton
+            word="Delete"
+            question={`Delete the template ${id}?`}
+            yes="Yes, delete"
+            needs="admin"
+            order={remove}
+          />
+        )}
+      </div>
+      <ActionError error={error} />
+      {valid && <Rehearsal id={id} />}
+      {valid && <PromptPreview templateId={id} project={undefined} variables={{}} />}
+      {resolved && <Values resolved={resolved} />}
+    </section>
+  );
+}
+
+/** Values of the template, each with its origin. Prompts have their own preview. */
+function Values({ resolved: { template, provenance } }: { resolved: ResolvedTemplate }) {
+  const rows = Object.entries(provenance).filter(([path]) => !path.startsWith("/prompts/"));
+  return (
+    <details className="folded">
+      <summary>{`${rows.length} values with their origin`}</summary>
+      <div className="task-table-rows" role="region" aria-label="Values of the template" tabIndex={0}>
+        <table className="values">
+          <thead>
+            <tr>
+              <th scope="col">Value of</th>
+              <th scope="col">Value</th>
+              <th scope="col">Defined in</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([path, origin]) => (
+              <tr key={path}>
+                <th scope="row">
+                  <code>{path}</code>
+                </th>
+                <td>{shown(JSON.stringify(valueAt(template, path)) ?? "", 200)}</td>
+                <td>{origin}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+/** `path` is a JSON pointer. */
+const valueAt = (value: unknown, path: string): unknown =>
+  path
+    .slice(1)
+    .split("/")
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((part, name) => (typeof part === "object" && part !== null ? part[name as never] : undefined), value);

@@ -1,0 +1,74 @@
+import { useEffect, useState } from "react";
+import { TemplateCard } from "./template-card.tsx";
+import { ActionError } from "../shell/action-error.tsx";
+import { Link } from "../shell/link.tsx";
+import { templatesAddress } from "../shell/page-route.ts";
+import { server } from "../shell/server.ts";
+import { useRequest } from "../shell/use-request.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import type { TemplateSummary } from "../../../tutti/src/schema/api/template-routes.ts";
+import "../styles/run.css";
+import "../styles/templates.css";
+
+export type TemplateRow = typeof TemplateSummary extends { _output: infer Row } ? Row : never;
+
+const PLACES: Record<TemplateRow["place"], string> = {
+  project: "Of this project",
+  user: "Your own",
+  system: "Built in",
+};
+
+/** All templates by their place, and one of them with its values, prompts and actions. */
+export function TemplatesPage({ id }: { id: string | null }) {
+  /** Counts the changes that this page made. */
+  const [changes, setChanges] = useState(0);
+  const { value, error, isLoading } = useRequest(`templates ${changes}`, (signal) =>
+    server.call("GET /api/orchestrator/templates", { signal }),
+  );
+  useEffect(() => {
+    document.title = "Templates · Tutti";
+  }, []);
+  const rows = ((value ?? []) as TemplateRow[]).filter(({ isInternal }) => !isInternal);
+  const chosen = rows.find((row) => row.id === id) ?? rows.find((row) => row.id === "documentation") ?? rows[0];
+  return (
+    <div className="page page-templates">
+      <div className="page-title">
+        <h1>Templates</h1>
+      </div>
+      <ActionError error={error} />
+      {isLoading && value === null && <p className="loading">Loading …</p>}
+      <div className="templates">
+        <nav aria-label="Templates" className="template-list">
+          {Object.entries(PLACES).map(([place, name]) => {
+            const here = rows.filter((row) => row.place === place);
+            return (
+              here.length > 0 && (
+                <section key={place} aria-label={name}>
+                  <h2 className="group-title">{name}</h2>
+                  <ul className="card">
+                    {here.map((row) => (
+                      <li key={row.id}>
+                        <Link
+                          to={templatesAddress(row.id)}
+                          className={`template-row${row === chosen ? " is-here" : ""}`}
+                          current={row === chosen}
+                        >
+                          <strong>
+                            <AgentText text={row.name} max={80} />
+                          </strong>
+                          {!row.valid && <span className="chip tone-bad">invalid</span>}
+                          <span className="mono muted">{row.id}</span>
+                        </Link>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              )
+            );
+          })}
+        </nav>
+        {chosen && <TemplateCard key={chosen.id} row={chosen} onChange={() => setChanges(changes + 1)} />}
+      </div>
+    </div>
+  );
+}
