@@ -49,6 +49,7 @@ async function views(stage: Stage): Promise<[string, string][]> {
     ["list", "/runs"],
     ["new-run", "/runs/new"],
     ["costs", "/costs"],
+    ["parts", "/parts"],
     ["changes", `/runs/${finished.id}?tab=changes`],
     ["plan", `/runs/${plan.id}`],
     ["question", `/runs/${asking.id}`],
@@ -56,10 +57,10 @@ async function views(stage: Stage): Promise<[string, string][]> {
     ["transcript", `/runs/${halfway.id}?session=invoices`],
     ["finished", `/runs/${finished.id}`],
     ["degraded", `/runs/${degraded.id}`],
-    ["checks", `/runs/${degraded.id}?tab=checks&session=payments&part=attempts`],
     // Other tests check these with axe-core, so they only need to be looked at.
     ...(screenshotFolder
       ? ([
+          ["checks", `/runs/${degraded.id}?tab=checks&session=payments&part=attempts`],
           ["plan-tab", `/runs/${halfway.id}?tab=plan`],
           ["cost-tab", `/runs/${finished.id}?tab=cost&session=invoices&part=changes`],
           ["timeline", `/runs/${degraded.id}?tab=log&session=invoices&part=checks`],

@@ -481,7 +481,7 @@ describe("A run", () => {
       });
       await page.goto(`${stage.url}/runs/${id}?session=a&entry=50`);
       await transcript.locator(".entry.is-linked").waitFor();
-      expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/^\d\d:\d\d:\d\d\s+Tool48/);
+      expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/\d\d:\d\d:\d\d\s+Tool48/);
       await transcript.getByRole("link", { name: "Link to entry 50" }).waitFor();
       await transcript.locator(".entry-tool details summary", { hasText: "Tool48" }).click();
       await transcript.getByText("forty-eight <b>lines</b>").waitFor();

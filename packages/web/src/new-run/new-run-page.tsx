@@ -16,12 +16,10 @@ import { useRequest } from "../shell/use-request.ts";
 import { money, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
 import type { UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
-import type { TemplateSummary } from "../../../tutti/src/schema/api/template-routes.ts";
+import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 import "../styles/run.css";
 import "../styles/new-run.css";
-
-type TemplateRow = typeof TemplateSummary extends { _output: infer Row } ? Row : never;
 
 interface Properties {
   /** A run to take the settings from. */
@@ -124,7 +122,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     event.preventDefault();
     if (missing.length === 0) create.run();
   };
-  const rows = (templates.value ?? []) as TemplateRow[];
+  const rows = (templates.value ?? []) as ListedTemplate[];
   const choices = agentChoices(doctor.value?.checks ?? [], settings.value?.agents ?? []);
   const chosen = choices.find(({ name }) => name === fields.agent);
   const agent = fields.agent || template?.config?.agent || settings.value?.agent || "local";

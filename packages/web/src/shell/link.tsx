@@ -7,8 +7,6 @@ interface Properties {
   current?: boolean;
   /** Changes the address without a step back in the history. */
   replace?: boolean;
-  /** For screen readers, where the words alone do not name the target. */
-  label?: string;
   /** Leaves the link out of the order of Tab. */
   isSkipped?: boolean;
   children: ReactNode;
@@ -20,7 +18,7 @@ export function Link({
   className,
   current = false,
   replace = false,
-  label,
+
   isSkipped = false,
   children,
 }: Properties) {
@@ -34,7 +32,6 @@ export function Link({
       href={to}
       className={className}
       aria-current={current ? "page" : undefined}
-      aria-label={label}
       tabIndex={isSkipped ? -1 : undefined}
       onClick={follow}
     >

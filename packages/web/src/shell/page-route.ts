@@ -35,6 +35,7 @@ export type PageRoute =
   | { view: "schedules" }
   | { view: "costs"; by: string }
   | { view: "machine" }
+  | { view: "parts" }
   | { view: "unknown"; path: string };
 
 export const INBOX = "/";
@@ -44,6 +45,8 @@ export const TEMPLATES = "/templates";
 export const SCHEDULES = "/schedules";
 export const COSTS = "/costs";
 export const MACHINE = "/machine";
+/** For developers: no link leads there. */
+const PARTS = "/parts";
 
 const withQuery = (path: string, query: Record<string, string | null>): string => {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== null && pair[1] !== "");
@@ -100,6 +103,8 @@ export function readRoute(address: string): PageRoute {
       return { view: "costs", by: query.get("by") ?? "day" };
     case MACHINE:
       return { view: "machine" };
+    case PARTS:
+      return { view: "parts" };
   }
   const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
   if (!id) return { view: "unknown", path: pathname };

@@ -1,6 +1,5 @@
 import { useState } from "react";
 import { Rehearsal } from "./rehearsal.tsx";
-import type { TemplateRow } from "./templates-page.tsx";
 import { PromptPreview } from "../new-run/prompt-preview.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -14,6 +13,7 @@ import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { shown } from "../text/safe-text.ts";
+import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 
 interface ResolvedTemplate {
   template: Record<string, unknown>;
@@ -23,7 +23,7 @@ interface ResolvedTemplate {
 }
 
 /** One template: each value with the template that defines it, its prompts, and its actions. */
-export function TemplateCard({ row, onChange }: { row: TemplateRow; onChange: () => void }) {
+export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange: () => void }) {
   const { id, name, description, valid, errors, place, version, author, tags } = row;
   const [copyName, setCopyName] = useState("");
   const { value, error } = useRequest(valid ? id : null, (signal) =>

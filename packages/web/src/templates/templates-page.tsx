@@ -6,13 +6,11 @@ import { templatesAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
-import type { TemplateSummary } from "../../../tutti/src/schema/api/template-routes.ts";
+import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 import "../styles/run.css";
 import "../styles/templates.css";
 
-export type TemplateRow = typeof TemplateSummary extends { _output: infer Row } ? Row : never;
-
-const PLACES: Record<TemplateRow["place"], string> = {
+const PLACES: Record<ListedTemplate["place"], string> = {
   project: "Of this project",
   user: "Your own",
   system: "Built in",
@@ -28,7 +26,7 @@ export function TemplatesPage({ id }: { id: string | null }) {
   useEffect(() => {
     document.title = "Templates · Tutti";
   }, []);
-  const rows = ((value ?? []) as TemplateRow[]).filter(({ isInternal }) => !isInternal);
+  const rows = ((value ?? []) as ListedTemplate[]).filter(({ isInternal }) => !isInternal);
   const chosen = rows.find((row) => row.id === id) ?? rows.find((row) => row.id === "documentation") ?? rows[0];
   return (
     <div className="page page-templates">

@@ -109,7 +109,8 @@ const Item = memo(function Item({ entry, result, format, address, isLinked, isRe
       ref={item}
       className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}${isLinked ? " is-linked" : ""}`}
     >
-      <Link to={address} replace className="entry-link" label={`Link to entry ${entry.n}`} isSkipped={!isReachable}>
+      <Link to={address} replace className="entry-link" isSkipped={!isReachable}>
+        <span className="visually-hidden">{`Link to entry ${entry.at === undefined ? "" : `${entry.n} `}`}</span>
         {entry.at === undefined ? entry.n : <time dateTime={entry.at}>{clock(Date.parse(entry.at))}</time>}
       </Link>
       <div className="entry-content">

@@ -25,6 +25,7 @@ export const TemplateSummary = z.object({
   valid: z.boolean(),
   errors: z.array(z.string()),
 });
+export type ListedTemplate = z.infer<typeof TemplateSummary>;
 
 /** A template as its file defines it, without inherited values. */
 export const RawTemplate = z.record(z.string(), z.unknown());
