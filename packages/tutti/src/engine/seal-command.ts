@@ -47,6 +47,8 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
     case "mergeChecked":
     case "mergeRejected":
       return { ...command, commands: seal(command.commands) };
+    case "unpreparable":
+      return { ...command, error: seal(command.error) };
     case "hookEnded":
       return { ...command, detail: seal(command.detail) };
     default:

@@ -65,6 +65,7 @@ export const ERRORS = {
   git_failed: { status: 500, exit: 1, retryable: true },
   git_missing: { status: 500, exit: 5, retryable: false },
   workspace_failed: { status: 500, exit: 1, retryable: true },
+  setup_failed: { status: 500, exit: 1, retryable: false },
   // Conditions of the machine; see `EnvironmentCode`.
   disk_full: { status: 500, exit: 4, retryable: true },
   unwritable: { status: 500, exit: 4, retryable: true },

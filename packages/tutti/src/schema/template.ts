@@ -203,6 +203,27 @@ const Ui = z.strictObject({
   workerColumns: z.array(z.enum(WORKER_COLUMNS)).default(["status", "progress", "tools", "time"]),
 });
 
+/** Paths relative to the run's folder. */
+const outsideNames = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .refine(
+        (name) => !name.startsWith("/") && !name.split(/[/\\]/).some((part) => /^(\.{0,2}|\.git)$/i.test(part)),
+        "must be a relative path inside the project, and not in .git",
+      ),
+  )
+  .max(50);
+
+/** Files of the user's folder that workspaces get although git ignores them, and commands that run in a new workspace. */
+const WorkspaceSettings = z.strictObject({
+  copy: outsideNames.optional(),
+  /** Agents can change the linked files of the user's folder. */
+  link: outsideNames.optional(),
+  setup: z.array(CheckCommand).max(20).optional(),
+});
+
 export const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
 const Shape = z.strictObject({
@@ -237,6 +258,7 @@ const Shape = z.strictObject({
   variables: z.record(z.string().regex(VARIABLE_NAME), z.union([z.string(), z.number(), z.boolean()])).default({}),
   hooks: Hooks.prefault({}),
   ui: Ui.prefault({}),
+  workspace: WorkspaceSettings.optional(),
   /** The roles of a team, by name. */
   roles: z.record(RoleName, TeamRole).optional(),
   /** The fixed plan of a team. Each step becomes a task. */

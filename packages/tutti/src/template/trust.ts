@@ -17,7 +17,14 @@ const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
   "/config/autoResume": (value) => value === true,
   "/config/answerTimeout": (value) => value !== undefined,
 };
-const CHECK_PATHS = ["/phases/aggregation/commands", "/phases/verification/commands"];
+/** Commands for `sh`, and files of the user that agents get to see. */
+const LIST_PATHS = [
+  "/phases/aggregation/commands",
+  "/phases/verification/commands",
+  "/workspace/copy",
+  "/workspace/link",
+  "/workspace/setup",
+];
 const BUDGET_PATH = "/config/budget/";
 
 /**
@@ -56,7 +63,7 @@ function linesOf(leaves: readonly [path: string, value: unknown][], approved: re
     .filter(([path, value]) => {
       if (path === "/config/permissions/mode") return value === "all";
       if (path === "/config/permissions/allow") return Array.isArray(value) && value.length > 0;
-      if (CHECK_PATHS.includes(path)) return value === "auto" || (Array.isArray(value) && value.length > 0);
+      if (LIST_PATHS.includes(path)) return value === "auto" || (Array.isArray(value) && value.length > 0);
       if (typeof value !== "string") return false;
       if (isAgentPath(path)) return !approved.includes(value);
       return isHookPath(path) && /^\s*command:/i.test(value);

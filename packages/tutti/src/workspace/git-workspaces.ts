@@ -8,6 +8,7 @@ import { commitFolder, COPIES, gitCommand, isPlainFolder, openCopied } from "./c
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
+import { provideFiles } from "./disk/provide-files.ts";
 import { findUnproven } from "./find-unproven.ts";
 import { limitToScope } from "./limit-scope.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
@@ -117,9 +118,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const state = await readState(repository);
         return { state, changes: before && (await compareStates(repository, before, state)) };
       }),
-    prepare: (cwd, key, start) =>
+    prepare: (cwd, key, start, files = {}) =>
       changing(cwd, key.runId, async (repository, run) => {
-        return { path: await prepareWorktree(repository, run, workspacePaths(run, key), start) };
+        const paths = workspacePaths(run, key);
+        const path = await prepareWorktree(repository, run, paths, start);
+        await provideFiles(repository, paths, files);
+        return { path };
       }),
     access: (cwd, key) =>
       guarded(async () => {

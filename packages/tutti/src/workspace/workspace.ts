@@ -35,6 +35,12 @@ export interface WorkspaceKey {
   attempt: number;
 }
 
+/** Files of the user's folder that git ignores, for a workspace. */
+export interface ProvidedFiles {
+  copy?: readonly string[] | undefined;
+  link?: readonly string[] | undefined;
+}
+
 export interface WorkspaceSnapshot {
   commit: string;
   /** Paths that differ from the start commit, relative to the repository's root, sorted. */
@@ -104,9 +110,9 @@ export interface Workspaces {
   ): Promise<Merge>;
   /**
    * Creates the workspace at `start`, or returns the existing one untouched. `path` is the folder inside the workspace
-   * that corresponds to `cwd`.
+   * that corresponds to `cwd`. It gets those of `files` that it lacks.
    */
-  prepare(cwd: string, key: WorkspaceKey, start: string): Promise<{ path: string }>;
+  prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<{ path: string }>;
   /** The files that an agent in the sandbox needs to work in the workspace, which exists. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**

@@ -82,6 +82,10 @@ export const SHOWN: Record<string, Shown> = {
   "phases.taskPlanning.enabled": after("uses the request as the only task if planning is disabled"),
   "phases.workerExecution.enabled": after("completes with the plan or the analysis if workers are disabled"),
   "phases.aggregation.enabled": after("skips phases that the template disables (D4-064, D4-322, D4-582, D4-58"),
+  "workspace.*": [
+    "engine/prepare-workspace.test.ts",
+    "brings the files and runs the commands of the template, and nothing of",
+  ],
   "phases.aggregation.commands": [
     "engine/merge-queue.test.ts",
     "is not merged, and its task learns both intentions and starts from the",

@@ -20,9 +20,18 @@ function settingsOf(node: Node, path = ""): string[] {
 }
 
 const root = templateJsonSchema() as Node;
-const settings = ["config", "phases", "prompts", "hooks", "ui", "roles", "pipeline", "team", "gate"].flatMap((part) =>
-  settingsOf(root.properties![part]!, part),
-);
+const settings = [
+  "config",
+  "phases",
+  "prompts",
+  "hooks",
+  "ui",
+  "roles",
+  "pipeline",
+  "team",
+  "gate",
+  "workspace",
+].flatMap((part) => settingsOf(root.properties![part]!, part));
 /** The title of a test: the first string after `it(` or after the table of `it.each`. */
 const TITLE = /\bit(?:\.each\([^]*?\))?\(\s*"((?:[^"\\]|\\.)*)"/g;
 const explained = (setting: string, list: object) =>

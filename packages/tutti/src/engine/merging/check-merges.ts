@@ -1,4 +1,5 @@
 import { sandboxOf } from "../choose-sandbox.ts";
+import { prepareWorkspace } from "../sessions/prepare-workspace.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "../sessions/run-checks.ts";
 import { pendingMerge } from "./merge-work.ts";
 import type { Report } from "../../run/command.ts";
@@ -38,7 +39,7 @@ export async function checkMerges(
 ): Promise<CheckedMerges | null> {
   const { workspaces } = options;
   const key = { runId: run.id, name: FOLDER, attempt: 1 };
-  const { path } = await workspaces.prepare(run.cwd, key, head);
+  const { path } = await prepareWorkspace(run, key, head, true, options);
   try {
     const commands = await commandsToCheck(run.template.phases.aggregation.commands, path, options.checks);
     if (commands.length === 0) return { accepted: [...taskIds], rejected: null };

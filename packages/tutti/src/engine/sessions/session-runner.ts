@@ -9,6 +9,7 @@ import { FAVOURED } from "../merging/merge-work.ts";
 import { OutsideSession } from "../mailboxes/outside-session.ts";
 import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
+import { prepareWorkspace } from "./prepare-workspace.ts";
 import { renderPrompt } from "./prompt.ts";
 import { sandboxOf } from "../choose-sandbox.ts";
 import { commandsToCheck, runChecks, type CheckRunner } from "./run-checks.ts";
@@ -100,7 +101,7 @@ export class SessionRunner {
   #ending: "close" | "stop" | "leave" | null = null;
   /** True from the preparation or the start of a turn to its end. */
   #isWatching = false;
-  /** Ends the verification commands when the session ends. */
+  /** Ends the set-up and verification commands when the session ends. */
   readonly #checksEnd = new AbortController();
   readonly #served: Promise<void>;
 
@@ -360,7 +361,9 @@ export class SessionRunner {
     try {
       const start = this.#worker?.status === "spawning" ? await this.#begin() : (this.#state?.start ?? null);
       if (start === null || !this.#isOpen) return;
-      const { path } = await this.#options.workspaces.prepare(this.#run.cwd, this.#key, start);
+      const { signal } = this.#checksEnd;
+      const isNew = this.#state?.state === "spawning";
+      const { path } = await prepareWorkspace(this.#run, this.#key, start, isNew, { ...this.#options, signal });
       this.#cwd = path;
       await this.#startWatching();
       if (!this.#isOpen) return;

@@ -14,6 +14,7 @@ import type { Worker } from "../../schema/worker.ts";
 /** Error codes that another session would meet again. The user can still retry. */
 export const NEEDS_USER: ReadonlySet<string> = new Set([
   "agent_not_startable",
+  "setup_failed",
   "agent_unknown",
   "request_forged",
   "auth",

@@ -17,7 +17,8 @@ export function mustBeHarmless<T>(template: T): T {
 }
 
 function namesProgram(template: unknown): boolean {
-  const { config, phases, hooks } = members(template);
+  const { config, phases, hooks, workspace } = members(template);
+  if (Object.values(members(workspace)).some((list) => Array.isArray(list) && list.length > 0)) return true;
   const listed = Object.values(members(members(members(phases)["workerExecution"])["agents"]));
   const agents = [config, ...Object.values(members(phases)), ...listed].map((part) => members(part)["agent"]);
   const runs = Object.values(members(hooks)).map((hook) => (typeof hook === "string" ? hook : members(hook)["run"]));

@@ -1,0 +1,39 @@
+import { sandboxOf } from "../choose-sandbox.ts";
+import { runChecks, type CheckRunner } from "./run-checks.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
+import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
+import type { World } from "../../world.ts";
+
+export interface PreparationOptions {
+  workspaces: Workspaces;
+  checks: CheckRunner;
+  world: World;
+  signal: AbortSignal;
+}
+
+/** In characters, of the output of a command that failed. */
+const MAX_OUTPUT = 1000;
+
+/** Creates a workspace with the files that the template names. With `isNew`, the set-up commands run, again after a crash. */
+export async function prepareWorkspace(
+  run: Run,
+  key: WorkspaceKey,
+  start: string,
+  isNew: boolean,
+  options: PreparationOptions,
+): Promise<{ path: string }> {
+  const { setup = [], ...files } = run.template.workspace ?? {};
+  const prepared = await options.workspaces.prepare(run.cwd, key, start, files);
+  if (!isNew || setup.length === 0) return prepared;
+  const sandbox = await sandboxOf(run, key, options.workspaces);
+  for (const command of setup) {
+    const done = await runChecks([command], { ...options, cwd: prepared.path, runId: run.id, sandbox });
+    if (done === null) break;
+    const { exitCode, output } = done[0]!;
+    if (exitCode === 0) continue;
+    const message = `The set-up command "${command.name}" failed with exit code ${exitCode}. Correct it in the template, then retry. The end of its output: ${output.slice(-MAX_OUTPUT)}`;
+    throw new TuttiError("setup_failed", message);
+  }
+  return prepared;
+}

@@ -1,0 +1,73 @@
+// Brings files of the user's folder into a workspace that are not part of the repository, such as `.env` or `node_modules`.
+import { constants } from "node:fs";
+import { cp, lstat, mkdir, readdir, realpath, rename, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { TuttiError } from "../../schema/error.ts";
+import { exists } from "../folder.ts";
+import { bytes, items } from "../git.ts";
+import { onRepository, type Repository } from "../repository.ts";
+import { isInside, type WorkspacePaths } from "../workspace-paths.ts";
+import type { ProvidedFiles } from "../workspace.ts";
+
+/** Leaves out names that the user's folder lacks or the workspace has. So a repeat after a crash completes the rest. */
+export async function provideFiles(
+  repository: Repository,
+  paths: WorkspacePaths,
+  { copy = [], link = [] }: ProvidedFiles,
+): Promise<void> {
+  for (const [names, isLinked] of [
+    [copy, false],
+    [link, true],
+  ] as const) {
+    for (const name of names) {
+      const from = join(repository.root, repository.prefix, name);
+      const to = join(paths.path, repository.prefix, name);
+      const found = await lstat(from).catch(() => null);
+      if (!found || (await exists(to))) continue;
+      await refuseTracked(repository, paths, join(repository.prefix, name), found.isDirectory());
+      await makeParent(paths, to);
+      // Completed aside and then renamed, so that a half-made copy is never taken for a complete one.
+      const draft = `${paths.path}.provided`;
+      await rm(draft, { recursive: true, force: true });
+      if (!isLinked)
+        await cp(from, draft, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+      else if (found.isDirectory()) await linkChildren(from, draft);
+      else await symlink(from, draft);
+      await rename(draft, to);
+    }
+  }
+}
+
+/** A folder of links: a pattern such as `node_modules/` in .gitignore matches folders only, not a link to one. */
+async function linkChildren(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const child of await readdir(from)) await symlink(join(from, child), join(to, child));
+}
+
+/** A file that git does not ignore would become part of the result. */
+async function refuseTracked(
+  repository: Repository,
+  paths: WorkspacePaths,
+  name: string,
+  isFolder: boolean,
+): Promise<void> {
+  // The path does not exist yet, and a pattern for folders matches only what lies in one.
+  const input = bytes(isFolder ? join(name, "file") : name);
+  const where = { cwd: paths.path, workTree: paths.path, input, accept: [1] };
+  const args = ["check-ignore", "-z", "--no-index", "--stdin"];
+  if (items((await onRepository(repository, "find ignored files", args, where)).stdout).length > 0) return;
+  throw new TuttiError(
+    "setup_failed",
+    `Git does not ignore "${name}", so a copy of it would become part of the result. Add it to .gitignore, or remove it from "workspace" in the template.`,
+  );
+}
+
+/** A symbolic link in the repository could lead out of the workspace. */
+async function makeParent(paths: WorkspacePaths, to: string): Promise<void> {
+  let parent = dirname(to);
+  while (!(await exists(parent))) parent = dirname(parent);
+  const real = await realpath(parent);
+  if (real !== paths.path && !isInside(paths.path, real))
+    throw new TuttiError("setup_failed", `The folder "${parent}" leads out of the workspace. Remove the link.`);
+  await mkdir(dirname(to), { recursive: true });
+}

@@ -1,0 +1,65 @@
+// Files that git ignores and set-up commands in the workspaces of a run, with real git and a real shell.
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, mainSession, worker } from "../lab/scenarios.ts";
+import { checkRunner } from "../../src/main/sessions.ts";
+import type { Template } from "../../src/schema/template.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+  writeFileSync(join(lab.repo, ".gitignore"), ".env\n*.log\nnode_modules/\n");
+  lab.git("add", ".gitignore");
+  lab.git("commit", "--quiet", "-m", "ignore files");
+  writeFileSync(join(lab.repo, ".env"), "KEY=1\n");
+  mkdirSync(join(lab.repo, "node_modules", "package"), { recursive: true });
+  writeFileSync(join(lab.repo, "node_modules", "package", "index.js"), "");
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+async function begin(workspace: NonNullable<Template["workspace"]>, go: string) {
+  lab.userTemplate("mine", { extends: "_default", workspace });
+  const engine = lab.open(undefined, { checks: checkRunner(lab.data) });
+  const writes = { waitForFile: go, write: { "one.md": "one\n" }, block: done({}) };
+  const id = await lab.begin(engine, lab.scenario([worker("one", writes), ...mainSession([{ id: "one" }])]), {
+    templateId: "mine",
+    config: { autoSpawn: true },
+    phases: { aggregation: { commands: [{ name: "tests", run: "test -e .env && test -e made.log" }] } },
+  });
+  return { engine, id };
+}
+
+it("brings the files and runs the commands of the template, and nothing of it becomes part of the result", async () => {
+  const go = join(lab.folder, "go");
+  const setup = [{ name: "make", run: "test -e node_modules/package/index.js && echo made >> made.log" }];
+  const { engine, id } = await begin({ copy: [".env", "missing.txt"], link: ["node_modules"], setup }, go);
+  await engine.until(id, ({ workers }) => workers["one"]?.status === "running");
+  const folder = join(lab.data, "worktrees", id, "one-1");
+  expect(readFileSync(join(folder, ".env"), "utf8")).toBe("KEY=1\n");
+  expect(readFileSync(join(folder, "made.log"), "utf8")).toBe("made\n");
+  expect(lstatSync(join(folder, "node_modules", "package")).isSymbolicLink()).toBe(true);
+  writeFileSync(go, "");
+  const run = await untilOver(engine, id);
+  expect(run.redBase).toBeUndefined();
+  expect(await engine.result(id)).toMatchObject({ outcome: "success", outputFiles: ["one.md"] });
+  expect(existsSync(join(lab.repo, "node_modules", "package", "index.js"))).toBe(true);
+});
+
+it.each([
+  [{ copy: ["plain.txt"] }, 'Git does not ignore "plain.txt"'],
+  [
+    { setup: [{ name: "install", run: "echo no network; exit 7" }] },
+    'The set-up command "install" failed with exit code 7',
+  ],
+])("ends the run with a sentence if %j is impossible", async (workspace, sentence) => {
+  writeFileSync(join(lab.repo, "plain.txt"), "plain\n");
+  const { engine, id } = await begin(workspace, lab.folder);
+  const run = await untilOver(engine, id);
+  expect(run.status).toBe("error");
+  expect((await engine.result(id)).error).toContain(sentence);
+});
