@@ -5,6 +5,9 @@ import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
+// The figures are about Tutti, not about bubblewrap.
+process.env["TUTTI_SANDBOX"] ??= "off";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "packages/tutti/bench");
 const wanted = process.argv.slice(2);

@@ -4,6 +4,9 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+// The figures are about Tutti, not about bubblewrap.
+process.env["TUTTI_SANDBOX"] ??= "off";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values } = parseArgs({
   options: { long: { type: "boolean", default: false }, sessions: { type: "string", default: "2000" } },

@@ -47,5 +47,9 @@ export async function sandboxOf(
   workspaces: Workspaces,
 ): Promise<SessionSandbox | undefined> {
   if (sandbox !== "on") return undefined;
-  return { network: template.config.sandbox?.network ?? true, access: await workspaces.access(cwd, key) };
+  const { readable = [], ...access } = await workspaces.access(cwd, key);
+  // The workspace has links to these files of the user's folder, which is hidden otherwise.
+  const linked = (template.workspace?.link ?? []).map((name) => `${cwd}/${name}`);
+  const network = template.config.sandbox?.network ?? true;
+  return { network, access: { ...access, readable: [...readable, ...linked] } };
 }

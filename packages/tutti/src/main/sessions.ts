@@ -69,7 +69,7 @@ function ownAccess(dataDir: string): SandboxPaths {
 /** A rehearsal starts no program but Tutti's own, so it needs no sandbox. */
 export function sandboxMode(dataDir: string, { sandbox, scenario }: HostOptions): SandboxMode {
   if (scenario !== undefined) return "off";
-  return sandbox ?? readSandboxMode(process.env) ?? readUserConfig(dataDir).sandbox ?? "off";
+  return sandbox ?? readSandboxMode(process.env) ?? readUserConfig(dataDir).sandbox ?? "auto";
 }
 
 function readSandboxMode({ TUTTI_SANDBOX: value }: NodeJS.ProcessEnv): SandboxMode | undefined {

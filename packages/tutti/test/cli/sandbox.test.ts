@@ -1,6 +1,6 @@
 // Runs whose agents work in the sandbox, from the command line to the agent.
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { withBubblewrap } from "../lab/bubblewrap.ts";
@@ -137,10 +137,10 @@ it("a run without a working sandbox is refused if it requires one, and otherwise
   expect(configured).toMatchObject({ code: 4, last: { error: { code: "sandbox_unavailable" } } });
   expect((await lab.json(flags("local", "--sandbox", "perhaps"), env)).code).toBe(2);
 
-  const { code, last, stderr } = await lab.json(
-    flags("local", "--sandbox", "auto", "--template", "documentation"),
-    env,
-  );
+  // The default mode is `auto`.
+  rmSync(join(lab.data, "tutti.config.json"));
+  const byDefault = { ...env, TUTTI_SANDBOX: "" };
+  const { code, last, stderr } = await lab.json(flags("local", "--template", "documentation"), byDefault);
   expect([code, stderr]).toEqual([0, ""]);
   const events = lab.events();
   expect(events.find(({ type }) => type === "orchestrator:created")!.data).toMatchObject({ sandbox: "unavailable" });

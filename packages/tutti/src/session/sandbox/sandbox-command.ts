@@ -9,9 +9,9 @@ export const ISOLATION: readonly string[] = [
   ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
   ["--die-with-parent", "--cap-drop", "ALL"],
   ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-  // Root may change settings of the kernel even without capabilities. For others this mount would only prevent sandboxes
-  // within the sandbox.
-  process.getuid?.() === 0 ? ["--ro-bind", "/proc/sys", "/proc/sys"] : [],
+  // Root may change settings of the kernel even without capabilities, and needs one for a sandbox within the sandbox, such
+  // as that of Codex. Others need neither.
+  process.getuid?.() === 0 ? ["--cap-add", "CAP_SETFCAP", "--ro-bind", "/proc/sys", "/proc/sys"] : [],
 ].flat();
 
 /** A path as the agent finds it. With `from` it has the content of another path of this machine. */
