@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { storeConformance, told } from "./conformance.ts";
-import { cutConnections, hasPostgres, newDatabase, query, withPostgres } from "../lab/postgres.ts";
+import { cutConnections, hasPostgres, newCluster, newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import type { LogFollower } from "../../src/store/store.ts";
@@ -59,7 +59,8 @@ describe("servers that share a database", () => {
       await Promise.all([write(a, "a1"), write(a, "a2"), write(b, "b1"), write(b, "b2")]);
       await a.remove("a2", { timestamp: 9 });
       await a.append("a2", 0, [told("again")]);
-      await vi.waitUntil(() => b.lastSeq() === 41 && a.lastSeq() === 41 && seenByB.removed.length === 1);
+      const isCurrent = () => b.lastSeq() === 41 && a.lastSeq() === 41 && seenByB.removed.length === 1;
+      await vi.waitUntil(isCurrent, { timeout: 60_000 });
       expect(b.read({})).toEqual(a.read({}));
       expect(a.read({}).map(({ seq }) => seq)).toEqual(Array.from({ length: 41 }, (_, i) => i + 1));
       expect(seenByA.events.map(({ run }) => run)).toEqual(expect.arrayContaining(["b1", "b2"]));
@@ -100,10 +101,32 @@ describe("servers that share a database", () => {
         if (i % 3 === 0) await cutConnections(url);
         await appended;
       }
-      await vi.waitUntil(() => b.lastSeq() === 30);
+      await vi.waitUntil(() => b.lastSeq() === 30, { timeout: 60_000 });
       expect(b.read({ run: "a" }).map(({ data }) => (data as { taskId: string }).taskId)).toEqual(
         Array.from({ length: 30 }, (_, i) => `${i}`),
       );
+    }),
+  );
+
+  it(
+    "wait for a database that restarts: reads go on, and appends are stored once it is back",
+    withPostgres(async () => {
+      const cluster = newCluster();
+      folders.push(cluster.folder);
+      cluster.start();
+      const [a, b] = [await open(cluster.url("postgres")), await open(cluster.url("postgres"))];
+      try {
+        await a.append("a", 0, [told("1")]);
+        cluster.stop();
+        const appended = a.append("a", 1, [told("2")]);
+        expect(a.read({}).map(({ seq }) => seq)).toEqual([1]);
+        cluster.start();
+        expect(await appended).toMatchObject([{ seq: 2, runSeq: 2 }]);
+        await vi.waitUntil(() => b.lastSeq() === 2, { timeout: 60_000 });
+      } finally {
+        for (const store of [a, b]) await store.close();
+        cluster.stop();
+      }
     }),
   );
 

@@ -518,7 +518,9 @@ async function beginEpoch(database: Database, server: string): Promise<number> {
 /** Locks the log until the transaction ends, and returns its last `seq`. `begin` starts the transaction in the same request. */
 async function lockLog(client: PoolClient, begin = ""): Promise<number> {
   const results = await client.query<{ seq: number }>(
-    `${begin} SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
+    // An acknowledged append is on disk, whatever the default of the database.
+    `${begin} SET LOCAL synchronous_commit = on;
+     SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
   );
   // `pg` returns an array for several statements, which its types do not say.
   return (results as unknown as QueryResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
