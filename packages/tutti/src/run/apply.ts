@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 16;
+export const FOLD_VERSION = 17;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -240,7 +240,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
-      const { checks: _, isFixing: __, ...open } = run;
+      const { checks: _, isFixing: __, leadReport: ___, ...open } = run;
       // A phase before the merge runs again, so the decisions about the merge are dropped.
       const decisions = phase === "aggregation" || phase === "verification" ? run.decisions : [];
       const note = phase === "aggregation" ? noteOf(decisions) : null;
@@ -360,6 +360,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "task:approved":
     case "lead:asked":
     case "lead:answered":
+    case "lead:completed":
+    case "task:delegating":
     case "criterion:judged":
     case "message:queued":
     case "message:delivered":

@@ -201,6 +201,8 @@ export interface TurnOver {
     unproven?: UnprovenFiles;
     /** Changes outside the run's scope. They stay out of `commit`. */
     outside?: string[];
+    /** Outputs that the parent of a delegated task expects and that do not exist. */
+    absent?: string[];
     /** Changes of a role that may only read. They stay out of `commit`. */
     discarded?: string[];
   } | null;

@@ -16,11 +16,13 @@ import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
+import { askParents, deliverReturned, endOrphans, isLedByDelegation, returnEndings } from "./team/delegation.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
 import { followMessages } from "./team/acknowledge.ts";
 import { breakCircuit, isContinuous } from "./team/cycle.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
+import { DEFAULT_RECYCLE_AFTER } from "../schema/team/roles.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
@@ -95,20 +97,24 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   if (refused.length > 0) return refused.flatMap((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = mainAgent(run);
-    // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
-    if (main.agent !== agent || main.role !== role) {
+    // The phase belongs to another agent or role, or the session is too long, so it ends, even if its provider refuses.
+    if (main.agent !== agent || main.role !== role || isWornOut(run, main)) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
     }
-    if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed));
+    if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed), ...deliverReturned(run, null));
   }
   for (const worker of activeWorkers(run)) {
     if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
-      due.push(...deliverMessage(run, worker.sessionId));
+      due.push(...deliverMessage(run, worker.sessionId), ...deliverReturned(run, worker.taskId));
     }
   }
   return due;
 }
+
+/** Every prompt of a session that delegates sums up the work so far, so a new session can continue at any return. */
+const isWornOut = (run: Run, { turns }: SessionState): boolean =>
+  isLedByDelegation(run) && run.owed?.try === 1 && turns >= (run.template.team?.recycleAfter ?? DEFAULT_RECYCLE_AFTER);
 
 function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
   const { sessionId } = session;
@@ -122,16 +128,21 @@ function followExecution(run: Run, at: number): RunEvent[] {
     const ended = endPhase(run);
     if (ended.length > 0) return ended;
   }
+  const orphans = run.template.roles ? endOrphans(run) : [];
+  if (orphans.length > 0) return orphans;
   const blocked = [...newlyBlocked(run, at), ...blockGated(run, at)];
   if (blocked.length > 0) return blocked;
   const { active, unmerged, unfinished } = openWork(run);
   const spawning = active.filter((worker) => worker.status === "spawning").length;
   if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
-  const asked = askLead(run);
+  const returned = run.template.roles ? returnEndings(run, at) : [];
+  if (returned.length > 0) return returned;
+  const asked = run.template.roles ? [...(isLedByDelegation(run) ? [] : askLead(run)), ...askParents(run)] : [];
   if (asked.length > 0) return asked;
   const repair = requestRepair(run, at);
   if (repair.length > 0) return repair;
-  return unfinished === 0 && unmerged.length === 0 && run.owed === null ? afterExecution(run, at) : [];
+  const isDone = !isLedByDelegation(run) || run.leadReport !== undefined;
+  return unfinished === 0 && unmerged.length === 0 && run.owed === null && isDone ? afterExecution(run, at) : [];
 }
 
 /** `phaseOverAt` has passed: active tasks time out, and tasks that have not started are blocked. */

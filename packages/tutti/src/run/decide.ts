@@ -22,6 +22,7 @@ import { resume, retryMain } from "./rules/resume.ts";
 import { respond } from "./rules/respond.ts";
 import { automaticRetry, FAILURE_OPTIONS, retry } from "./rules/retry.ts";
 import { supply } from "./rules/supply.ts";
+import { isDelegated } from "./team/delegation.ts";
 import { overrideGate } from "./team/gate.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -76,6 +77,8 @@ function withConsequences(run: Run, events: readonly RunEvent[], at: number): Ru
     if (event.type !== "worker:failed" && event.type !== "worker:timeout") return [event];
     const worker = workerOf(run, event.data.taskId)!;
     const again = fatal ? null : automaticRetry(run, worker, event.data.code, at);
+    // The parent of a delegated task decides what follows.
+    if (again === null && !fatal && isDelegated(run, worker.task)) return [event];
     return [event, again ?? failure(run, event.data, index, at)];
   });
   return [...first, ...rest];

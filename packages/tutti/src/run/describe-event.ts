@@ -175,6 +175,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("running", data.taskId, "is retried");
     case "worker:lost":
       return ofSession("warning", data.taskId, "lost its session and starts a new attempt", data.reason);
+    case "worker:redelegated":
+      return ofSession("running", data.taskId, "is delegated again");
     case "turn:ended":
       return data.problems.length === 0 || isOver(run, data.taskId)
         ? null
@@ -198,6 +200,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("neutral", data.taskId, `was stopped in ${data.tookMs} ms`);
     case "task:submitted":
       return ofSession("neutral", data.taskId, "waits for a verdict");
+    case "task:delegating":
+      return ofSession("neutral", data.taskId, "waits for the tasks that it delegated");
     case "task:approved":
       return ofSession("good", data.taskId, `was approved by ${data.by}`);
     case "task:rejected":
@@ -206,6 +210,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofRun("bad", "the circuit breaker is open", data.reason);
     case "plan:extended":
       return ofRun("neutral", "the plan was extended", data.added.join(", "));
+    case "lead:completed":
+      return ofRun("good", "the main session reports the request as done", data.summary);
     case "gate:opened":
       return ofRun("good", `the gate of ${data.environment} is open`, `${data.approvedBy} approved ${data.commit}`);
     case "gate:closed":

@@ -12,6 +12,7 @@ import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
 import { scopesOverlap } from "./plan/scopes.ts";
 import type { Run } from "../schema/run.ts";
 import { acknowledgementTimes } from "./team/acknowledge.ts";
+import { isDelegating } from "./team/delegation.ts";
 import { gateExpiries } from "./team/gate.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
@@ -81,7 +82,7 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
-  const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced));
+  const slots = Math.max(0, Math.min(limits.freeSlots, cap - countBusy(active), paced));
   if (slots === 0 || now < nextSpawnAt(run)) return [];
   const usable = usableAgents(run, limits, now);
   const chosen: string[] = [];
@@ -95,6 +96,9 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   });
   return chosen;
 }
+
+/** A session that waits for tasks that it delegated leaves its slot to them. */
+const countBusy = (active: readonly Worker[]): number => active.filter((worker) => !isDelegating(worker)).length;
 
 /** Admits workers by their agents: after a refusal (`refusalOf`) a single session probes the provider. */
 function usableAgents(run: Run, limits: Limits, now: number): { take(agent: string): boolean; isEmpty: boolean } {
@@ -129,7 +133,10 @@ function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
   // `pausedBy` outlives a lost session: the task stays paused until the user resumes it.
   const isPaused = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
-  return !isPaused && (notBefore === null || now >= notBefore) && !waitsForBranch(run, taskId);
+  // A task that the main session delegated builds on everything that was accepted before.
+  const { delegation } = taskOf(run, taskId)!;
+  const waitsForMerge = delegation?.parent === null && openWork(run).unmerged.length > 0;
+  return !isPaused && (notBefore === null || now >= notBefore) && !waitsForMerge && !waitsForBranch(run, taskId);
 }
 
 /** Calls `test` for the tasks that can start, in start order, until it returns true. */
@@ -141,7 +148,7 @@ export function someReady(run: Run, now: number, test: (taskId: string) => boole
 export function hasRoom(run: Run, taskId: string, now: number): boolean {
   const { parallelExecution, maxWorkers, overlappingScopes } = run.template.config;
   const { active } = openWork(run);
-  if (active.length >= (parallelExecution ? maxWorkers : 1) || now < nextSpawnAt(run)) return false;
+  if (countBusy(active) >= (parallelExecution ? maxWorkers : 1) || now < nextSpawnAt(run)) return false;
   const scope = taskOf(run, taskId)?.scope ?? [];
   return overlappingScopes === "allow" || !active.some(({ task }) => scopesOverlap(scope, task.scope));
 }
@@ -205,7 +212,7 @@ export function deadlines(run: Run): Deadline[] {
   }
   for (const worker of active) {
     if (worker.status !== "running" || worker.startedAt === null || waiting.has(worker.sessionId)) continue;
-    if (worker.session.refusedSince !== null || worker.awaits) continue;
+    if (worker.session.refusedSince !== null || worker.awaits || isDelegating(worker)) continue;
     const at = worker.startedAt + run.template.config.workerTimeout + worker.session.waitedMs;
     found.push({ sessionId: worker.sessionId, at });
   }

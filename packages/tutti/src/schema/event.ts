@@ -299,6 +299,8 @@ export const EVENTS = {
   "workers:deleted": z.object({ orchestratorId: z.string(), count: z.number() }),
   /** The session of an attempt ended without an answer. The task gets another attempt. */
   "worker:lost": z.object({ ...worker, reason: z.string(), counted: z.boolean() }),
+  /** The parent of the task delegated it again. The task gets another attempt. */
+  "worker:redelegated": z.object({ ...worker, reason: z.string() }),
 
   "turn:started": z.object({ ...session, turn: z.number(), phase: Phase, try: z.number() }),
   "turn:ended": z.object({
@@ -349,9 +351,13 @@ export const EVENTS = {
     body: z.record(z.string(), z.unknown()),
     work: SubmittedWork,
   }),
-  /** The main session is asked about the message of a role. */
-  "lead:asked": z.object({ ...message, sessionId: z.string() }),
-  "lead:answered": z.object(message),
+  /** The main session is asked about the message of a role, or the session of `parent` about a task that it delegated. */
+  "lead:asked": z.object({ ...message, sessionId: z.string(), parent: z.string().optional() }),
+  "lead:answered": z.object({ ...message, parent: z.string().optional() }),
+  /** The main session that delegates reports that the request is done. */
+  "lead:completed": z.object({ id: z.string(), summary: z.string(), body: z.record(z.string(), z.unknown()) }),
+  /** The session waits for the tasks that it delegated. */
+  "task:delegating": z.object({ ...session, taskId: z.string() }),
   "task:approved": z.object({ ...session, taskId: z.string(), by: z.string() }),
   "criterion:judged": z.object({
     id: z.string(),
@@ -419,9 +425,12 @@ export const EVENTS = {
     review: z.string().optional(),
   }),
 
-  /** A review was not accepted: the plan gets a task that fixes its issues, and another review. */
   /** Too many tasks of a continuous run failed in the same way, one after the other. The run is paused. */
   "breaker:open": z.object({ id: z.string(), code: z.string(), count: z.number().int().min(1), reason: z.string() }),
+  /**
+   * The plan gets tasks: those that fix the issues of a review and review it again, those that a
+   * session delegated, or those of a further cycle.
+   */
   "plan:extended": z.object({
     id: z.string(),
     added: z.array(z.string()),

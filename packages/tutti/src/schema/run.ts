@@ -125,7 +125,9 @@ export interface Run {
    */
   messages: { taskId: string | null; text: string; told: boolean; now?: boolean; from?: string }[];
   /** The worker of a team that the main session has to answer. */
-  duty?: { taskId: string; sessionId: string } | null;
+  duty?: { taskId: string; sessionId: string; messageId?: string } | null;
+  /** The report of the main session that delegates: its last task has returned, and the request is done. */
+  leadReport?: { summary: string };
   /** Messages between the roles of a team, in the order in which they were queued. */
   teamMessages?: TeamMessage[];
   /** Counts the plans of a continuous run. */

@@ -12,6 +12,25 @@ export const DEFAULT_PRIORITY = 5;
 /** A name without characters that a command line or a configuration would read as something else. */
 export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:/@[\]-]{0,199}$/, "must be the name of a model");
 
+/** How a session delegated a task with a `new_task` message (document 002). */
+export const Delegation = z.object({
+  /** The task whose session delegated it; null for the main session. */
+  parent: z.string().nullable(),
+  /** The session of `parent`. The task ends with it. Null for the main session, which may be replaced. */
+  session: z.string().nullable(),
+  /** The message as the parent wrote it. */
+  message: z.record(z.string(), z.unknown()),
+  /** The commit that the next attempt starts from. Without it, the attempt starts from the branch of the run. */
+  start: z.string().optional(),
+  /** How often the parent delegated the task again because its result was not good enough. */
+  rejections: z.number().int().min(0),
+  /** Questions of earlier attempts with their answers, and results that were not good enough. */
+  notes: z.array(z.string()),
+  /** How many questions the parent has answered. */
+  answers: z.number().int().min(0),
+});
+export type Delegation = z.infer<typeof Delegation>;
+
 export const Task = z.object({
   id: TaskId,
   title: z.string().min(1),
@@ -33,5 +52,6 @@ export const Task = z.object({
   requirements: z.array(z.string()).optional(),
   acceptanceCriteria: z.array(z.string()).optional(),
   filesToReview: z.array(z.string()).optional(),
+  delegation: Delegation.optional(),
 });
 export type Task = z.infer<typeof Task>;

@@ -11,6 +11,7 @@ import {
   findRoleProblems,
   isAuditor,
   isDeployer,
+  leadOf,
   PipelineStep,
   RoleName,
   TeamRole,
@@ -304,6 +305,7 @@ function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | nu
 
 function findPlannedTeamProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
   const { roles, team, gate, phases } = template;
+  if (roles?.[leadOf(roles)]?.protocol === "delegation") return findDelegationProblems(template);
   const problems: { path: (string | number)[]; message: string }[] = [];
   if (gate) problems.push({ path: ["gate"], message: "needs a pipeline that uses it" });
   if (!roles) return team ? [...problems, { path: ["team"], message: "needs roles" }] : problems;
@@ -313,5 +315,21 @@ function findPlannedTeamProblems(template: z.infer<typeof Shape>): { path: (stri
   const gated = Object.keys(roles).filter((name) => isAuditor(roles, name) || isDeployer(roles, name));
   problems.push(...gated.map((name) => ({ path: ["roles", name], message: "needs a pipeline that uses it" })));
   return [...problems, ...findRoleProblems(roles)];
+}
+
+/** A team whose main session delegates needs no pipeline, and therefore cannot guard a deployment. */
+function findDelegationProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
+  const { roles = {}, gate, phases, team } = template;
+  const needed = (["taskPlanning", "workerExecution"] as const).filter((name) => !phases[name].enabled);
+  const deployers = Object.keys(roles).filter((name) => isDeployer(roles, name));
+  return [
+    ...needed.map((name) => ({
+      path: ["phases", name, "enabled"],
+      message: "must be true, because the lead delegates",
+    })),
+    ...deployers.map((name) => ({ path: ["roles", name], message: "needs a pipeline with a security review" })),
+    ...(gate ? [{ path: ["gate"], message: "needs a pipeline with a deployment" }] : []),
+    ...(team?.continuous ? [{ path: ["team", "continuous"], message: "needs a lead that does not delegate" }] : []),
+  ];
 }
 export type Template = z.infer<typeof Template>;

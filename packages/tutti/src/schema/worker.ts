@@ -102,6 +102,14 @@ export interface LeadDuty {
   itemId?: string;
 }
 
+/** The result of a delegated task that its parent has to answer. */
+export interface ParentDuty {
+  /** The task that returned. */
+  taskId: string;
+  sessionId: string;
+  messageId: string;
+}
+
 /** The data of `worker:completed` once the work is approved. */
 export const SubmittedWork = z.object({
   output: z.unknown(),
@@ -156,6 +164,10 @@ export interface Worker {
   warnings?: string[];
   /** Set while the worker waits for the lead of its team. */
   awaits?: LeadDuty | null;
+  /** Set while the session waits for tasks that it delegated. It has no deadline and no slot then. */
+  delegating?: { since: number } | null;
+  /** The returned task that the session's next turn is about. */
+  duty?: ParentDuty | null;
   /** How often a completion of this attempt was sent back. */
   rejections?: number;
   retryCount: number;

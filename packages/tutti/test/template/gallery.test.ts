@@ -20,7 +20,7 @@ const WITH_WORKERS = ["_default", "documentation", "exploration", "implementatio
 const WITH_SUB_AGENTS = ["subsession-doc", "subsession-task"];
 const GALLERY = [...WITH_WORKERS, ...WITH_SUB_AGENTS];
 /** Their runs are in test/team. */
-const TEAMS = ["feature", "hotfix", "design-only", "team-lead"];
+const TEAMS = ["feature", "hotfix", "design-only", "team-lead", "modes"];
 
 const PROMPTS = {
   analysis: "analysis",

@@ -137,6 +137,7 @@ export const SHOWN: Record<string, Shown> = {
   "team.continuous": ["team/continuous.test.ts", "plans again when all tasks have ended, until the lead plans none"],
   "team.breaker": ["team/continuous.test.ts", "is paused by its circuit breaker after failures of the same kind"],
   "team.rejectionLimit": ["team/feature.test.ts", "fails the task after the last allowed rejection"],
+  "team.recycleAfter": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
   "gate.environment": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
   "gate.environments": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
   "hooks.*": hooks("that is a function is called once for each event"),

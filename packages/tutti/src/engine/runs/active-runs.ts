@@ -16,7 +16,9 @@ export function activeAgents(runs: Runs, now: number, next?: Run): ReturnType<Ac
   for (const { writer, reconciler } of runs) {
     const run = writer.id === next?.id ? next : writer.run;
     if (!reconciler.claimed || isRunOver(run.status)) continue;
-    for (const { session, startedAt } of activeWorkers(run)) {
+    for (const { session, startedAt, delegating } of activeWorkers(run)) {
+      // A session that waits for tasks that it delegated leaves its slot to them.
+      if (delegating) continue;
       const provider = providerOf(session.agent, run.providers);
       active.push({ agent: session.agent, provider, since: startedAt ?? now });
     }

@@ -4,13 +4,15 @@ import { resultMessage } from "../merging/merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { Mail } from "../mailboxes/run-mailbox.ts";
 import { readMail } from "./read-mail.ts";
+import { expectedOutputs, readDelegation, readMainDelegation } from "./read-delegation.ts";
 import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
-import type { History, TurnOver } from "../../run/command.ts";
+import type { History, ReadMessage, TurnOver } from "../../run/command.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
+import { isLedByDelegation } from "../../run/team/delegation.ts";
 import { isReview } from "../../run/team/gate.ts";
 import { roleOf } from "../../run/team/team.ts";
 import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
@@ -131,8 +133,9 @@ export async function judgeTurn(
   });
   const { ignored, warnings } = judged;
   const ofMail = worker && turn.mail && readMail(worker, turn.mail.entries);
-  const read = ofMail ?? (worker && readMessages(run, worker, record, prompt));
-  const ofLead = worker === null && phase === "workerExecution" ? readLeadMessages(run, record, prompt) : null;
+  const ofText = worker && (readMessages(run, worker, record, prompt) ?? readDelegation(run, worker, record, prompt));
+  const read = ofMail ?? ofText;
+  const ofLead = worker === null ? readAsLead(run, phase, record, prompt) : null;
   const byBlock = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
   const { answer, problems, inWords } = read?.answer ? { ...read, inWords: false } : withoutBlock(turn, read, byBlock);
   // A turn that `exited` counts only if its last block was a worker's completion.
@@ -144,7 +147,7 @@ export async function judgeTurn(
     ending.kind === "interrupted" ||
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts && !(worker === null && awaitsSubSessions(run)) ? answer : null;
-  const { work, moved } = counted ? await takeWork(turn, counted) : NO_WORK;
+  const { work, moved } = counted || (read?.delegates && counts) ? await takeWork(turn, counted) : NO_WORK;
   const { toolStats, usage, said } = record;
   const { detected, probablePhase, confidence } = detectFallback(said);
   const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
@@ -172,6 +175,13 @@ export async function judgeTurn(
   };
 }
 
+/** The messages of the main session of a team; null in phases in which it answers with a block. */
+function readAsLead(run: Run, phase: Phase, record: TurnRecord, prompt: string): ReadMessage[] | null {
+  if (isLedByDelegation(run) && (phase === "taskPlanning" || phase === "workerExecution"))
+    return readMainDelegation(run, record, prompt);
+  return phase === "workerExecution" ? readLeadMessages(run, record, prompt) : null;
+}
+
 /** `moved` is set if something else had moved the run's branch. */
 interface TakenWork {
   work: TurnOver["work"];
@@ -179,6 +189,7 @@ interface TakenWork {
 }
 
 const NO_WORK: TakenWork = { work: null, moved: null };
+const NO_FILES = { missing: [] };
 
 const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
   aggregation: "Merged result",
@@ -194,7 +205,10 @@ const isDone = (run: Run, summary: string): boolean => !isNatural(run) || stated
  * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
  * and if analysis `isOnlyPhase`.
  */
-async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, answer: Answer): Promise<TakenWork> {
+async function takeWork(
+  { run, worker, state, key, workspaces }: TurnToJudge,
+  answer: Answer | null,
+): Promise<TakenWork> {
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
     const taken = await workspaces.snapshot(run.cwd, key, state.start!, message, run.scope);
@@ -202,11 +216,15 @@ async function takeWork({ run, worker, state, key, workspaces }: TurnToJudge, an
       const discarded = taken.files.length > 0 ? { discarded: taken.files } : {};
       return { work: { commit: state.start!, files: [], head: null, ...discarded }, moved: null };
     }
-    const claimed = answer.phase === "completion" ? (answer.data.output_files ?? []) : [];
+    const claimed = answer?.phase === "completion" ? (answer.data.output_files ?? []) : [];
     const unproven =
       claimed.length === 0 ? {} : { unproven: await workspaces.findUnproven(run.cwd, key, taken, claimed) };
-    return { work: { ...taken, head: null, ...unproven }, moved: null };
+    const expected = answer === null ? [] : expectedOutputs(worker.task);
+    const { missing } = expected.length === 0 ? NO_FILES : await workspaces.findUnproven(run.cwd, key, taken, expected);
+    const absent = missing.length > 0 ? { absent: missing } : {};
+    return { work: { ...taken, head: null, ...unproven, ...absent }, moved: null };
   }
+  if (answer === null) return NO_WORK;
   const succeeded =
     answer.phase === "aggregation"
       ? answer.data.status === "success"

@@ -7,7 +7,9 @@ import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
 import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
+import { isLedByDelegation, speaksDelegation } from "../../run/team/delegation.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
+import { renderModePrompt, renderOrchestratorPrompt } from "./delegation-prompt.ts";
 import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
 import { reworkNote } from "../merging/rework-prompt.ts";
 import { protocolOf } from "../../run/team/team.ts";
@@ -47,13 +49,15 @@ export function renderPrompt(
 ): RenderedPrompt {
   const isRepair = phase === "aggregation" && isRepairing(run);
   const about = isRepair ? { ...run, conflicts: run.conflicts.filter(({ resolution }) => resolution === null) } : run;
-  const isLead = worker === null && phase === "workerExecution";
+  const orchestrates = isLedByDelegation(run) && (phase === "taskPlanning" || phase === "workerExecution");
+  const isLead = worker === null && (phase === "workerExecution" || orchestrates);
   const subject = isLead ? (dutyOf(run)?.worker ?? null) : worker;
   const builtIn = { ...builtInVariables(about, cwd), ...(subject ? workerVariables(subject) : {}) };
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = isRepair ? REPAIR_PROMPT : run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
-  const speaksToTeam = worker !== null && speaksMessages(run, worker);
+  const delegates = worker === null ? orchestrates : speaksDelegation(run, worker);
+  const speaksToTeam = worker !== null && (speaksMessages(run, worker) || delegates);
   const first = [
     ...(asking ? preamble(asking, phase, speaksToTeam || isLead ? null : prompt) : []),
     ...(worker && asking?.interrupted ? describeOpponents(run, worker.taskId) : []),
@@ -68,7 +72,8 @@ export function renderPrompt(
   const last = isRepair ? "" : instructions(run, phase);
   const hasMail = worker !== null && protocolOf(run, worker.task) === "mailbox";
   const ofRole = speaksToTeam ? (hasMail ? renderMailPrompt : renderTeamPrompt)(run, worker) : null;
-  const ofTeam = isLead ? renderLeadPrompt(run) : ofRole;
+  const ofMode = delegates ? (worker === null ? renderOrchestratorPrompt(run) : renderModePrompt(run, worker)) : null;
+  const ofTeam = ofMode ?? (isLead ? renderLeadPrompt(run) : ofRole);
   const body = ofTeam === null ? [...parts, last] : [ofTeam];
   const text = [...first, ...body].filter((part) => part !== "").join("\n\n");
   return {

@@ -25,6 +25,8 @@ export interface MessageReading {
   answer: Answer | null;
   /** Why the turn has no answer. */
   problems: string[];
+  /** Whether the turn delegates tasks, for which its work so far is committed. */
+  delegates?: boolean;
 }
 
 /** Null if the role of the task does not speak messages. */

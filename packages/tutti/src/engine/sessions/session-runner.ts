@@ -231,6 +231,7 @@ export class SessionRunner {
     // The lead of a team sees the work that it judges.
     const submitted = this.taskId === null && turn.phase === "workerExecution" ? dutyOf(this.#run)?.awaits.work : null;
     if (submitted && isNewTurn) await workspaces.move(this.#run.cwd, this.#key, submitted.commit);
+    if (this.#worker?.duty && isNewTurn) await this.#takeReturned(this.#worker);
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
     this.#lastPrompt = { turn: turn.number, text: prompt.text, messages: this.#run.messages.length };
     // The run may have been paused during `move`; then the turn waits for the resume.
@@ -250,6 +251,19 @@ export class SessionRunner {
     });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
     else await this.#steer(session, turn.number);
+  }
+
+  /** A session that delegated a task continues with the work of that task in its folder. */
+  async #takeReturned({ duty, session }: Worker): Promise<void> {
+    const { workspaces } = this.#options;
+    const { cwd, id, workers, template } = this.#run;
+    const commit = workers[duty!.taskId]?.awaits?.work?.commit;
+    if (commit === undefined) return;
+    const own = await workspaces.snapshot(cwd, this.#key, session.start!, `Work of ${this.taskId} so far`);
+    const favour = FAVOURED[template.phases.aggregation.conflictResolution];
+    const message = `Add the result of ${duty!.taskId} to ${this.taskId} of ${id}`;
+    const merge = await workspaces.combine(cwd, id, own.commit, [commit], message, favour);
+    if (merge.ok) await workspaces.move(cwd, this.#key, merge.commit);
   }
 
   /**

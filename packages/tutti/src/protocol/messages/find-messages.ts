@@ -1,5 +1,7 @@
-// Finds the messages of document 003 in the text of an agent: JSON objects with a `message_type`, fenced or bare, in order.
-// The review result of document 001 is one of them.
+// Finds messages in the text of an agent: JSON objects, fenced or bare, in order. Those of document 003 have a
+// `message_type`, the review result of document 001 has its name as member, and those of document 002 are recognised by
+// their members.
+import { delegationKind } from "../delegation/delegation-message.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isRecord } from "../json/json-value.ts";
 import { hasRepeatedMember } from "../json/repeated-member.ts";
@@ -12,21 +14,46 @@ export interface MessageText {
   exact: boolean;
 }
 
-/** The member that makes an object a message, however it is quoted. */
-const LOOKS_LIKE_MESSAGE = /message_?type|approval_?status|review_?result/i;
-
-/** Objects equal to one in `prompt` are left out: an agent may repeat its assignment. */
-export function findMessages(text: string, prompt: string): MessageText[] {
-  const known = new Set(objectsIn(prompt).flatMap(({ body }) => (body ? [canonicalJson(body)] : [])));
-  return objectsIn(text).filter(({ body }) => body === null || !known.has(canonicalJson(body)));
+interface MessageForm {
+  /** The member that makes an object a message, however it is quoted. */
+  look: RegExp;
+  isMessage: (value: unknown) => value is Record<string, unknown>;
 }
 
-function objectsIn(text: string): MessageText[] {
+const AGENT_MESSAGE: MessageForm = {
+  look: /message_?type|approval_?status|review_?result/i,
+  isMessage: (value): value is Record<string, unknown> =>
+    isRecord(value) && (typeof value["message_type"] === "string" || isRecord(value["review_result"])),
+};
+
+/** The lead of a team may also answer with the verdicts of document 003. */
+const DELEGATION: MessageForm = {
+  look: /message_?type|delegated_?to_?mode|objective|"?result"?\s*:|attempt_completion|new_task/i,
+  isMessage: (value): value is Record<string, unknown> =>
+    isRecord(value) && (AGENT_MESSAGE.isMessage(value) || delegationKind(unwrap(value)) !== undefined),
+};
+
+/** An agent may name the message like the tool: `{"new_task": {…}}`. */
+export function unwrap(value: Record<string, unknown>): Record<string, unknown> {
+  const inner = value["new_task"] ?? value["attempt_completion"];
+  return Object.keys(value).length === 1 && isRecord(inner) ? inner : value;
+}
+
+const FORMS = { messages: AGENT_MESSAGE, delegation: DELEGATION };
+
+/** Objects equal to one in `prompt` are left out: an agent may repeat its assignment. */
+export function findMessages(text: string, prompt: string, protocol: keyof typeof FORMS = "messages"): MessageText[] {
+  const form = FORMS[protocol];
+  const known = new Set(objectsIn(prompt, form).flatMap(({ body }) => (body ? [canonicalJson(body)] : [])));
+  return objectsIn(text, form).filter(({ body }) => body === null || !known.has(canonicalJson(body)));
+}
+
+function objectsIn(text: string, form: MessageForm): MessageText[] {
   const found: MessageText[] = [];
   for (let at = text.indexOf("{"); at !== -1;) {
     const end = endOfObject(text, at);
     const raw = text.slice(at, end ?? text.length);
-    const message = LOOKS_LIKE_MESSAGE.test(raw) ? readObject(raw) : null;
+    const message = form.look.test(raw) ? readObject(raw, form) : null;
     if (message) found.push(message);
     // Braces of a program are skipped one by one, because a message may follow inside an unbalanced text.
     const isTaken = message !== null && message.body !== null;
@@ -43,7 +70,7 @@ function withoutOuter(found: readonly MessageText[]): MessageText[] {
   );
 }
 
-function readObject(raw: string): MessageText | null {
+function readObject(raw: string, { isMessage }: MessageForm): MessageText | null {
   try {
     const value: unknown = JSON.parse(raw);
     return isMessage(value) ? { body: value, exact: !hasRepeatedMember(raw) } : null;
@@ -53,9 +80,6 @@ function readObject(raw: string): MessageText | null {
     return { body: reading.value, exact: false };
   }
 }
-
-const isMessage = (value: unknown): value is Record<string, unknown> =>
-  isRecord(value) && (typeof value["message_type"] === "string" || isRecord(value["review_result"]));
 
 /** The position after the object that starts at `start`, or null if it does not end. */
 function endOfObject(text: string, start: number): number | null {

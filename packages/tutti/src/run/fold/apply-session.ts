@@ -95,15 +95,8 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "worker:retrying":
       return unblock(
         withWorker(run, event.data.taskId, {
-          status: "pending",
-          progress: 0,
+          ...AGAIN,
           currentAction: "Retrying...",
-          error: null,
-          errorCode: null,
-          output: null,
-          outputFiles: [],
-          completedAt: null,
-          startedAt: null,
           losses: 0,
           retryCount: event.data.retryCount,
           notBefore: event.data.notBefore,
@@ -111,6 +104,12 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
         }),
         event.data.taskId,
       );
+    case "worker:redelegated": {
+      const { taskId } = event.data;
+      const ended = { state: "over" as const, turn: null, pausedAt: null };
+      const again = { ...AGAIN, losses: 0, owed: null, pausedBy: null, notBefore: null, currentAction: null };
+      return unblock(withSession(run, taskId, ended, { ...again, ...withoutDuty(workerOf(run, taskId)) }), taskId);
+    }
     case "worker:lost": {
       const lost = workerOf(run, event.data.taskId);
       const losses = (lost?.losses ?? 0) + (event.data.counted ? 1 : 0);
@@ -249,8 +248,24 @@ function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Ru
   return run.main?.sessionId === sessionId ? { ...run, main: { ...run.main, ...patch } } : run;
 }
 
-/** An attempt that ends no longer waits for the lead of its team. */
-const withoutDuty = (worker: Worker | undefined): { awaits?: null } => (worker?.awaits ? { awaits: null } : {});
+/** A task that waits for its next attempt. */
+const AGAIN = {
+  status: "pending" as const,
+  progress: 0,
+  error: null,
+  errorCode: null,
+  output: null,
+  outputFiles: [],
+  completedAt: null,
+  startedAt: null,
+};
+
+/** An attempt that ends no longer waits for the lead of its team, or for tasks that it delegated. */
+const withoutDuty = (worker: Worker | undefined): Pick<Worker, "awaits" | "duty" | "delegating"> => ({
+  ...(worker?.awaits ? { awaits: null } : {}),
+  ...(worker?.duty ? { duty: null } : {}),
+  ...(worker?.delegating ? { delegating: null } : {}),
+});
 
 function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
   const ended = { ...patch, owed: null, completedAt: at, pausedBy: null, ...withoutDuty(workerOf(run, taskId)) };

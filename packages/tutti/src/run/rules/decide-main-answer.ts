@@ -18,6 +18,9 @@ import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
 import { extendPlan, isPlanningAgain } from "../team/cycle.ts";
+import { decideMainDelegation, planOfDelegations, questionIn } from "../team/decide-delegation.ts";
+import { ownReport } from "../team/delegate.ts";
+import { isLedByDelegation } from "../team/delegation.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
@@ -60,6 +63,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     },
   ];
 
+  if (isLedByDelegation(run) && (phase === "workerExecution" || phase === "taskPlanning"))
+    return decideDelegation(run, main, over, ended, at);
   if (phase === "workerExecution") return decideLeadAnswer(run, main, over, ended, at);
   if (answer === null) {
     // A paused session gets the same prompt again after it is resumed.
@@ -85,6 +90,36 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   // The verdict of a run that this answer completes depends on it.
   const seen = { ...run, outside: [...(run.outside ?? []), outside.data] };
   return [outside, ...takeAnswer(seen, answer, about, ended, at)];
+}
+
+/** The main session delegates the request, then answers the tasks that return. */
+function decideDelegation(
+  run: Run,
+  main: SessionState,
+  over: TurnOver,
+  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
+  at: number,
+): RunEvent[] {
+  const isInterrupted = over.ending.kind === "interrupted" || main.pausedAt !== null;
+  const stop = (): RunEvent[] => (isInterrupted ? ended([]) : breakOff(run, main, over, ended, at));
+  const giveUp = (problems: string[]): RunEvent[] => {
+    const isLast = run.owed!.try >= MAX_TRIES;
+    if (!isLast) return ended(problems);
+    const reason = `no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`;
+    return [...ended(problems), ...loseMain(run, main, { reason, code: "no_answer", limit: 1 }, at)];
+  };
+  const askUser = (question: string): RunEvent => askPerson(run, null, main.sessionId, { ...over, question }, at);
+  const reportFailure = (error: string): RunEvent[] => failMain(run, "workerExecution", error, "reported_failure", at);
+  if (main.turn!.phase === "workerExecution") {
+    return decideMainDelegation(run, over, { ended, breakOff: stop, giveUp, askUser, fail: reportFailure }, at);
+  }
+  const plan = planOfDelegations(run, over);
+  if (!("problems" in plan)) return [...ended([]), ...planReady(run, plan, over.history, at)];
+  if (over.ending.kind !== "ended") return stop();
+  const report = ownReport(run, null, over);
+  if (report?.body["result"] === "clarification_needed") return [...ended([]), askUser(questionIn(report.body))];
+  if (report?.body["result"] === "failure") return [...ended([]), ...reportFailure(questionIn(report.body))];
+  return over.question === null ? giveUp(plan.problems) : [...ended([]), askUser(over.question)];
 }
 
 /** The main session of a team answers a worker, which may need no answer any more. */

@@ -149,11 +149,9 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   // Without `start` the engine combines the dependencies, which do not conflict then.
   const rework = workerOf(run, taskId)?.rework;
-  const usualStart = rework
-    ? { start: rework.start }
-    : collisionsOf(run, taskId).length > 0
-      ? { start: run.head! }
-      : {};
+  const { delegation } = task;
+  const isOnBranch = delegation !== undefined || collisionsOf(run, taskId).length > 0;
+  const usualStart = rework ? { start: rework.start } : isOnBranch ? { start: delegation?.start ?? run.head! } : {};
   // Exactly the approved commit is deployed.
   const start = isDeployment(run, task) ? { start: deployableCommit(run, at)! } : usualStart;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);

@@ -16,6 +16,8 @@ import {
   sendBack,
   submit,
 } from "../team/decide-team-answer.ts";
+import { decideDelegatedTurn } from "../team/decide-delegation.ts";
+import { speaksDelegation } from "../team/delegation.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
@@ -25,11 +27,13 @@ import type { Run } from "../../schema/run.ts";
 import { succeededTools, type Worker } from "../../schema/worker.ts";
 
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
-  return [...recordMessages(run, worker, over), ...decideReportedWork(run, worker, over, at)];
+  return speaksDelegation(run, worker)
+    ? decideReportedWork(run, worker, over, at, true)
+    : [...recordMessages(run, worker, over), ...decideReportedWork(run, worker, over, at)];
 }
 
 /** A worker's `report` is only a claim: success needs an explicit completion and evidence of work. */
-function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
+function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number, delegates = false): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
   const ended = (problems: string[], again = false): RunEvent => ({
     type: "turn:ended",
@@ -53,6 +57,11 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     { type: "worker:failed", data: { ...about, error, code } },
   ];
 
+  if (delegates) {
+    const goOn = (): RunEvent[] => decideReportedWork(run, worker, over, at);
+    const isLastTry = worker.owed!.try >= MAX_TRIES;
+    return decideDelegatedTurn(run, worker, over, { ended, failed, goOn, isLastTry }, at);
+  }
   const report = over.answer?.phase === "completion" ? over.answer.data : null;
   if (report === null) {
     // A paused session gets the same prompt again after it is resumed.
@@ -86,6 +95,11 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     return failed(`reported success, but ${calls} and changed nothing`, "no_work");
   }
   if (over.work === null) return failed("the workspace could not be read", "no_workspace");
+  const { absent = [] } = over.work;
+  if (absent.length > 0) {
+    const problems = absent.map((path) => `An expected output is missing: ${path}`);
+    return worker.owed!.try >= MAX_TRIES ? failed(problems.join("; "), "missing_output") : [ended(problems)];
+  }
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   const outside = changedOutside(run, worker.taskId, worker.attempt, over.work.outside);

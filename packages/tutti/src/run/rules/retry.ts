@@ -4,6 +4,7 @@ import { isOfMain, withdraw } from "../inbox/inbox.ts";
 import { resumed, stillAsks } from "../lifecycle.ts";
 import { needsUser } from "../provider/provider.ts";
 import { valuesOf } from "../fold/shared-record.ts";
+import { isDelegated } from "../team/delegation.ts";
 import { isGated, mustPassGate } from "../team/gate.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
@@ -31,6 +32,7 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "gate_closed",
   "rejected",
   "check_failed",
+  "conflict",
 ]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Upper bound for the doubled `retryDelay`. */
@@ -129,7 +131,9 @@ function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
 /** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NEEDS_USER` or `NOT_BY_ITSELF`. */
 export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
   const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
-  const isFinal = NEEDS_USER.has(code) || NOT_BY_ITSELF.has(code);
+  // The parent of a delegated task decides about a failure that the task reports itself.
+  const isForParent = code === "reported_failure" && isDelegated(run, worker.task);
+  const isFinal = NEEDS_USER.has(code) || NOT_BY_ITSELF.has(code) || isForParent;
   if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || isFinal) return null;
   const wait = Math.min(LONGEST_WAIT_MS, retryDelay * 2 ** worker.retryCount);
   return retrying(run, worker, true, at + wait);

@@ -14,7 +14,9 @@ function unacknowledged(run: Run): TeamMessage[] {
   if (run.template.roles === undefined) return [];
   return activeWorkers(run).flatMap((worker) => {
     const message = worker.status === "running" && !worker.awaits ? messageTo(run, worker.sessionId) : null;
-    return message?.state === "delivered" && message.acknowledgedAt === null ? [message] : [];
+    // Document 002 knows no acknowledgement.
+    const isExpected = message?.state === "delivered" && message.protocol !== "delegation";
+    return isExpected && message.acknowledgedAt === null ? [message] : [];
   });
 }
 
@@ -39,8 +41,12 @@ export function followMessages(run: Run, at: number): RunEvent[] {
 /** A session that died cannot answer any more. */
 function expireUndelivered(run: Run): RunEvent[] {
   const open = (run.teamMessages ?? []).filter(
-    ({ state, to, sessionId }) =>
-      (state === "queued" || state === "delivered") && to !== leadOfRun(run) && isOver(run, sessionId),
+    ({ state, to, sessionId, type }) =>
+      (state === "queued" || state === "delivered") &&
+      to !== leadOfRun(run) &&
+      // The sender of a report may have ended; its parent has not.
+      type !== "attempt_completion" &&
+      isOver(run, sessionId),
   );
   const reason = "The session that it was sent to has ended.";
   return open.map((message) => ({ type: "message:expired", data: { ...about(run, message), reason } }));

@@ -1,5 +1,6 @@
 // The part of the fold for the messages and the gate of a team.
 import { workerOf } from "../lookup.ts";
+import { isLedByDelegation } from "./delegation.ts";
 import { withoutEntries } from "../fold/shared-record.ts";
 import { withWorker } from "../fold/with-worker.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
@@ -7,7 +8,7 @@ import type { Run } from "../../schema/run.ts";
 import type { GateEntry, GateOverride } from "../../schema/team/gate.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { LeadDuty, Owed, Worker } from "../../schema/worker.ts";
+import type { LeadDuty, Owed, ParentDuty, Worker } from "../../schema/worker.ts";
 
 type MessageEvent = `message:${"queued" | "delivered" | "acknowledged" | "resent" | "expired" | "acted" | "rejected"}`;
 export type TeamEvent = Extract<
@@ -21,6 +22,7 @@ export type TeamEvent = Extract<
       | "breaker:open"
       | "task:submitted"
       | "task:approved"
+      | "task:delegating"
       | "criterion:judged"
       | "plan:extended"
       | "task:unblocked"
@@ -80,11 +82,22 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     case "blocker:resolved":
       return event.data.itemId === null ? release(run, event.data.taskId, at, {}) : run;
     case "lead:asked": {
-      const { taskId, sessionId } = event.data;
-      return { ...run, duty: { taskId, sessionId }, owed: firstOwed() };
+      const { taskId, sessionId, messageId, parent } = event.data;
+      if (parent !== undefined) return askParent(run, parent, { taskId, sessionId, messageId }, at);
+      // A lead that does not delegate is asked about a worker, which waits for it.
+      const returned = isLedByDelegation(run) ? { messageId } : {};
+      return { ...run, duty: { taskId, sessionId, ...returned }, owed: firstOwed() };
     }
     case "lead:answered":
+      if (event.data.parent !== undefined) return withWorker(run, event.data.parent, { duty: null });
       return { ...run, duty: null, owed: null };
+    case "lead:completed":
+      return { ...run, leadReport: { summary: event.data.summary } };
+    case "task:delegating":
+      return withWorker(run, event.data.taskId, {
+        delegating: { since: at },
+        owed: { ...firstOwed(), waitsFor: "delegation" },
+      });
     // The session answers the rejection with its next turn.
     case "task:rejected":
       return release(run, event.data.taskId, at, { rejections: event.data.count });
@@ -121,6 +134,15 @@ export function countFailures(run: Run, event: RunEvent): Run {
   return { ...run, failures: { code, count, error } };
 }
 
+/** The session goes on with the report of a task that it delegated. Its wait does not count against its deadline. */
+function askParent(run: Run, parent: string, duty: ParentDuty, at: number): Run {
+  const worker = workerOf(run, parent);
+  if (!worker) return run;
+  const waited = worker.delegating ? at - worker.delegating.since : 0;
+  const session = { ...worker.session, waitedMs: worker.session.waitedMs + waited };
+  return withWorker(run, parent, { session, duty, delegating: null, owed: firstOwed() });
+}
+
 /** The session gets no turn before the lead has answered. */
 function awaitLead(run: Run, taskId: string, awaits: LeadDuty): Run {
   const owed = { ...firstOwed(), waitsFor: awaits.messageId };
@@ -146,7 +168,8 @@ export function leaveToUser(run: Run, { id, taskId }: InboxItem): Run {
 export function dropDuty(run: Run): Run {
   if (!run.duty) return run;
   const worker = workerOf(run, run.duty.taskId);
-  const isDue = worker?.sessionId === run.duty.sessionId && worker.awaits;
+  const isSame = (worker?.sessionId ?? "") === run.duty.sessionId;
+  const isDue = isSame && (run.duty.messageId !== undefined || worker?.awaits);
   return isDue ? run : { ...run, duty: null, owed: null };
 }
 

@@ -1,7 +1,8 @@
 // A role that cannot go on escalates a blocker (document 003). The answer is part of its next prompt.
 import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
-import { queueMessage } from "./team.ts";
+import { noteOf, redelegate } from "./redelegate.ts";
+import { queueMessage, roleOf } from "./team.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
@@ -83,6 +84,10 @@ export function resolveBlocker(run: Run, item: InboxItem, decision: string, at: 
   };
   const settled = [answered(run, item, decision), resolved];
   if (item.askId !== null || worker?.sessionId !== item.sessionId) return settled;
+  if (roleOf(run, worker.task)?.protocol === "delegation" || worker.task.delegation) {
+    const note = noteOf({ description: item.question }, decision);
+    return [...settled, ...redelegate(run, taskId, { note })];
+  }
   const to = worker.task.role!;
   const body = {
     message_type: "BLOCKER_RESOLUTION",

@@ -1,4 +1,6 @@
 // The messages at the end of a role's turn: which of them count, and what follows from a completion.
+import { reportId } from "./decide-delegation.ts";
+import { isDelegated, speaksDelegation } from "./delegation.ts";
 import { judgeReview, isReview, settleReview } from "./gate.ts";
 import { rejectionLimit, rework } from "./rework.ts";
 import { leadOfRun, messageTo, protocolOf, queueMessage, rejection } from "./team.ts";
@@ -100,12 +102,15 @@ export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: 
   return found ? { body: found.message.body, messageId: found.id } : null;
 }
 
-/** Hands the work to the main session for its verdict. Null for a review, and for a role that speaks no messages. */
+/** Hands the work to the session that gives the verdict. Null for the review of a gate, and if no session does. */
 export function submit(run: Run, worker: Worker, over: TurnOver, work: SubmittedWork): RunEvent | null {
-  if (!speaksMessages(run, worker) || isReview(run, worker.task)) return null;
+  const delegates = speaksDelegation(run, worker);
+  const isJudged = speaksMessages(run, worker) || delegates || isDelegated(run, worker.task);
+  if (!isJudged || (isReview(run, worker.task) && !isDelegated(run, worker.task))) return null;
   const { taskId, sessionId } = worker;
-  const completion = completionOf(listMessages(run, worker, over).listed);
-  const messageId = completion?.id ?? messageTo(run, sessionId)?.id ?? "";
+  const completion = delegates ? undefined : completionOf(listMessages(run, worker, over).listed);
+  const reported = delegates ? reportId(run, worker, over) : null;
+  const messageId = completion?.id ?? reported ?? messageTo(run, sessionId)?.id ?? "";
   const body = completion?.message.body ?? { ...work.report };
   return { type: "task:submitted", data: { id: run.id, sessionId, taskId, messageId, body, work } };
 }

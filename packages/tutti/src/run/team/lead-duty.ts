@@ -3,6 +3,10 @@
 import { activeWorkers, workerOf } from "../lookup.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { raiseBlocker } from "./blocker.ts";
+import { reject as sendBackToMode } from "./delegate.ts";
+import { speaksDelegation } from "./delegation.ts";
+import { judgeCriteria } from "./judge-criteria.ts";
+import { noteOf, redelegate } from "./redelegate.ts";
 import { rejectionLimit } from "./rework.ts";
 import { approval, leadOfRun, messageTo, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
@@ -117,14 +121,6 @@ function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: st
   ];
 }
 
-/** One event for each criterion with a verdict. */
-const judgeCriteria = (run: Run, { taskId, task }: Worker, met: readonly unknown[], by: string): RunEvent[] =>
-  (task.acceptanceCriteria ?? []).flatMap((criterion, index): RunEvent[] => {
-    const isMet = met[index];
-    if (typeof isMet !== "boolean") return [];
-    return [{ type: "criterion:judged", data: { id: run.id, taskId, index, criterion, met: isMet, by } }];
-  });
-
 /** The session gets another turn, or the task fails after the last allowed rejection. */
 function reject(
   run: Run,
@@ -141,6 +137,10 @@ function reject(
     ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
     rejection(run, worker, { by, reasons, given }, 0, at),
   ];
+  if (speaksDelegation(run, worker)) {
+    const judged = [...judgeCriteria(run, worker, met, by), ...actedOn(run, worker, messageId)];
+    return sendBackToMode(run, worker, undefined, reasons, judged, by).events;
+  }
   if (rejections < rejectionLimit(run)) {
     const data = { id: run.id, sessionId, taskId, by, reasons, count: rejections + 1 };
     return [...first, { type: "task:rejected", data }];
@@ -177,6 +177,10 @@ function resolve(
     ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
     queueMessage(run, { type: "BLOCKER_RESOLUTION", from, to, taskId, sessionId, body }, 0),
   ];
+  if (given["resume_task"] !== false && speaksDelegation(run, worker)) {
+    const [resolved, ...acted] = events.slice(0, -1);
+    return [resolved!, ...acted, ...redelegate(run, taskId, { note: noteOf(worker.awaits!.body, decision) })];
+  }
   if (given["resume_task"] !== false) return events;
   const error = `${from} stopped the task: ${decision || "no reason was given"}`;
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "stopped" };

@@ -26,18 +26,23 @@ export const protocolOf = (run: Run, task: { role?: Task["role"] | undefined }):
   roleOf(run, task)?.protocol ?? "response";
 
 /** `index` tells messages apart that one command queues. */
-export function queueMessage(run: Run, message: Omit<QueuedMessage, "id" | "protocol">, index: number): RunEvent {
+export function queueMessage(
+  run: Run,
+  message: Omit<QueuedMessage, "id" | "protocol"> & { protocol?: string },
+  index: number,
+): RunEvent {
   const id = `msg_${sha256([run.id, run.runSeq, message.sessionId, message.type, index].join(" ")).slice(0, 10)}`;
   const role = taskOf(run, message.taskId)?.role;
   const protocol = protocolOf(run, { role }) === "mailbox" ? "mailbox" : "messages";
   return { type: "message:queued", data: { id: run.id, message: { id, protocol, ...message } } };
 }
 
-/** The assignment of a new session, if its role speaks messages. `start` is the commit that the session works on. */
+/** The assignment of a new session, in the protocol of its role. `start` is the commit that the session works on. */
 export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at: number): RunEvent[] {
   const { task, taskId, sessionId } = worker;
   const protocol = protocolOf(run, task);
   if (protocol === "response") return [];
+  if (protocol === "delegation") return [delegate(run, worker, at)];
   const from = leadOfRun(run)!;
   const to = task.role!;
   if (protocol === "mailbox") {
@@ -100,11 +105,36 @@ export function approval(run: Run, worker: Worker, by: string, at: number): RunE
   return queueMessage(run, { type, from: by, to, taskId, sessionId, body }, 0);
 }
 
+/** The `new_task` message of document 002. The plan may have been changed since the parent wrote it. */
+function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: number): RunEvent {
+  const { delegation, role: to = "" } = task;
+  const parent = delegation?.parent == null ? undefined : run.tasks.find(({ id }) => id === delegation.parent);
+  const from = parent?.role ?? leadOfRun(run)!;
+  const { context: given, ...written } = delegation?.message ?? {};
+  const context = [typeof given === "string" ? given : "", ...(delegation?.notes ?? [])].filter((part) => part !== "");
+  const body = {
+    ...written,
+    taskId,
+    parentTaskId: delegation?.parent ?? run.id,
+    delegatedToMode: to,
+    objective: task.description,
+    ...(context.length > 0 ? { context: context.join("\n\n") } : {}),
+    ...(task.acceptanceCriteria ? { acceptanceCriteria: task.acceptanceCriteria } : {}),
+    ...(task.requirements ? { constraintsAndRules: task.requirements } : {}),
+    priority: priorityWord(task.priority),
+    attempt,
+    timestamp: new Date(at).toISOString(),
+  };
+  return queueMessage(run, { type: "new_task", protocol: "delegation", from, to, taskId, sessionId, body }, 0);
+}
+
 export const priorityWord = (priority: number): string => (priority <= 3 ? "high" : priority <= 7 ? "medium" : "low");
 
 /** The newest message to the session: its assignment, or the answer to what it sent. */
 export const messageTo = (run: Run, sessionId: string): TeamMessage | null =>
-  (run.teamMessages ?? []).findLast(({ sessionId: of, to }) => of === sessionId && to !== leadOfRun(run)) ?? null;
+  (run.teamMessages ?? []).findLast(
+    ({ sessionId: of, to, type }) => of === sessionId && to !== leadOfRun(run) && type !== "attempt_completion",
+  ) ?? null;
 
 /** The new turn of the session contains the message to it, if it is a new one. */
 export function deliverMessage(run: Run, sessionId: string): RunEvent[] {

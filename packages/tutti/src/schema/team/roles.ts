@@ -11,9 +11,13 @@ export const DEFAULT_RESEND_LIMIT = 1;
 export const DEFAULT_ACK_TIMEOUT_MS = 300_000;
 export const DEFAULT_BREAKER = 3;
 const MAX_TIME_MS = 604_800_000;
+export const DEFAULT_RECYCLE_AFTER = 30;
 
-/** How a role speaks: messages of document 003, files of document 001, or the delimited response of document 000. */
-export const ROLE_PROTOCOLS = ["messages", "mailbox", "response"] as const;
+/**
+ * How a role speaks: messages of document 003, files of document 001, `new_task` of document 002, or the delimited response
+ * of document 000.
+ */
+export const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "response"] as const;
 
 /** The agent of a role that another process plays. Tutti starts nothing for it. */
 export const OUTSIDE = "outside";
@@ -42,6 +46,8 @@ export const TeamSettings = z.strictObject({
   continuous: z.boolean().default(false),
   /** How many failures of the same kind in a row pause a continuous run. */
   breaker: z.number().int().min(1).max(100).default(DEFAULT_BREAKER),
+  /** Turns after which the main session of a team that delegates is replaced, before its context is full. */
+  recycleAfter: z.number().int().min(1).default(DEFAULT_RECYCLE_AFTER),
 });
 
 const sentences = z.array(z.string().min(1));
@@ -64,6 +70,7 @@ const AUDITOR = new Set(["security-auditor", "security-review", "security-and-pr
 const DEPLOYER = new Set(["deployment"]);
 const DEVELOPER = new Set(["developer", "code", "coder"]);
 const LEAD = new Set(["orchestrator", "team-lead"]);
+const MEDIATOR = new Set(["mediator"]);
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
@@ -105,6 +112,14 @@ export function findRoleProblems(roles: TeamRoles): { path: (string | number)[];
   });
   return problems;
 }
+
+/** The role with this name or alias, whatever its spelling. */
+export const roleNamed = (roles: TeamRoles, name: string): string | undefined =>
+  Object.keys(roles).find((each) => isNamed(new Set([slug(name)]), roles, each));
+
+/** The role that settles conflicts which another role reports. */
+export const mediatorOf = (roles: TeamRoles): string | undefined =>
+  Object.keys(roles).find((name) => isNamed(MEDIATOR, roles, name));
 
 /** The role of the main session: it assigns, approves and rejects. */
 export const leadOf = (roles: TeamRoles): string =>

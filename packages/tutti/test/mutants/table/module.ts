@@ -436,7 +436,12 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
     find: 'currentAction: "Retrying...",',
     replace: 'currentAction: "Retrying",',
   },
-  { rows: ["D4-255"], file: "tutti/src/run/fold/apply-session.ts", find: "          progress: 0,\n", replace: "" },
+  {
+    rows: ["D4-255"],
+    file: "tutti/src/run/fold/apply-session.ts",
+    find: "  progress: 0,\n  error: null,\n",
+    replace: "",
+  },
   {
     rows: ["D4-256"],
     file: "tutti/src/run/rules/retry.ts",

@@ -240,7 +240,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-566"],
     file: "tutti/src/run/schedule.ts",
-    find: "if (active.length >= (parallelExecution ? maxWorkers : 1)",
+    find: "if (countBusy(active) >= (parallelExecution ? maxWorkers : 1)",
     replace: "if (active.length > (parallelExecution ? maxWorkers : 1)",
   },
   {
@@ -356,7 +356,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-042", "D4-101", "D4-104", "D4-106", "D4-108"],
     file: "tutti/src/run/schedule.ts",
-    find: "cap - active.length, paced",
+    find: "cap - countBusy(active), paced",
     replace: "cap, paced",
   },
   {
@@ -410,8 +410,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-255", "D4-358", "D4-570"],
     file: "tutti/src/run/fold/apply-session.ts",
-    find: `status: "pending",
-          progress: 0,`,
+    find: `status: "pending" as const,
+  progress: 0,`,
     replace: "progress: 0,",
   },
   {

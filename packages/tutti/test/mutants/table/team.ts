@@ -104,4 +104,16 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
     find: "if (messages.some(({ value }) => isOver(value)))",
     replace: "if (messages.length > 99)",
   },
+  {
+    rows: ["D2-001"],
+    file: "tutti/src/run/team/decide-delegation.ts",
+    find: "const tasks = bodies.map((body) => toTask(run, null, body, undefined));",
+    replace: "const tasks = bodies.slice(1).map((body) => toTask(run, null, body, undefined));",
+  },
+  {
+    rows: ["D2-020", "D2-035"],
+    file: "tutti/src/run/team/delegation.ts",
+    find: '.filter(({ actedAt, to }) => actedAt === null && to !== "")',
+    replace: '.filter(({ actedAt, to }) => actedAt !== null && to !== "")',
+  },
 ];

@@ -1,7 +1,7 @@
 // Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as
 // work. Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
-import { isAuditor, type TeamRole } from "../../../schema/team/roles.ts";
+import { isAuditor, leadOf, type TeamRole } from "../../../schema/team/roles.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
 
 type Data = Record<string, unknown>;
@@ -22,7 +22,7 @@ export function rehearsalScenario(template: Template, taskCount = defaultTaskCou
   const { analysis, taskPlanning, worker, aggregation, verification } = template.prompts;
   return {
     sessions: [
-      ...(template.roles ? [LEAD] : []),
+      ...(template.roles ? [...orchestrate(template, taskCount), LEAD] : []),
       ...Object.entries(template.roles ?? {}).flatMap(([name, role]) => playRole(template, name, role)),
       play("analysis", analysis, analysisTurn(template, taskCount)),
       play("taskPlanning", taskPlanning, planningTurn(taskPlanning, taskCount)),
@@ -60,10 +60,35 @@ const LEAD: Scenario["sessions"][number] = {
   turns: [{ tools: ["Read"], say: JSON.stringify({ message_type: "TASK_APPROVAL", task_id: "{TASK_ID}" }) }],
 };
 
+/** A main session that delegates gives one task to each mode in turn, and accepts what returns. */
+function orchestrate({ roles = {} }: Template, taskCount: number): Scenario["sessions"] {
+  const lead = leadOf(roles);
+  if (roles[lead]?.protocol !== "delegation") return [];
+  const modes = Object.keys(roles).filter((name) => name !== lead);
+  const tasks = Array.from({ length: taskCount }, (_, i) => ({
+    taskId: `TASK-${String(i + 1).padStart(3, "0")}`,
+    delegatedToMode: modes[i % modes.length],
+    objective: `Rehearsed task of ${modes[i % modes.length]}`,
+    acceptanceCriteria: ["The page exists."],
+  }));
+  const report = { taskId: "{ORCHESTRATOR_ID}", result: "success", summary: "as rehearsed" };
+  return [
+    {
+      match: { role: "main", phase: "taskPlanning" },
+      turns: [{ say: tasks.map((task) => JSON.stringify(task)).join("\n") }],
+    },
+    { match: { role: "main", phase: "workerExecution" }, turns: [{ tools: ["Read"], say: JSON.stringify(report) }] },
+  ];
+}
+
 /** A role that speaks messages acknowledges its task and completes it. A review approves. */
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
   if (protocol === "mailbox") return [{ match: { role: name }, turns: [MAIL_TURN] }];
-  if (protocol !== "messages") return [];
+  if (protocol === "response") return [];
+  if (protocol === "delegation") {
+    const report = { taskId: "{TASK_ID}", result: "success", summary: "as rehearsed" };
+    return [{ match: { role: name }, turns: [{ tools: ["Read"], say: JSON.stringify(report), write: PAGES }] }];
+  }
   const about = { task_id: "{TASK_ID}", from_agent: name, timestamp: "2026-01-01T00:00:00.000Z" };
   const path = "rehearsal/{TASK_ID}.md";
   const approval = {
@@ -130,6 +155,7 @@ function rehearsedTask(id: string, dependencies: string[], prompt: Prompt): Data
 }
 
 const PAGE = "Written in a rehearsal.\n";
+const PAGES = { "rehearsal/{TASK_ID}.md": PAGE };
 
 const WORKER_TURN: RehearsedTurn = {
   tools: ["Read", "Write"],

@@ -1,0 +1,109 @@
+// Reads the messages of document 002 from the text of a turn: `new_task`, `attempt_completion`, and the verdict of a parent.
+import type { MessageReading } from "./read-messages.ts";
+import type { TurnRecord } from "./turn-record.ts";
+import { delegationKind, readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
+import { judgeReport } from "../../protocol/delegation/judge-report.ts";
+import { projectPath } from "../../protocol/delegation/project-memory.ts";
+import { findMessages, unwrap } from "../../protocol/messages/find-messages.ts";
+import type { ReadMessage } from "../../run/command.ts";
+import { returnedTo, speaksDelegation, textOf, type Body } from "../../run/team/delegation.ts";
+import type { Answer } from "../../schema/answer.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+const MAX_MESSAGES = 50;
+const MAX_BODY_CHARACTERS = 100_000;
+const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
+const VERDICTS = new Set(["TASK_APPROVAL", "TASK_REJECTION"]);
+
+/** Null if the role of the task does not speak `delegation`. */
+export function readDelegation(run: Run, worker: Worker, record: TurnRecord, prompt: string): MessageReading | null {
+  if (!speaksDelegation(run, worker)) return null;
+  const messages = readTexts(run, worker, record, prompt);
+  const report = messages.findLast(
+    ({ type, body, reasons }) =>
+      type === "attempt_completion" && reasons.length === 0 && body["taskId"] === worker.taskId,
+  );
+  const delegates = messages.some(({ type, reasons }) => type === "new_task" && reasons.length === 0);
+  const answer = report && !delegates ? answerOf(report.body, worker.taskId) : null;
+  const reasons = messages.flatMap((message) => message.reasons);
+  const missing = `The answer contains no attempt_completion message for ${worker.taskId}.`;
+  return { messages, answer, delegates, problems: answer ? [] : reasons.length > 0 ? reasons : [missing] };
+}
+
+/** Reads what the main session delegates and reports. */
+export const readMainDelegation = (run: Run, record: TurnRecord, prompt: string): ReadMessage[] =>
+  readTexts(run, null, record, prompt);
+
+function readTexts(run: Run, worker: Worker | null, record: TurnRecord, prompt: string): ReadMessage[] {
+  const found = findMessages(record.wholeText, prompt, "delegation").slice(0, MAX_MESSAGES);
+  return found.map(({ body, exact }) => {
+    const unreadable = { type: "UNREADABLE", body: {}, exact: false, faults: [] };
+    if (body === null) return { ...unreadable, reasons: ["A message is not valid JSON."] };
+    if (JSON.stringify(body).length > MAX_BODY_CHARACTERS)
+      return { ...unreadable, reasons: [`A message is longer than ${MAX_BODY_CHARACTERS} characters.`] };
+    return read(run, worker, unwrap(body), exact && !record.isCut);
+  });
+}
+
+function read(run: Run, worker: Worker | null, body: Body, exact: boolean): ReadMessage {
+  const returned = returnedTo(run, worker?.taskId ?? null);
+  const type = textOf(body["message_type"]);
+  if (type !== "" && delegationKind(body) === undefined) {
+    const isOfParent = VERDICTS.has(type) && returned !== null;
+    const about = body["task_id"] ?? returned?.taskId;
+    const reasons = [
+      ...(isOfParent ? [] : [`${type} has no effect here. Answer with new_task or attempt_completion.`]),
+      ...(!isOfParent || about === returned.taskId
+        ? []
+        : [`${type} is about ${JSON.stringify(about)}, not ${returned.taskId}.`]),
+    ];
+    return { type: type.slice(0, 100), body, exact, reasons, faults: [] };
+  }
+  const kind = delegationKind(body)!;
+  const { message, problems } = readDelegationMessage(body, READ_LENIENTLY);
+  const invalid = message === null ? problems.filter(({ severity }) => severity === "error") : [];
+  const reasons = invalid.map(({ sentence }) => sentence);
+  const known: Body = { ...(message ?? body) };
+  // The time of arrival is in the log.
+  if (known["timestamp"] === READ_LENIENTLY.receivedAt) delete known["timestamp"];
+  if (kind === "attempt_completion" && worker && message !== null) {
+    const isOwn = known["taskId"] === worker.taskId || known["taskId"] === returned?.taskId;
+    if (!isOwn)
+      reasons.push(`The report is about ${JSON.stringify(known["taskId"])}, but your task is ${worker.taskId}.`);
+    // Whether the expected outputs exist is looked up in the workspace.
+    if (known["result"] === "success")
+      reasons.push(...judgeReport({ ...known, taskId: "", result: "success" }, { taskId: "" }).reasons);
+    if (!RESULTS.has(textOf(known["result"])))
+      reasons.push(`The result ${JSON.stringify(known["result"])} is unknown.`);
+  }
+  return { type: kind, body: known, exact, reasons, faults: [] };
+}
+
+const RESULTS = new Set([
+  "success",
+  "failure",
+  "clarification_needed",
+  "conflict_detected",
+  // The answer of a parent to a question.
+  "clarification_provided",
+]);
+
+/** Null for a report that needs an answer of the parent first. */
+function answerOf(body: Body, taskId: string): Answer | null {
+  const summary = textOf(body["summary"]);
+  const files = Array.isArray(body["outputArtifacts"]) ? (body["outputArtifacts"] as Body[]) : [];
+  const paths = files.map(({ path }) => textOf(path)).filter((path) => path !== "");
+  const data = { task_id: taskId, summary, ...(paths.length > 0 ? { output_files: paths } : {}), output: body };
+  if (body["result"] === "success") return { phase: "completion", data: { ...data, status: "success" } };
+  if (body["result"] === "failure") return { phase: "completion", data: { ...data, status: "failed", error: summary } };
+  return null;
+}
+
+/** The paths that the parent of a delegated task expects. Paths outside the project are never looked up. */
+export function expectedOutputs({ delegation }: Task): string[] {
+  const expected = delegation?.message["expectedOutputs"];
+  const listed = Array.isArray(expected) ? (expected as Body[]) : [];
+  return listed.map(({ path }) => projectPath(textOf(path)) ?? "").filter((path) => path !== "");
+}

@@ -1,0 +1,293 @@
+// The answer of a session that delegates: new tasks, the verdict on a task that returned, and its own report. Invalid
+// delegations change nothing; the session is asked again.
+import { readPriority } from "../plan/plan.ts";
+import { taskOf, workerOf } from "../lookup.ts";
+import { taskStanding } from "../census.ts";
+import { raiseBlocker } from "./blocker.ts";
+import { childrenOf, depthOf, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
+import { judgeCriteria } from "./judge-criteria.ts";
+import { extendPlan, listOf, noteOf, redelegate } from "./redelegate.ts";
+import { rejectionLimit } from "./rework.ts";
+import { leadOfRun } from "./team.ts";
+import type { ReadMessage, TurnOver } from "../command.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
+import type { Run } from "../../schema/run.ts";
+import { PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
+import { leadOf, roleNamed } from "../../schema/team/roles.ts";
+import type { TeamMessage } from "../../schema/team/team-message.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** Levels of delegated tasks below those of the main session, unless `budget.depth` says otherwise. */
+const DEFAULT_DEPTH = 4;
+/** Questions of one task that its parent may answer. Further ones go to the user. */
+const MAX_ANSWERS = 3;
+const MAX_TITLE = 100;
+
+export interface ParentDecision {
+  /** Why the answer cannot be used. `events` is empty then. */
+  problems: string[];
+  events: RunEvent[];
+  /** Whether delegated tasks are still open, so that a report does not count. */
+  waits: boolean;
+  /** The session's own report, if it counts. */
+  report: ReadMessage | null;
+}
+
+const countedIn = ({ messages = [] }: TurnOver): ReadMessage[] =>
+  messages.filter(({ reasons }) => reasons.length === 0);
+
+/** The new tasks in the turn. */
+export const newTasksIn = (over: TurnOver): Body[] =>
+  countedIn(over)
+    .filter(({ type }) => type === "new_task")
+    .map(({ body }) => body);
+
+/** The last report in the turn that is about the session's own task. */
+export const ownReport = (run: Run, parent: Worker | null, over: TurnOver): ReadMessage | null =>
+  countedIn(over).findLast(({ type, body }) => type === "attempt_completion" && isOwn(run, parent, body)) ?? null;
+
+/** The main session has no task, so any other id names the request. */
+const isOwn = (run: Run, parent: Worker | null, { taskId }: Body): boolean =>
+  parent ? taskId === parent.taskId : taskOf(run, textOf(taskId)) === undefined;
+
+/** `parent` is null for the main session. */
+export function decideAsParent(run: Run, parent: Worker | null, over: TurnOver, at: number): ParentDecision {
+  const id = parent?.taskId ?? null;
+  const returned = returnedTo(run, id);
+  const messages = countedIn(over);
+  const bodies = newTasksIn(over);
+  const again = bodies.findLast(({ taskId }) => taskId === returned?.taskId);
+  const retried = bodies.filter((body) => body !== again && isEndedChild(run, id, body));
+  const fresh = bodies.filter(({ taskId }) => taskOf(run, textOf(taskId)) === undefined);
+  const problems = [
+    ...bodies
+      .filter((body) => body["taskId"] !== returned?.taskId && !retried.includes(body) && !fresh.includes(body))
+      .map(({ taskId }) => `Task ${textOf(taskId)} exists already. Give the new task another id.`),
+    ...findTaskProblems(run, id, fresh),
+    ...[...(again ? [again] : []), ...retried].flatMap((body) => findModeProblems(run, body)),
+    ...retried.flatMap(({ taskId }) => findLimitProblems(run, textOf(taskId))),
+  ];
+  const settled = returned ? settle(run, parent, returned, { messages, again, itemId: over.itemId }, at) : NOTHING;
+  problems.push(...settled.problems);
+  const others = openChildren(run, id).filter(({ id: child }) => child !== returned?.taskId);
+  const waits = fresh.length + retried.length + others.length > 0 || settled.isOpen;
+  const own = ownReport(run, parent, over) ?? (parent === null && !waits ? settled.report : null);
+  if (problems.length === 0 && !waits && returned && own === null)
+    problems.push(
+      "All delegated tasks have returned. Answer with an attempt_completion for your own task, or with another new_task.",
+    );
+  if (problems.length > 0) return { problems, events: [], waits, report: null };
+  const events = [...settled.events];
+  let changed = run.tasks;
+  const follow = (more: RunEvent[]): void => {
+    for (const event of more) if (event.type === "plan:extended") changed = event.data.tasks;
+  };
+  follow(events);
+  for (const body of retried) {
+    const change = { message: body, isRejected: true, session: parent?.sessionId ?? null };
+    const more = redelegate({ ...run, tasks: changed }, textOf(body["taskId"]), change);
+    follow(more);
+    events.push(...more);
+  }
+  const added = fresh.map((body) => toTask(run, parent, body, over.work?.commit));
+  return {
+    problems,
+    events: added.length > 0 ? [...events, extendPlan(run, changed, added)] : events,
+    waits,
+    report: waits ? null : own,
+  };
+}
+
+const isEndedChild = (run: Run, parent: string | null, { taskId }: Body): boolean =>
+  childrenOf(run, parent).some(({ id }) => id === taskId) &&
+  ["failed", "timeout", "cancelled", "blocked"].includes(taskStanding(run, textOf(taskId)));
+
+/** Returns a sentence for each new task that cannot be delegated. */
+export function findTaskProblems(run: Run, parent: string | null, bodies: readonly Body[]): string[] {
+  const { maxTasks } = run.template.phases.taskPlanning.validation;
+  const ids = bodies.map(({ taskId }) => textOf(taskId));
+  const problems = bodies.flatMap((body, index) => {
+    const id = ids[index]!;
+    const isUsable = TaskId.safeParse(id).success && !RESERVED_TASK_IDS.has(id) && !(id in Object.prototype);
+    return [
+      ...(isUsable ? [] : [`${JSON.stringify(id.slice(0, 120))} cannot be used as a taskId.`]),
+      ...(ids.indexOf(id) === index ? [] : [`The taskId ${id} is used twice.`]),
+      ...(textOf(body["objective"]).trim() === "" ? [`Task ${id} has no objective.`] : []),
+      ...findModeProblems(run, body),
+    ];
+  });
+  if (run.tasks.length + bodies.length > maxTasks && bodies.length > 0)
+    problems.push(`The run may have at most ${maxTasks} tasks.`);
+  const depth = run.budget.depth ?? DEFAULT_DEPTH;
+  if (parent !== null && bodies.length > 0 && depthOf(run, parent) - 1 > depth)
+    problems.push(`Tasks may not be delegated more than ${depth + 1} levels deep. Do this part yourself.`);
+  return problems;
+}
+
+function findModeProblems(run: Run, { taskId, delegatedToMode: mode }: Body): string[] {
+  const { roles = {} } = run.template;
+  const name = roleNamed(roles, textOf(mode));
+  if (name !== undefined && name !== leadOf(roles)) return [];
+  const known = Object.keys(roles).filter((each) => each !== leadOf(roles));
+  return [`Task ${textOf(taskId)} names the mode ${JSON.stringify(mode)}. The modes are: ${known.join(", ")}.`];
+}
+
+const findLimitProblems = (run: Run, taskId: string): string[] => {
+  const limit = rejectionLimit(run);
+  const isSpent = (taskOf(run, taskId)?.delegation?.rejections ?? 0) >= limit;
+  return isSpent
+    ? [`Task ${taskId} was delegated again ${limit} times already. Report, or delegate another task.`]
+    : [];
+};
+
+/** The task of a `new_task` message. `start` is the saved work of the session that delegates it. */
+export function toTask(run: Run, parent: Worker | null, body: Body, start: string | undefined): Task {
+  const objective = textOf(body["objective"]);
+  const [title = ""] = objective.trim().split("\n");
+  return {
+    id: textOf(body["taskId"]),
+    title: title.slice(0, MAX_TITLE),
+    description: objective,
+    scope: [],
+    priority: priorityOf(body["priority"]),
+    dependencies: [],
+    role: roleNamed(run.template.roles ?? {}, textOf(body["delegatedToMode"]))!,
+    ...listOf("requirements", body["constraintsAndRules"]),
+    ...listOf("acceptanceCriteria", body["acceptanceCriteria"]),
+    delegation: {
+      parent: parent?.taskId ?? null,
+      session: parent?.sessionId ?? null,
+      message: body,
+      ...(parent && start !== undefined ? { start } : {}),
+      rejections: 0,
+      notes: [],
+      answers: 0,
+    },
+  };
+}
+
+function priorityOf(priority: unknown): number {
+  const word = textOf(priority).toLowerCase();
+  if (Object.hasOwn(PRIORITY_WORDS, word)) return readPriority(word as keyof typeof PRIORITY_WORDS);
+  return readPriority(typeof priority === "number" ? priority : undefined);
+}
+
+interface Settlement {
+  problems: string[];
+  events: RunEvent[];
+  /** Whether the returned task goes on. */
+  isOpen: boolean;
+  /** A report of the main session about its only open task is also its own. */
+  report: ReadMessage | null;
+}
+
+const NOTHING: Settlement = { problems: [], events: [], isOpen: false, report: null };
+
+interface GivenAnswer {
+  messages: readonly ReadMessage[];
+  /** The new delegation of the returned task. */
+  again: Body | undefined;
+  itemId: string;
+}
+
+/** Decides what the turn means for the task that returned. */
+function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: GivenAnswer, at: number): Settlement {
+  const { taskId, id: messageId } = returned;
+  const { messages, again, itemId } = given;
+  const by = parent?.task.role ?? leadOfRun(run)!;
+  const answered: RunEvent[] = [
+    { type: "lead:answered", data: { id: run.id, taskId, messageId, ...(parent ? { parent: parent.taskId } : {}) } },
+    { type: "message:acted", data: { id: run.id, messageId, taskId } },
+  ];
+  const worker = workerOf(run, taskId);
+  const awaits = worker?.sessionId === returned.sessionId ? worker.awaits : null;
+  const about = messages.findLast(({ type, body }) => type === "attempt_completion" && body["taskId"] === taskId);
+  if (!worker || !awaits) {
+    const isEnded = worker !== undefined && worker.sessionId === returned.sessionId;
+    if (!again) return { ...NOTHING, events: answered };
+    if (!isEnded) return { ...NOTHING, problems: [`Task ${taskId} cannot be delegated again.`] };
+    const problems = findLimitProblems(run, taskId);
+    const events = [...answered, ...redelegate(run, taskId, { message: again, isRejected: true })];
+    return { ...NOTHING, problems, events, isOpen: true };
+  }
+  if (awaits.kind === "resolution") {
+    const answer = again ? textOf(again["context"]) : answerIn(about);
+    const isAnswered = (again !== undefined || answer !== "") && worker.task.delegation!.answers < MAX_ANSWERS;
+    if (!isAnswered) {
+      const raised = raiseBlocker(run, worker, awaits.body, { messageId, itemId }, at);
+      return { ...NOTHING, events: [...answered, ...raised], isOpen: true };
+    }
+    const resolved = { id: run.id, taskId, itemId: null, decision: answer, by };
+    const note = again ? undefined : noteOf(awaits.body, answer);
+    const events: RunEvent[] = [
+      ...answered,
+      { type: "blocker:resolved", data: resolved },
+      ...redelegate(run, taskId, { message: again, note, isAnswer: true }),
+    ];
+    return { ...NOTHING, events, isOpen: true };
+  }
+  const verdict = messages.findLast(({ type }) => type === "TASK_APPROVAL" || type === "TASK_REJECTION");
+  const met = criteriaIn(messages);
+  const unmet = (worker.task.acceptanceCriteria ?? []).filter((_, index) => met?.[index] === false);
+  const isRejected = again !== undefined || verdict?.type === "TASK_REJECTION" || unmet.length > 0;
+  const isAccepted = messages.some(({ type, body }) => type !== "attempt_completion" || isUsable(body));
+  if (!isRejected && !isAccepted) {
+    const ways = `a TASK_APPROVAL with "task_id", a new_task with the same taskId, or your own attempt_completion`;
+    return { ...NOTHING, problems: [`Answer for ${taskId}: ${ways}.`] };
+  }
+  const judged = judgeCriteria(run, worker, met ?? (isRejected ? [] : allMet(worker)), by);
+  if (!isRejected) {
+    const data = { sessionId: worker.sessionId, orchestratorId: run.id, taskId, ...awaits.work! };
+    const approved: RunEvent = { type: "task:approved", data: { id: run.id, sessionId: worker.sessionId, taskId, by } };
+    const events: RunEvent[] = [...answered, approved, ...judged, { type: "worker:completed", data }];
+    return { ...NOTHING, events, report: about ?? null };
+  }
+  const reasons = unmet.length > 0 ? unmet.map((criterion) => `Not met: ${criterion}`) : reasonsIn(verdict?.body ?? {});
+  return { ...NOTHING, ...reject(run, worker, again, reasons, [...answered, ...judged], by) };
+}
+
+const isUsable = ({ result }: Body): boolean => result !== "clarification_provided";
+
+const allMet = ({ task }: Worker): boolean[] => (task.acceptanceCriteria ?? []).map(() => true);
+
+/** The words of a parent that answers a question without a new delegation. */
+const answerIn = (about: ReadMessage | undefined): string =>
+  about?.body["result"] === "clarification_provided" ? textOf(about.body["summary"]) : "";
+
+function criteriaIn(messages: readonly ReadMessage[]): unknown[] | null {
+  const lists = messages.map(({ body }) => body["acceptanceCriteriaMet"] ?? body["acceptance_criteria_met"]);
+  return lists.findLast((list): list is unknown[] => Array.isArray(list)) ?? null;
+}
+
+function reasonsIn({ reason, issues }: Body): string[] {
+  const listed = Array.isArray(issues)
+    ? issues.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)))
+    : [];
+  return [...new Set([textOf(reason), ...listed].filter((text) => text.trim() !== ""))];
+}
+
+/** The next attempt starts from the rejected work. After the last allowed rejection the task fails. */
+export function reject(
+  run: Run,
+  { taskId, sessionId, task, awaits }: Worker,
+  again: Body | undefined,
+  reasons: string[],
+  first: RunEvent[],
+  by: string,
+): { events: RunEvent[]; isOpen: boolean } {
+  const { rejections = 0 } = task.delegation ?? {};
+  const why = reasons.length > 0 ? reasons : [textOf(again?.["context"]) || "The result is not good enough."];
+  if (rejections >= rejectionLimit(run)) {
+    const error = `rejected ${rejections + 1} times: ${why.join(" ")}`;
+    const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
+    return { events: [...first, { type: "worker:failed", data }], isOpen: false };
+  }
+  const rejected: RunEvent = {
+    type: "task:rejected",
+    data: { id: run.id, sessionId, taskId, by, reasons: why, count: rejections + 1 },
+  };
+  const note = again ? undefined : `Your last result was not accepted:\n${why.map((each) => `- ${each}`).join("\n")}`;
+  const change = { message: again, note, isRejected: true, start: awaits?.work?.commit };
+  return { events: [...first, rejected, ...redelegate(run, taskId, change)], isOpen: true };
+}

@@ -1,0 +1,165 @@
+// Delegated tasks (document 002): which session waits for them, and which results have not reached it yet. The queue is the
+// list of messages: each ended task has one `attempt_completion` to its parent, which is acted on once.
+import { activeWorkers, taskOf, workerOf } from "../lookup.ts";
+import { taskStanding } from "../census.ts";
+import { leadOfRun, queueMessage, roleOf } from "./team.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
+import type { TeamMessage } from "../../schema/team/team-message.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+export type Body = Record<string, unknown>;
+
+/** Whether the main session plans and follows the work by delegating it. */
+export const isLedByDelegation = (run: Run): boolean =>
+  roleOf(run, { role: leadOfRun(run) ?? undefined })?.protocol === "delegation";
+
+export const speaksDelegation = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "delegation";
+
+/** Whether a session receives the result of the task. */
+export const isDelegated = (run: Run, { delegation }: Task): boolean =>
+  delegation !== undefined && (delegation.parent !== null || isLedByDelegation(run));
+
+/** Waiting for delegated tasks takes no slot. */
+export const isDelegating = ({ delegating }: Worker): boolean => delegating != null;
+
+/** The name of the role that delegated the task. */
+export function parentRole(run: Run, { delegation }: Task): string {
+  const parent = delegation?.parent == null ? undefined : taskOf(run, delegation.parent);
+  return parent?.role ?? leadOfRun(run) ?? "orchestrator";
+}
+
+/** A null `parent` is the main session. */
+export const childrenOf = (run: Run, parent: string | null): Task[] =>
+  run.tasks.filter(({ delegation }) => delegation?.parent === parent);
+
+const isOver = (run: Run, taskId: string): boolean => !["active", "neverStarted"].includes(taskStanding(run, taskId));
+
+/** Whether the task has reported something that its parent has to answer, or has ended. */
+const hasReturned = (run: Run, task: Task): boolean =>
+  workerOf(run, task.id)?.awaits != null || (isOver(run, task.id) && taskStanding(run, task.id) !== "completed");
+
+const sessionOf = (run: Run, taskId: string): string => workerOf(run, taskId)?.sessionId ?? "";
+
+/** The report of the newest attempt at the task. */
+const reportOf = (run: Run, taskId: string): TeamMessage | undefined =>
+  (run.teamMessages ?? []).findLast(
+    (each) =>
+      each.type === "attempt_completion" &&
+      each.state !== "rejected" &&
+      each.taskId === taskId &&
+      each.sessionId === sessionOf(run, taskId),
+  );
+
+/** The reports that `parent` has not answered yet, oldest first. */
+export function returnsTo(run: Run, parent: string | null): TeamMessage[] {
+  return childrenOf(run, parent)
+    .flatMap((task) => (hasReturned(run, task) ? (reportOf(run, task.id) ?? []) : []))
+    .filter(({ actedAt, to }) => actedAt === null && to !== "")
+    .toSorted((a, b) => a.queuedAt - b.queuedAt);
+}
+
+/** Delegated tasks of `parent` whose result it has not answered. */
+export const openChildren = (run: Run, parent: string | null): Task[] => {
+  const returned = new Set(returnsTo(run, parent).map(({ taskId }) => taskId));
+  return childrenOf(run, parent).filter(({ id }) => !isOver(run, id) || returned.has(id));
+};
+
+/** Whether the session that delegated the task still works on its own one. */
+function hasParent(run: Run, { delegation }: Task): boolean {
+  if (!delegation || delegation.parent === null) return delegation !== undefined;
+  const parent = workerOf(run, delegation.parent);
+  return parent?.sessionId === delegation.session && parent.session.state !== "over";
+}
+
+/** Every ending of a delegated task returns to its parent. Tutti writes the report for sessions that sent none. */
+export function returnEndings(run: Run, at: number): RunEvent[] {
+  const unreported = run.tasks.filter(
+    (task) => isDelegated(run, task) && hasReturned(run, task) && hasParent(run, task) && !reportOf(run, task.id),
+  );
+  return unreported.map((task, index) => {
+    const { id: taskId, role = "" } = task;
+    const body = { taskId, ...facts(run, task), issues_encountered: [], timestamp: new Date(at).toISOString() };
+    const to = parentRole(run, task);
+    const message = { type: "attempt_completion", protocol: "delegation", from: role, to, taskId };
+    return queueMessage(run, { ...message, sessionId: sessionOf(run, taskId), body }, index);
+  });
+}
+
+function facts(run: Run, { id }: Task): { result: string; summary: string; outputArtifacts?: { path: string }[] } {
+  const worker = workerOf(run, id);
+  const awaits = worker?.awaits;
+  if (awaits?.kind === "verdict") {
+    const outputArtifacts = awaits.work!.outputFiles.map((path) => ({ type: "file", path }));
+    return { result: "success", summary: awaits.work!.report.summary ?? "", outputArtifacts };
+  }
+  if (awaits) return { result: "clarification_needed", summary: textOf(awaits.body["description"]) };
+  return { result: "failure", summary: reasonOf(run, id) };
+}
+
+/** Why the task has no result. */
+export function reasonOf(run: Run, taskId: string): string {
+  const { error = null } = workerOf(run, taskId) ?? {};
+  switch (taskStanding(run, taskId)) {
+    case "skipped":
+      return "The user skipped this task.";
+    case "cancelled":
+      return "The task was cancelled.";
+    case "timeout":
+      return `The task timed out: ${error}`;
+    case "blocked":
+      return "The task could not be started.";
+    default:
+      return error ?? "The task failed.";
+  }
+}
+
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Ends delegated tasks whose parent has ended or has lost its session. */
+export function endOrphans(run: Run): RunEvent[] {
+  const orphans = run.tasks.filter((task) => task.delegation && !isOver(run, task.id) && !hasParent(run, task));
+  return orphans.map(({ id: taskId }): RunEvent => {
+    const worker = workerOf(run, taskId);
+    return worker && worker.session.state !== "over"
+      ? { type: "worker:cancelled", data: { sessionId: worker.sessionId, orchestratorId: run.id, taskId } }
+      : { type: "task:blocked", data: { id: run.id, taskId, because: [] } };
+  });
+}
+
+/** Gives every free parent the oldest report that it has not answered. */
+export function askParents(run: Run): RunEvent[] {
+  const asked: RunEvent[] = [];
+  const ask = (parent: string | null): void => {
+    const [report] = returnsTo(run, parent);
+    if (!report) return;
+    const { taskId, sessionId, id: messageId } = report;
+    const data = { id: run.id, taskId, sessionId, messageId, ...(parent === null ? {} : { parent }) };
+    asked.push({ type: "lead:asked", data });
+  };
+  if (isLedByDelegation(run) && run.owed === null && run.main?.turn == null) ask(null);
+  for (const worker of activeWorkers(run)) if (isDelegating(worker)) ask(worker.taskId);
+  return asked;
+}
+
+/** The report that the session's turn is about. A null `parent` is the main session. */
+export function returnedTo(run: Run, parent: string | null): TeamMessage | null {
+  const duty = parent === null ? run.duty : workerOf(run, parent)?.duty;
+  if (!duty) return null;
+  return (run.teamMessages ?? []).find(({ id }) => id === duty.messageId) ?? null;
+}
+
+/** The new turn of the session contains the report, if it is a new one. */
+export function deliverReturned(run: Run, parent: string | null): RunEvent[] {
+  const report = returnedTo(run, parent);
+  if (report?.state !== "queued") return [];
+  return [{ type: "message:delivered", data: { id: run.id, messageId: report.id, taskId: report.taskId } }];
+}
+
+/** 1 for a task of the main session. */
+export function depthOf(run: Run, parent: string | null): number {
+  let depth = 1;
+  for (let id = parent; id !== null; id = taskOf(run, id)?.delegation?.parent ?? null) depth++;
+  return depth;
+}
