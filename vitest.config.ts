@@ -49,7 +49,7 @@ export default defineConfig(({ mode }) => ({
     expect: { poll: { timeout: HANG_MS } },
     pool: "forks",
     // Node loads the sources itself, with its compile cache. Vite would transform and evaluate them for each test file.
-    server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\//] } },
+    server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\/.*\.ts$/] } },
     globalSetup: "packages/tutti/test/lab/shared-postgres.ts",
     sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
