@@ -52,6 +52,7 @@ it("a report names every rejected answer, and an agent that speaks no protocol d
     ["response", "failed"],
     ["messages", "unsupported"],
     ["mailbox", "unsupported"],
+    ["delegation", "unsupported"],
   ]);
   const [{ turns, causes }] = suites as [SuiteReport];
   expect(turns.map(({ phase, try: attempt }) => [phase, attempt])).toEqual([1, 2, 3].map((n) => ["analysis", n]));
