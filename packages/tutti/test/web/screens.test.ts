@@ -284,9 +284,7 @@ describe("Places", () => {
       expect(await violations(page)).toEqual([]);
 
       // A token with the role `view` sees the pages, but every button that changes something says why it is disabled.
-      const viewer = await stage.page();
-      await viewer.context().clearCookies();
-      await viewer.goto(`${stage.url}/?token=${secret}#/templates?id=refactoring`);
+      const viewer = await stage.page("/templates?id=refactoring", { token: secret });
       await viewer.getByText("View only").waitFor();
       await viewer.getByRole("heading", { name: "Refactoring" }).waitFor();
       expect(await viewer.getByRole("button", { name: "Duplicate" }).getAttribute("title")).toContain("needs admin");

@@ -15,6 +15,10 @@ import { startServer, type RunningServer } from "../../src/server/start-server.t
 
 const TOKEN = "token-of-the-tests";
 
+interface PageOptions extends BrowserContextOptions {
+  token?: string;
+}
+
 export class Stage {
   readonly lab: Lab;
   readonly troubles: string[] = [];
@@ -46,7 +50,11 @@ export class Stage {
   }
 
   get openUrl(): string {
-    return `${this.url}/?token=${TOKEN}`;
+    return this.#openUrlOf(TOKEN);
+  }
+
+  #openUrlOf(token: string): string {
+    return `${this.url}/?token=${token}`;
   }
 
   /** Creates a run and starts it unless `start` is false. `folder` names a clone of the repository to run in. */
@@ -63,7 +71,7 @@ export class Stage {
   }
 
   /** A page that was opened with the printed URL, on the list or on a run. */
-  async page(path = "/", options: BrowserContextOptions = {}): Promise<Page> {
+  async page(path = "/", { token = TOKEN, ...options }: PageOptions = {}): Promise<Page> {
     // Without a graphics card, an animation occupies a whole core.
     const still = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
     const context = await this.#browser.newContext({ ...still, ...options });
@@ -81,7 +89,7 @@ export class Stage {
     page.on("websocket", (socket) => {
       if (!socket.url().startsWith(this.url.replace("http", "ws"))) this.troubles.push(`socket to ${socket.url()}`);
     });
-    await page.goto(path === "/" ? this.openUrl : `${this.openUrl}#${path}`);
+    await page.goto(path === "/" ? this.#openUrlOf(token) : `${this.#openUrlOf(token)}#${path}`);
     return page;
   }
 
