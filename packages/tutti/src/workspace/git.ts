@@ -25,6 +25,10 @@ export interface GitOptions {
   timeoutMs?: number;
   /** The most bytes of stdout. Default: `MAX_STDOUT`. */
   maxStdout?: number;
+  /** The folder of objects to read and write instead of that in `gitDir`. */
+  objectFolder?: string;
+  /** Lets git contact a remote, with the programs and credentials of the user. Only for a `gitDir` of Tutti's own. */
+  network?: boolean;
   /** Called directly before git starts. */
   settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
@@ -38,6 +42,9 @@ export interface GitOutput {
   stdout: string;
   stderr: string;
 }
+
+/** Settings of the user that a command with `network` needs. */
+const OF_NETWORK = /^(?:core\.sshCommand|core\.askPass|core\.gitProxy|credential\.helper)=/;
 
 const SETTINGS = [
   // Disable programs that git would start by itself.
@@ -65,7 +72,10 @@ const SETTINGS = [
   // Agents run git at the same time, so wait for their short locks.
   "core.filesRefLockTimeout=5000",
   "core.packedRefsTimeout=10000",
-].flatMap((setting) => ["-c", setting]);
+];
+const asArguments = (settings: readonly string[]): string[] => settings.flatMap((setting) => ["-c", setting]);
+const LOCAL_ARGUMENTS = asArguments(SETTINGS);
+const NETWORK_ARGUMENTS = asArguments(SETTINGS.filter((setting) => !OF_NETWORK.test(setting)));
 
 /** Long enough to check out a very large repository, short enough to stop a filter that hangs. */
 const TIMEOUT_MS = 15 * 60_000;
@@ -90,9 +100,9 @@ export function startGit(args: readonly string[], options: GitOptions): ChildPro
   return spawnGit(commandLine(args, options), options, []);
 }
 
-const commandLine = (args: readonly string[], { gitDir, workTree }: GitOptions): string[] => [
+const commandLine = (args: readonly string[], { gitDir, workTree, network = false }: GitOptions): string[] => [
   "--no-pager",
-  ...SETTINGS,
+  ...(network ? NETWORK_ARGUMENTS : LOCAL_ARGUMENTS),
   ...(gitDir === undefined ? [] : [`--git-dir=${gitDir}`]),
   ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
   ...args,
@@ -181,7 +191,8 @@ function environment(options: GitOptions, settings: readonly GitSetting[]): Node
     GIT_NO_REPLACE_OBJECTS: "1",
     // For a missing object git would contact a remote, with programs that the repository names.
     GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "none",
+    GIT_ALLOW_PROTOCOL: options.network ? "file:git:http:https:ssh" : "none",
+    ...(options.objectFolder === undefined ? {} : { GIT_OBJECT_DIRECTORY: options.objectFolder }),
     ...configured(settings),
     GIT_AUTHOR_NAME: "Tutti",
     GIT_AUTHOR_EMAIL: "tutti@localhost",
