@@ -10,7 +10,7 @@ import { InboxItem } from "./inbox.ts";
 import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
 import { SandboxState } from "./agent/sandbox.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
-import { Task } from "./task.ts";
+import { HostLabels, Task } from "./task.ts";
 import { QueuedMessage } from "./team/team-message.ts";
 import { Template } from "./template.ts";
 import { Origin, SubmittedWork, ToolStats } from "./worker.ts";
@@ -259,6 +259,8 @@ export const EVENTS = {
     role: z.string().optional(),
     /** The agent's own default if missing. */
     model: z.string().optional(),
+    /** Labels of the worker hosts that may run the task. */
+    labels: HostLabels.optional(),
     /** The commit of the run's branch from which the task starts, because its dependencies had conflicts. */
     start: z.string().optional(),
   }),

@@ -1,7 +1,7 @@
 // The user's changes to a plan at its confirmation, as a request or a file holds them.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
-import { DEFAULT_PRIORITY, ModelName, Task } from "./task.ts";
+import { DEFAULT_PRIORITY, HostLabels, ModelName, Task } from "./task.ts";
 
 const { title, description, scope, priority, dependencies } = Task.shape;
 
@@ -17,6 +17,7 @@ const Modification = z.strictObject({
   /** Null removes the agent of the plan. Another agent removes the model of the plan. */
   agent: z.string().min(1).nullable().optional(),
   model: ModelName.nullable().optional(),
+  labels: HostLabels.optional(),
 });
 
 /** Only the template gives tasks to roles. */

@@ -31,6 +31,10 @@ export const Delegation = z.object({
 });
 export type Delegation = z.infer<typeof Delegation>;
 
+/** What the machine of a session must offer, such as `gpu: yes`. */
+export const HostLabels = z.record(z.string().min(1).max(100), z.string().max(200));
+export type HostLabels = z.infer<typeof HostLabels>;
+
 export const Task = z.object({
   id: TaskId,
   title: z.string().min(1),
@@ -47,6 +51,8 @@ export const Task = z.object({
   agent: z.string().min(1).optional(),
   /** Model of that agent. */
   model: ModelName.optional(),
+  /** Labels of the worker hosts that may run the task, besides those of its role. */
+  labels: HostLabels.optional(),
   /** Role of the task's worker in a team, with what the role has to do and how its work is judged. */
   role: z.string().optional(),
   requirements: z.array(z.string()).optional(),

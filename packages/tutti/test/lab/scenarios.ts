@@ -6,6 +6,7 @@ export interface ScriptedTask {
   priority?: number;
   agent?: string;
   model?: string;
+  labels?: Record<string, string>;
 }
 
 export const done = (data: object) => ({

@@ -29,6 +29,7 @@ export interface PlannedTask {
   priority?: number;
   agent?: unknown;
   model?: unknown;
+  labels?: unknown;
 }
 
 /** One run with its log and its own clock, driven by commands. */

@@ -32,6 +32,20 @@ const code = (act: () => unknown): string => {
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now).spawn;
 
 describe("A plan", () => {
+  it("starts a task with the labels that its host must offer, and warns about wrong ones", () => {
+    const story = new Story().execute([
+      { id: "a", labels: { gpu: "yes" } },
+      { id: "b", labels: "gpu" },
+    ]);
+    for (const taskId of ["a", "b"]) story.do({ type: "spawn", taskId });
+    const started = story.log.flatMap((event) => (event.type === "worker:spawning" ? [event.data] : []));
+    expect(started.map(({ labels }) => labels)).toEqual([{ gpu: "yes" }, undefined]);
+    const [ready] = story.log.flatMap((event) => (event.type === "orchestrator:tasksReady" ? [event.data] : []));
+    expect(ready!.warnings).toContain(
+      'task b names the labels "gpu", which are not names with texts, so it needs none',
+    );
+  });
+
   it("waits in confirming for the user and is published once with its groups (D4-022, D4-026, D4-027, D4-028, D4-030, D4-031, D4-032, D4-492, D4-579, D4-580/E19)", () => {
     const story = new Story().plan([
       { id: "t1" },

@@ -1,7 +1,7 @@
 import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../../schema/answer.ts";
 import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
-import { DEFAULT_PRIORITY, ModelName, PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
+import { DEFAULT_PRIORITY, HostLabels, ModelName, PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
 import { workingRoles, type TeamRoles } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
 
@@ -38,6 +38,7 @@ export function readPlan(
       ...(expectedMs === undefined ? {} : { expectedMs }),
       ...readAgent(task, assignable, dropped),
       ...readRole(task, template.roles, dropped),
+      ...readLabels(task, dropped),
     };
   });
   const { errors, warnings } = checkPlan(tasks, template);
@@ -78,6 +79,14 @@ function readRole(
   const listed = task["acceptance_criteria"];
   const criteria = (Array.isArray(listed) ? listed : []).filter((each) => typeof each === "string" && each !== "");
   return { role: role ?? working[0]!, ...(criteria.length > 0 ? { acceptanceCriteria: criteria as string[] } : {}) };
+}
+
+function readLabels({ id, labels }: TaskListAnswer["tasks"][number], dropped: string[]): Pick<Task, "labels"> {
+  if (labels === undefined || labels === null) return {};
+  const known = HostLabels.safeParse(labels);
+  if (known.success) return Object.keys(known.data).length > 0 ? { labels: known.data } : {};
+  dropped.push(`task ${id} names the labels ${shown(labels)}, which are not names with texts, so it needs none`);
+  return {};
 }
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 120);

@@ -1,13 +1,15 @@
-// `assignedAgent` returns agent, model and role of a session: those of its task, of the template, or of the run.
+// `assignedAgent` returns agent, model, role and labels of a session: those of its task, of the template, or of the run.
 import { leadOfRun, roleOf } from "../team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
-import type { Task } from "../../schema/task.ts";
+import type { HostLabels, Task } from "../../schema/task.ts";
 
 export interface AssignedAgent {
   agent: string;
   role: string;
   model?: string;
+  /** Labels of the worker hosts that may run the session. */
+  labels?: HostLabels;
 }
 
 export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
@@ -32,7 +34,9 @@ export function workerAgent(run: Run, task: Task): AssignedAgent {
   const role = roleOf(run, task);
   const model = task.model ?? listed?.model ?? role?.model;
   const agent = listed?.agent ?? task.agent ?? role?.agent ?? usual.agent;
-  return { ...usual, agent, ...(model === undefined ? {} : { model }) };
+  const labels = { ...role?.labels, ...task.labels };
+  const needed = Object.keys(labels).length > 0 ? { labels } : {};
+  return { ...usual, agent, ...(model === undefined ? {} : { model }), ...needed };
 }
 
 const agentsOfPlans = new WeakMap<readonly Task[], readonly string[]>();

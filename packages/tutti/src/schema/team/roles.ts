@@ -2,7 +2,7 @@
 // done by a role, which speaks the role's protocol.
 import { z } from "zod";
 import { RESERVED_TASK_IDS } from "../ids.ts";
-import { ModelName, TaskId } from "../task.ts";
+import { HostLabels, ModelName, TaskId } from "../task.ts";
 
 export const RoleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
 
@@ -28,6 +28,8 @@ export const TeamRole = z.strictObject({
   /** The run's agent if missing. */
   agent: z.string().min(1).optional(),
   model: ModelName.optional(),
+  /** Labels of the worker hosts that may run the role. */
+  labels: HostLabels.optional(),
   protocol: z.enum(ROLE_PROTOCOLS).default("response"),
   /** With `read`, changes that the role makes in its workspace stay out of the result. */
   workspace: z.enum(["write", "read"]).default("write"),
