@@ -1,5 +1,6 @@
 // The command table. Each command is one short file that is loaded only when the command runs.
 import { Command } from "commander";
+import { addFleetCommands } from "./fleet/fleet-commands.ts";
 import { addLogCommands } from "./log/log-commands.ts";
 import { addLookCommands } from "./run/look-commands.ts";
 import { addMessageCommands } from "./messages/message-commands.ts";
@@ -46,6 +47,7 @@ const SERVER_COMMANDS = new Set([
   "schedules",
   "triggers",
   "tokens",
+  "hosts",
   "mcp",
 ]);
 
@@ -152,6 +154,8 @@ export function createProgram(runner: Runner): Command {
     )
     .option("--leave-running", "Keep the agents running when the server ends")
     .option("--database-url <url>", "Keep the runs in a PostgreSQL database, which several servers can share")
+    .option("--lease <seconds>", "Time after which the work of a silent worker host is given to another (default: 30)")
+    .option("--also-work", "Run sessions here too while worker hosts are ready and full")
     .action(action(() => import("./setup/serve.ts"), "serve"));
   examples(
     serve,
@@ -228,6 +232,7 @@ export function createProgram(runner: Runner): Command {
   program.commandsGroup(SET_UP);
   addNotifyCommands(program, action);
   addTokenCommands(program, action);
+  addFleetCommands(program, action);
 
   const completion = program
     .command("completion")

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { forwarderOf, serveForwarded } from "./forwarding.ts";
-import { openHeldStore } from "./held-store.ts";
+import { openHeldStore, type FleetSettings } from "./held-store.ts";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
 import type { OpenEngine } from "./open-engine.ts";
@@ -53,13 +53,13 @@ export interface ServiceOptions extends PortOptions {
   retainDays?: number | undefined;
 }
 
-export interface LocalServerOptions extends LocalOptions, ServiceOptions {
+export interface LocalServerOptions extends LocalOptions, ServiceOptions, FleetSettings {
   token?: string;
   /** The PostgreSQL database that holds the log, for several servers. Without it the log is in the data folder. */
   databaseUrl?: string | undefined;
 }
 
-export interface ServableEngine extends Pick<OpenEngine, "engine" | "templates" | "templateLog"> {
+export interface ServableEngine extends Pick<OpenEngine, "engine" | "templates" | "templateLog" | "hosts"> {
   /** Requests between servers that share a database. */
   requests?: RequestBox | undefined;
 }
@@ -82,7 +82,7 @@ export interface LocalServer extends Omit<ServedEngine, "close"> {
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
   const held =
-    options.databaseUrl === undefined ? undefined : await openHeldStore(options.dataDir, options.databaseUrl);
+    options.databaseUrl === undefined ? undefined : await openHeldStore(options.dataDir, options.databaseUrl, options);
   const local = openObservedEngine({ ...options, held, ...(folders && { mayUse: allowedFolders(folders).check }) });
   const { engine, trusted, log } = local;
   if (options.log) logEngine(log, engine);
@@ -144,7 +144,7 @@ export async function serveEngine(
 
 /** Listens on a port for the API, the live events and the dashboard of an engine. */
 export async function openPort(
-  { engine, templates, requests }: ServableEngine,
+  { engine, templates, requests, hosts }: ServableEngine,
   options: PortOptions,
   log: Log = SILENT,
 ): Promise<ServedEngine & { automation: OpenAutomation }> {
@@ -170,6 +170,7 @@ export async function openPort(
     automation,
     machine,
     ...(requests && { forward: forwarderOf(requests) }),
+    ...(hosts && { hosts }),
     log,
   };
   const { url, close } = await startServer(serverOptions).catch((error: unknown) => {

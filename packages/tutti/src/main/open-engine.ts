@@ -17,6 +17,9 @@ import { TemplateLog } from "../engine/runs/template-log.ts";
 import { controllerSessions } from "../engine/sessions/controller-sessions.ts";
 import type { OwnSessions } from "../engine/sessions/own-sessions.ts";
 import type { SubSessionCare } from "../engine/sub-sessions/sub-session-part.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { withRemoteSessions } from "../fleet/remote-sessions.ts";
+import { withRemoteWorkspaces } from "../fleet/remote-workspaces.ts";
 import { SubSessionOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import { ClaudeSessions } from "../session/claude-sessions/claude-sessions.ts";
@@ -29,8 +32,10 @@ import type { SessionHost } from "../session/session.ts";
 import { lockFolder } from "../store/folder-lock.ts";
 import { MemoryStore } from "../store/memory.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import type { Hosts } from "../server/hosts.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";
 import { TrustedPrograms } from "../template/trusted.ts";
+import { Exchange } from "../workspace/exchange/exchange.ts";
 import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
 import { realWorld, type World } from "../world.ts";
 
@@ -70,6 +75,8 @@ export interface OpenEngine {
   templates: TemplateLibrary;
   templateLog: TemplateLog;
   trusted: TrustedPrograms;
+  /** The worker hosts, if there is a fleet. */
+  hosts?: Hosts | undefined;
   close(options?: CloseOptions): Promise<void>;
 }
 
@@ -89,17 +96,14 @@ export function openEngine(setup: EngineSetup): OpenEngine {
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
     const templateLog: TemplateLog = new TemplateLog(() => engine);
     const templates = openTemplates(dataDir, (event) => templateLog.record(event));
+    const fleet = setup.held?.fleet;
     const { sessions, polled, reach } = openSessions(dataDir, setup, world, () => engine.list());
     const durable = setup.held?.store ?? (isStored ? openSqliteStore(join(dataDir, "tutti.db")) : null);
     const engine: Engine = Engine.open({
       store: durable ?? new MemoryStore(),
       ...(durable && { snapshots: durable.snapshots }),
       sessions,
-      workspaces: createGitWorkspaces({
-        folder: join(dataDir, "worktrees"),
-        dataFolder: dataDir,
-        ...(setup.mayUse && { mayUse: setup.mayUse }),
-      }),
+      ...openWorkspaces(dataDir, setup),
       world,
       maxWorkers,
       ...(perAgent && { perAgent }),
@@ -111,22 +115,38 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       sandboxMode: () => sandboxMode(dataDir, setup),
       requiresSandbox: setup.sandbox === "required",
       runCommand: runHook,
-      checks: checkRunner(dataDir),
       subSessions: { ...subSessions, reach },
       // Sessions of a controller do not use this machine's memory.
-      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
+      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => freeMemory(fleet) }),
     });
     const close = async (options: CloseOptions = {}) => {
+      fleet?.leave();
       await engine.close(options);
+      await fleet?.close();
       release();
     };
-    return { engine, sessions, polled, templates, templateLog, trusted, close };
+    return { engine, sessions, polled, templates, templateLog, trusted, hosts: fleet, close };
   } catch (error) {
     void setup.held?.store.close();
     release();
     throw error;
   }
 }
+
+/** Workspaces of this machine and of its worker hosts, and the commands that run in them. */
+function openWorkspaces(dataDir: string, { mayUse, held }: EngineSetup) {
+  const fleet = held?.fleet;
+  const folder = join(dataDir, "worktrees");
+  const workspaces = createGitWorkspaces({ folder, dataFolder: dataDir, ...(mayUse && { mayUse }) });
+  const checks = checkRunner(dataDir);
+  if (!fleet) return { workspaces, checks };
+  const exchange = new Exchange(join(dataDir, "transfers"));
+  return withRemoteWorkspaces({ fleet, workspaces, checks, exchange });
+}
+
+/** Sessions on worker hosts do not use this machine's memory. */
+const freeMemory = (fleet: Fleet | undefined): number =>
+  fleet?.hasReadyHost ? Number.POSITIVE_INFINITY : process.availableMemory();
 
 /**
  * `reach` lets the engine's sub-session monitor use sessions that Tutti did not start: those of a controller, or the user's
@@ -139,7 +159,7 @@ function openSessions(dataDir: string, setup: EngineSetup, world: World, runs: (
     const controller = new ClaudeSessions({ world });
     const outside = { controller, ownNames: () => new Set<string>(), knowsAll: false, mask: maskOf(dataDir) };
     const reach = (own: OwnSessions) => controllerSessions({ ...outside, own });
-    return { sessions: named(setup.sessionHost ?? openHost(dataDir, setup)), polled: null, reach };
+    return { sessions: named(setup.sessionHost ?? openHost(dataDir, withFleet(setup))), polled: null, reach };
   }
   const env = { ...process.env, TUTTI_TOKEN: readToken(dataDir) ?? undefined };
   const polled = createPolledHost({ ...polling, folder: join(dataDir, "sessions"), world, env });
@@ -148,6 +168,12 @@ function openSessions(dataDir: string, setup: EngineSetup, world: World, runs: (
   const reach = (own: OwnSessions) =>
     controllerSessions({ controller, own, ownNames, knowsAll: true, mask: maskOf(dataDir) });
   return { sessions: named(polled), polled, reach };
+}
+
+/** Below the names of agents: the server resolves these, and a host starts the agent with its own environment. */
+function withFleet(setup: EngineSetup): EngineSetup {
+  const fleet = setup.held?.fleet;
+  return fleet ? { ...setup, replaceHost: (kept) => withRemoteSessions(kept, fleet) } : setup;
 }
 
 function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {

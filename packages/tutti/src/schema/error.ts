@@ -26,6 +26,7 @@ export const ERRORS = {
   event_not_found: { status: 422, exit: 3, retryable: false },
   item_not_found: { status: 404, exit: 3, retryable: false },
   template_not_found: { status: 422, exit: 3, retryable: false },
+  host_not_found: { status: 404, exit: 3, retryable: false },
   token_not_found: { status: 404, exit: 3, retryable: false },
   agent_unknown: { status: 422, exit: 3, retryable: false },
   folder_not_found: { status: 422, exit: 3, retryable: false },
@@ -64,6 +65,8 @@ export const ERRORS = {
   agent_not_startable: { status: 422, exit: 5, retryable: false },
   git_failed: { status: 500, exit: 1, retryable: true },
   git_missing: { status: 500, exit: 5, retryable: false },
+  host_lost: { status: 500, exit: 1, retryable: true },
+  host_removed: { status: 403, exit: 4, retryable: false },
   workspace_failed: { status: 500, exit: 1, retryable: true },
   setup_failed: { status: 500, exit: 1, retryable: false },
   // Conditions of the machine; see `EnvironmentCode`.

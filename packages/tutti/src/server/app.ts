@@ -9,6 +9,7 @@ import { encodeError } from "./encode-error.ts";
 import { forwardRequest, type Forwarder } from "./forward.ts";
 import type { Feed } from "./live/feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
+import { hostHandlers, type Hosts } from "./hosts.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
 import { teamHandlers } from "./routes/team-routes.ts";
 import { resultHandlers } from "./routes/result-routes.ts";
@@ -59,6 +60,8 @@ export interface AppParts {
   machine?: Machine | undefined;
   /** Without it there are no other servers. */
   forward?: Forwarder | undefined;
+  /** Without it the server has no worker hosts. */
+  hosts?: Hosts | undefined;
   /** Called once for every request. */
   answered: RequestListener;
 }
@@ -113,6 +116,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...serverHandlers(parts),
     ...tokenHandlers(parts),
     ...machineHandlers(parts),
+    ...hostHandlers(parts.hosts),
     ...runHandlers(parts),
     ...resultHandlers(parts),
     ...teamHandlers(parts),

@@ -11,6 +11,7 @@ import { createApp } from "./app.ts";
 import { encodeError } from "./encode-error.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Machine } from "./machine.ts";
+import type { Hosts } from "./hosts.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
@@ -38,6 +39,8 @@ export interface ServedParts {
   machine?: Machine;
   /** Without it there are no other servers. */
   forward?: Forwarder;
+  /** Without it the server has no worker hosts. */
+  hosts?: Hosts;
   /** Default: no log. */
   log?: Log;
 }
@@ -72,8 +75,8 @@ export function createHttpServer(): Server {
 
 /** Answers the requests of a server that listens. Call it in the same step, so that no request is missed. */
 export function serveRequests(server: Server, options: ServingOptions): ServedRequests {
-  const { engine, templates, tokens, version, webRoot, automation, machine, access, limiter, onlyNamedAgents } =
-    options;
+  const { engine, templates, tokens, version, webRoot, automation, machine, hosts, access, limiter } = options;
+  const { onlyNamedAgents } = options;
   const live = new LiveHolders(tokens);
   const feed = new Feed(engine);
   const metrics = createMetrics({ engine, version, now: Date.now, live: () => feed.numbers });
@@ -91,6 +94,7 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
     webRoot,
     automation,
     machine,
+    hosts,
     forward: options.forward,
     onlyNamedAgents,
   });

@@ -33,6 +33,8 @@ export interface WorkspaceKey {
   runId: string;
   name: string;
   attempt: number;
+  /** The session that works there. Only workspaces on other machines need it. */
+  sessionId?: string;
 }
 
 /** Files of the user's folder that git ignores, for a workspace. */

@@ -6,7 +6,7 @@ import { assignment } from "../mailbox/mailbox-lab.ts";
 import type { Scene } from "../server/route-cases.ts";
 
 export interface CommandCase {
-  /** Arguments that succeed; null for a command that runs until a signal ends it. */
+  /** Arguments that succeed; null for a command that needs a database or runs until a signal ends it. */
   good: ((scene: CommandScene) => string[] | Promise<string[]>) | null;
   /** Arguments that the command refuses. */
   bad: (scene: CommandScene) => string[];
@@ -269,6 +269,24 @@ export const COMMANDS: Record<string, CommandCase> = {
       return ["--data-dir", data, "notify", "test"];
     },
     bad: (scene) => scene.here("notify", "test"),
+  },
+  worker: {
+    good: null,
+    bad: (scene) => scene.here("worker", "--database-url", "mysql://localhost/x"),
+  },
+  "hosts list": { good: (scene) => scene.at("hosts", "list"), bad: noSuchFlag("hosts", "list") },
+  // It needs a database; see `fleet/hosts.test.ts`.
+  "hosts add": {
+    good: null,
+    bad: (scene) => scene.here("hosts", "add", "Not A Name", "--database-url", "postgres://localhost/x"),
+  },
+  "hosts drain": {
+    good: (scene) => scene.at("hosts", "drain", "host_1"),
+    bad: (scene) => scene.at("hosts", "drain", "nobody"),
+  },
+  "hosts remove": {
+    good: (scene) => scene.at("hosts", "remove", "host_1"),
+    bad: (scene) => scene.at("hosts", "remove", "nobody"),
   },
   "tokens create": {
     good: (scene) => scene.at("tokens", "create", "phone", "--role", "view"),

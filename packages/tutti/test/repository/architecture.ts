@@ -39,6 +39,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // Keepers offer tools to their agents.
   session: ["schema", "protocol", "mcp", "world", "durable-file", "environment-fault", "own-files"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
+  // Worker hosts: sessions and workspaces of the engine on other machines, over a database.
+  fleet: ["schema", "world", "durable-file", "store", "session", "workspace", "engine"],
   // The documented constructors take a session controller, open an engine themselves, and return the folded state.
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
   // Observes the engine from outside: counts, logs and traces its events.
@@ -77,6 +79,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "own-files",
     "config",
     "engine",
+    "fleet",
     "template",
     "session",
     "store",

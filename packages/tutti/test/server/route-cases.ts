@@ -193,6 +193,15 @@ export const CASES: Record<RouteKey, Cases> = {
   },
   "GET /api/doctor": { success: () => ({}) },
   "GET /api/settings": { success: () => ({}) },
+  "GET /api/hosts": { success: () => ({}) },
+  "POST /api/hosts/:id/drain": {
+    success: () => ({ params: { id: "host_1" } }),
+    wrong: () => ({ params: { id: "nobody" } }),
+  },
+  "DELETE /api/hosts/:id": {
+    success: () => ({ params: { id: "host_1" } }),
+    wrong: () => ({ params: { id: "nobody" } }),
+  },
   "POST /api/notify/test": { success: () => ({}) },
   "GET /api/usage": { success: () => ({ query: { by: "model" } }), wrong: () => ({ query: { by: "weather" } }) },
   "POST /api/orchestrator": {

@@ -9,6 +9,9 @@ import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.t
 import { openSchedules } from "../../src/main/local-server.ts";
 import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
+import type { HostRow } from "../../src/schema/api/host-routes.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import type { Hosts } from "../../src/server/hosts.ts";
 import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
@@ -49,6 +52,24 @@ export interface LiveFrame {
 
 export const VERSION = "1.2.3";
 
+const HOST: HostRow = {
+  id: "host_1",
+  name: "one",
+  labels: { gpu: "yes" },
+  capacity: 2,
+  version: VERSION,
+  agents: ["local"],
+  state: "ready",
+  tasks: ["a"],
+  sessions: 1,
+  seenAt: "2026-01-01T00:00:00.000Z",
+};
+const findHost = async (id: string): Promise<void> => {
+  if (id !== HOST.id) throw new TuttiError("host_not_found", `The host "${id}" does not exist.`);
+};
+/** One host that stays. The tests of `fleet` have hosts in a database. */
+const HOSTS: Hosts = { list: async () => [HOST], drain: findHost, remove: findHost };
+
 interface StartOptions {
   /** Runs `script:` agents as processes under keepers instead of in this process. */
   withKeepers?: boolean;
@@ -80,7 +101,17 @@ export class ServerLab {
     this.automation = openSchedules(this.lab.data, engine);
     const { token, tokens, automation } = this;
     const machine = openMachine(this.lab.data, VERSION);
-    const serverOptions = { engine, templates, token, tokens, automation, machine, port, version: VERSION };
+    const serverOptions = {
+      engine,
+      templates,
+      token,
+      tokens,
+      automation,
+      machine,
+      hosts: HOSTS,
+      port,
+      version: VERSION,
+    };
     this.server = await startServer({ ...serverOptions, webRoot: webRoot ?? null });
   }
 

@@ -23,6 +23,8 @@ export interface ServeFlags {
   leaveRunning?: boolean;
   sandbox?: string;
   databaseUrl?: string;
+  lease?: string;
+  alsoWork?: boolean;
 }
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
@@ -49,6 +51,8 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     ),
     ...(token === undefined ? {} : { token }),
     ...(flags.databaseUrl === undefined ? {} : { databaseUrl: flags.databaseUrl }),
+    ...(flags.lease === undefined ? {} : { leaseMs: readNumber("--lease", flags.lease, 1, 86_400) * 1000 }),
+    alsoWork: flags.alsoWork ?? false,
     ...(flags.rateLimit === undefined
       ? {}
       : { rateLimit: { perMinute: readNumber("--rate-limit", flags.rateLimit, 1, 1_000_000) } }),

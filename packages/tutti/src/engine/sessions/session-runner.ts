@@ -110,7 +110,8 @@ export class SessionRunner {
     this.#lastSignalAt = options.world.mono();
     this.sessionId = options.sessionId;
     this.taskId = options.taskId;
-    this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
+    const { writer, taskId, attempt, sessionId } = options;
+    this.#key = { runId: writer.id, name: taskId ?? "main", attempt, sessionId };
     this.#record = this.#newRecord();
     this.#progressReporter = new ProgressReporter({
       world: options.world,
@@ -430,6 +431,10 @@ export class SessionRunner {
     const fault = asTuttiError(error);
     const { code, message } = fault;
     if (this.#ending || !this.#state || this.#state.state === "over") return;
+    // This engine is ending, and the session continues on its host.
+    if (code === "engine_stopped") return;
+    if (code === "host_lost")
+      return this.#report({ type: "lost", sessionId: this.sessionId, reason: message, counted: false }).catch(() => {});
     if (isEnvironmentCode(code)) return this.#options.onEnvironment(fault);
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
   }

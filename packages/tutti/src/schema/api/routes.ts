@@ -1,3 +1,4 @@
+import { HOST_ROUTES } from "./host-routes.ts";
 import { INBOX_ROUTES } from "./inbox-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import { MACHINE_ROUTES } from "./machine-routes.ts";
@@ -18,6 +19,7 @@ export const ROUTES = {
   ...SERVER_ROUTES,
   ...TOKEN_ROUTES,
   ...MACHINE_ROUTES,
+  ...HOST_ROUTES,
   ...RUN_ROUTES,
   ...RESULT_ROUTES,
   ...TEAM_ROUTES,
@@ -35,7 +37,7 @@ export const ROUTES = {
  * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
  * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
-export const API_VERSION = "1.5.0";
+export const API_VERSION = "1.6.0";
 
 export type RouteKey = keyof typeof ROUTES;
 

@@ -1,0 +1,467 @@
+// The server's side of worker hosts: places attempts, calls the host that holds an attempt, and notices lost hosts.
+//
+// Invariants
+// 1. An attempt has one place for its whole life. Its event, its row and its job are added in one transaction.
+// 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
+// 3. An attempt whose host is lost is `over` for good. The host learns that from its next beat.
+import { randomUUID } from "node:crypto";
+import type { PoolClient } from "pg";
+import { HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, REQUESTS } from "./host-tables.ts";
+import { JobQueue } from "./job-queue.ts";
+import { drainHost, removeHost } from "./manage-hosts.ts";
+import { listen } from "./listen.ts";
+import { retryQuery } from "./retry-query.ts";
+import type { HostRow } from "../schema/api/host-routes.ts";
+import { TuttiError, type ErrorCode } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import { OUTSIDE } from "../schema/team/roles.ts";
+import type { Database } from "../store/postgres/database.ts";
+import type { World } from "../world.ts";
+
+export interface FleetOptions {
+  database: Database;
+  world: World;
+  leaseMs: number;
+  /** Whether the server works beside its hosts. */
+  alsoWork: boolean;
+}
+
+const keyOf = (run: string, task: string | null, attempt: number): string => `${run}/${task ?? "main"}/${attempt}`;
+
+export type Reply = { ok: unknown } | { error: { code: ErrorCode; message: string; details?: unknown } };
+
+interface AttemptRow {
+  key: string;
+  run: string;
+  session: string;
+  state: string;
+  archived: boolean;
+}
+
+const ATTEMPTS = "SELECT key, run, session, state, archived FROM tutti_hosts.attempt";
+
+interface KnownAttempt {
+  key: string;
+  run: string;
+  onHost: boolean;
+  archived: boolean;
+  /** Names of the requests so far. */
+  requests: Set<string>;
+}
+
+/** Notifications can be missed. */
+const POLL_MS = 1000;
+/** Any constant: servers that start together create the tables one after the other. */
+const LOCK = 7_461_906;
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #jobs: JobQueue;
+  readonly #attempts = new Map<string, KnownAttempt>();
+  readonly #keys = new Map<string, string>();
+  readonly #wakers = new Map<string, Set<() => void>>();
+  readonly #leaving = new AbortController();
+  readonly #background: Promise<unknown>[] = [];
+  #hasReadyHost = false;
+
+  private constructor(options: FleetOptions, jobs: JobQueue) {
+    this.#options = options;
+    this.#jobs = jobs;
+  }
+
+  /** Closes the database with the fleet, also if this fails. */
+  static async open(options: FleetOptions): Promise<Fleet> {
+    try {
+      return await Fleet.#open(options);
+    } catch (error) {
+      await options.database.close();
+      throw error;
+    }
+  }
+
+  static async #open(options: FleetOptions): Promise<Fleet> {
+    const { database } = options;
+    await createHostTables(database);
+    const jobs = await JobQueue.open(database);
+    await jobs.queueFor({});
+    await database.pool.query("UPDATE tutti_hosts.setting SET lease_ms = $1", [options.leaseMs]);
+    const fleet = new Fleet(options, jobs);
+    await fleet.#load();
+    await fleet.#watchHosts();
+    fleet.#begin();
+    return fleet;
+  }
+
+  async #load(): Promise<void> {
+    const { rows } = await this.#options.database.pool.query<AttemptRow>(ATTEMPTS);
+    for (const row of rows) this.#remember(row);
+  }
+
+  #remember({ session, state, ...row }: AttemptRow): KnownAttempt {
+    const attempt = { ...row, onHost: state !== "here", requests: new Set<string>() };
+    this.#attempts.set(session, attempt);
+    this.#keys.set(attempt.key, session);
+    return attempt;
+  }
+
+  #begin(): void {
+    const { database, world, leaseMs } = this.#options;
+    const { signal } = this.#leaving;
+    this.#background.push(listen(database, REPORTS, (key) => this.#wake(key), { world, signal }));
+    const watch = async () => {
+      while (!signal.aborted) {
+        await world.sleep(Math.min(POLL_MS, leaseMs / 4), signal, true);
+        if (!signal.aborted) await this.#watchHosts().catch(() => {});
+      }
+    };
+    this.#background.push(watch());
+  }
+
+  #wake(key: string): void {
+    for (const wake of this.#wakers.get(key) ?? []) wake();
+  }
+
+  /** Resolves at a report about the attempt, after `POLL_MS`, or when `signal` is aborted. */
+  async changed(key: string, signal?: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = () => woken.abort();
+    const wakers = this.#wakers.get(key) ?? new Set();
+    this.#wakers.set(key, wakers.add(wake));
+    const signals = [woken.signal, this.#leaving.signal, ...(signal ? [signal] : [])];
+    await this.#options.world.sleep(POLL_MS, AbortSignal.any(signals));
+    wakers.delete(wake);
+    if (wakers.size === 0) this.#wakers.delete(key);
+  }
+
+  /** Ends the attempts of lost and removed hosts, and those that no host will take. */
+  async #watchHosts(): Promise<void> {
+    const { database, leaseMs } = this.#options;
+    const lost = await database.pool.query<{ key: string }>(
+      `UPDATE tutti_hosts.attempt a SET state = 'over', reason = CASE WHEN h.removed THEN 'its host was removed' ELSE 'its host was lost' END
+         FROM tutti_hosts.host h
+        WHERE a.state = 'held' AND h.id = a.host AND (h.removed OR h.seen_at < now() - $1 * interval '1 ms')
+        RETURNING a.key`,
+      [leaseMs],
+    );
+    await this.#findReady(database.pool);
+    // Without any host the server works itself, except on tasks that ask for labels.
+    const plain = await this.#jobs.queueFor({});
+    const untaken = this.#hasReadyHost
+      ? { rows: [] }
+      : await database.pool.query<{ key: string }>(
+          `UPDATE tutti_hosts.attempt SET state = 'over', reason = 'no host is ready' WHERE state = 'waiting' AND queue = $1 RETURNING key`,
+          [plain],
+        );
+    for (const { key } of [...lost.rows, ...untaken.rows]) {
+      await this.#endJob(key);
+      await this.#notify(REPORTS, key);
+    }
+  }
+
+  async #findReady(client: Pick<PoolClient, "query">): Promise<boolean> {
+    const { rows } = await client.query<{ ready: number }>(
+      `SELECT count(*)::int AS ready FROM tutti_hosts.host
+        WHERE NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'`,
+      [this.#options.leaseMs],
+    );
+    return (this.#hasReadyHost = rows[0]!.ready > 0);
+  }
+
+  get hasReadyHost(): boolean {
+    return this.#hasReadyHost;
+  }
+
+  /**
+   * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here while no
+   * host is ready.
+   */
+  async extend(client: PoolClient, events: readonly StoredEvent[]): Promise<void> {
+    let isHandedOver = false;
+    for (const event of events) {
+      if (event.type !== "main:spawning" && event.type !== "worker:spawning") continue;
+      const { sessionId, taskId, attempt } = event.data;
+      const key = keyOf(event.run!, taskId, attempt);
+      const labels = event.type === "worker:spawning" ? (event.data.labels ?? {}) : {};
+      // A session that someone else's process plays has its workspace here.
+      const isOutside = event.data.agent === OUTSIDE;
+      const isWanted =
+        !isOutside && (Object.keys(labels).length > 0 || ((await this.#findReady(client)) && !(await this.#isFull())));
+      const job = isWanted ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels) } : null;
+      await client.query(
+        "INSERT INTO tutti_hosts.attempt (key, run, session, task, queue, job, state) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        [key, event.run, sessionId, taskId, job?.queue ?? null, job?.id ?? null, job ? "waiting" : "here"],
+      );
+      if (job) await this.#jobs.add(client, job, key);
+      isHandedOver ||= job !== null;
+    }
+    // Sent at the commit.
+    if (isHandedOver) await client.query("SELECT pg_notify($1, '')", [REQUESTS]);
+  }
+
+  /** Whether the attempt of the session runs on a host. Unknown attempts are those of an imported run, and stay here. */
+  async isPlacedOnHost(session: string): Promise<boolean> {
+    const known = this.#attempts.get(session) ?? (await this.#look(session));
+    if (!known) return false;
+    await this.#loadRequests(known);
+    return known.onHost;
+  }
+
+  /** Another server may have placed the attempt. */
+  async #look(session: string): Promise<KnownAttempt | null> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<AttemptRow>(`${ATTEMPTS} WHERE session = $1`, [session]),
+    );
+    return rows[0] ? this.#remember(rows[0]) : null;
+  }
+
+  /** Whether the server works beside its hosts and these have no room. */
+  async #isFull(): Promise<boolean> {
+    if (!this.#options.alsoWork) return false;
+    const hosts = await this.list();
+    const room = hosts.filter(({ state }) => state === "ready").map(({ capacity, sessions }) => capacity - sessions);
+    return room.every((free) => free <= 0);
+  }
+
+  async #loadRequests({ key, requests }: KnownAttempt): Promise<void> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ name: string }>("SELECT name FROM tutti_hosts.request WHERE key = $1", [key]),
+    );
+    for (const { name } of rows) requests.add(name);
+  }
+
+  /** The attempt of a session that runs on a host, or null. Knows the attempts that this server has seen. */
+  find(session: string): { key: string; archived: boolean } | null {
+    const known = this.#attempts.get(session);
+    return known?.onHost ? known : null;
+  }
+
+  isOnHost(key: string): boolean {
+    const session = this.#keys.get(key);
+    return session !== undefined && this.#attempts.get(session)!.onHost;
+  }
+
+  hasRun(run: string): boolean {
+    return [...this.#attempts.values()].some((attempt) => attempt.run === run && attempt.onHost);
+  }
+
+  /** The sessions of a run whose attempts are not over. */
+  async openSessions(run: string): Promise<{ session: string; key: string }[]> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ session: string; key: string }>(
+        "SELECT session, key FROM tutti_hosts.attempt WHERE run = $1 AND state IN ('waiting', 'held')",
+        [run],
+      ),
+    );
+    return rows;
+  }
+
+  wasCalled(key: string, name: string): boolean {
+    return this.#attempts.get(this.#keys.get(key) ?? "")?.requests.has(name) ?? false;
+  }
+
+  /**
+   * Sends a request to the host of the attempt and returns its reply. A repeated `name` returns the first reply. Waits for a
+   * host if none has the attempt yet. Throws `host_lost` if the attempt is over, and `engine_stopped` after `leave`.
+   */
+  async call(key: string, name: string, body: object): Promise<unknown> {
+    this.#attempts.get(this.#keys.get(key) ?? "")?.requests.add(name);
+    const { pool } = this.#options.database;
+    const { rows } = await this.#query(() =>
+      pool.query<{ n: number; host: string | null }>(
+        `WITH added AS (
+           INSERT INTO tutti_hosts.request (key, name, body) VALUES ($1, $2, $3)
+           ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n)
+         SELECT added.n, attempt.host FROM added, tutti_hosts.attempt WHERE attempt.key = $1`,
+        [key, name, JSON.stringify(body)],
+      ),
+    );
+    const { n, host } = rows[0]!;
+    if (host !== null) await this.#notify(REQUESTS, host);
+    for (;;) {
+      const found = await this.#query(() =>
+        pool.query<{ reply: string | null; state: string; reason: string | null }>(
+          `SELECT r.reply, a.state, a.reason FROM tutti_hosts.request r JOIN tutti_hosts.attempt a USING (key) WHERE r.n = $1`,
+          [n],
+        ),
+      );
+      const { reply = null, state = "over", reason = null } = found.rows[0] ?? {};
+      if (reply !== null) return decodeReply(JSON.parse(reply) as Reply);
+      if (state === "over") throw hostLost(reason);
+      await this.changed(key);
+    }
+  }
+
+  /** Reads the signals of an attempt after a position, and why it is over. */
+  async signals(key: string, after: number): Promise<{ rows: { at: number; body: string }[]; over: string | null }> {
+    return this.#query(async () => {
+      const { pool } = this.#options.database;
+      // The state first: all reports of an attempt that is over are stored.
+      const state = await pool.query<{ state: string; reason: string | null }>(
+        "SELECT state, reason FROM tutti_hosts.attempt WHERE key = $1",
+        [key],
+      );
+      const { rows } = await pool.query<{ at: number; body: string }>(
+        "SELECT at, body FROM tutti_hosts.signal WHERE key = $1 AND at > $2 ORDER BY at LIMIT 500",
+        [key, after],
+      );
+      const found = state.rows[0];
+      return { rows, over: found && found.state !== "over" ? null : (found?.reason ?? "its session was removed") };
+    });
+  }
+
+  /** Null for a session that does not run on a host. */
+  async transcript(session: string, after: number, limit: number): Promise<string[] | null> {
+    const known = this.#attempts.get(session) ?? (await this.#look(session));
+    if (!known?.onHost) return null;
+    const { key } = known;
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ body: string }>(
+        "SELECT body FROM tutti_hosts.entry WHERE key = $1 AND n > $2 ORDER BY n LIMIT $3",
+        [key, after, Math.min(limit, 100_000)],
+      ),
+    );
+    return rows.map(({ body }) => body);
+  }
+
+  /** Ends an attempt: its host, if it has one, may report nothing more. */
+  async finish(key: string, reason: string): Promise<void> {
+    await this.#query(() =>
+      this.#options.database.pool.query(
+        "UPDATE tutti_hosts.attempt SET state = 'over', reason = coalesce(reason, $2) WHERE key = $1 AND state <> 'here'",
+        [key, reason],
+      ),
+    );
+    await this.#endJob(key);
+    await this.#notify(REPORTS, key);
+  }
+
+  /** Ends an attempt that no host has taken. Returns whether there was one. */
+  async withdraw(key: string): Promise<boolean> {
+    const { rowCount } = await this.#query(() =>
+      this.#options.database.pool.query(
+        "UPDATE tutti_hosts.attempt SET state = 'over', reason = 'it was stopped' WHERE key = $1 AND state = 'waiting'",
+        [key],
+      ),
+    );
+    if (rowCount === 0) return false;
+    await this.#endJob(key);
+    await this.#notify(REPORTS, key);
+    return true;
+  }
+
+  async #endJob(key: string): Promise<void> {
+    const { rows } = await this.#options.database.pool.query<{ queue: string | null; job: string | null }>(
+      "SELECT queue, job FROM tutti_hosts.attempt WHERE key = $1",
+      [key],
+    );
+    const { queue = null, job = null } = rows[0] ?? {};
+    if (queue !== null && job !== null) await this.#jobs.end({ queue, id: job });
+  }
+
+  async archive(session: string): Promise<void> {
+    const known = this.#attempts.get(session)!;
+    await this.#query(() =>
+      this.#options.database.pool.query("UPDATE tutti_hosts.attempt SET archived = true WHERE key = $1", [known.key]),
+    );
+    known.archived = true;
+  }
+
+  async forget(run: string): Promise<void> {
+    await this.#query(() => this.#options.database.pool.query("DELETE FROM tutti_hosts.attempt WHERE run = $1", [run]));
+    for (const [session, attempt] of this.#attempts) {
+      if (attempt.run !== run) continue;
+      this.#attempts.delete(session);
+      this.#keys.delete(attempt.key);
+    }
+  }
+
+  list(): Promise<HostRow[]> {
+    return listHosts(this.#options.database, this.#options.leaseMs);
+  }
+
+  drain(id: string): Promise<void> {
+    return drainHost(this.#options.database, id);
+  }
+
+  remove(id: string): Promise<void> {
+    return removeHost(this.#options.database, id);
+  }
+
+  #notify(channel: string, payload: string): Promise<unknown> {
+    return this.#options.database.pool.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
+  }
+
+  async #query<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = this.#leaving;
+    if (signal.aborted) throw engineStopped();
+    const result = await retryQuery(work, this.#options.world, signal).catch((error: unknown) => {
+      throw signal.aborted ? engineStopped() : error;
+    });
+    if (signal.aborted) throw engineStopped();
+    return result;
+  }
+
+  get hasLeft(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  /** Detaches from all hosts, which continue their sessions. Every call ends with `engine_stopped`. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  async close(): Promise<void> {
+    this.leave();
+    await Promise.all(this.#background);
+    await this.#jobs.close();
+    await this.#options.database.close();
+  }
+}
+
+export async function createHostTables(database: Database): Promise<void> {
+  await database.transaction("create the tables of hosts", async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = 'tutti_hosts'");
+    if (rows.length === 0) await client.query(`CREATE SCHEMA tutti_hosts; ${HOST_TABLES}`);
+    await client.query(HOST_FUNCTIONS_SQL);
+  });
+}
+
+/** Creates the tables for a worker that starts before its server, if its login may. */
+export async function provideHostTables(database: Database): Promise<void> {
+  const { rows } = await database.pool.query<{ isMissing: boolean }>(
+    `SELECT to_regnamespace('tutti_hosts') IS NULL AND has_database_privilege(current_database(), 'CREATE') AS "isMissing"`,
+  );
+  if (rows[0]!.isMissing) await createHostTables(database);
+}
+
+export async function listHosts({ pool }: Database, leaseMs?: number): Promise<HostRow[]> {
+  const { rows } = await pool.query<Omit<HostRow, "seenAt"> & { seenAt: Date | null }>(
+    `SELECT h.id, h.name, h.labels, h.capacity, h.version, h.seen_at AS "seenAt", h.facts->'agents' AS agents,
+            CASE WHEN h.seen_at IS NULL OR h.seen_at < now() - coalesce($1, s.lease_ms) * interval '1 ms' THEN 'lost'
+                 WHEN h.drained OR h.leaving THEN 'draining' ELSE 'ready' END AS state,
+            coalesce(held.tasks, '[]') AS tasks, coalesce(held.sessions, 0) AS sessions
+       FROM tutti_hosts.host h CROSS JOIN tutti_hosts.setting s LEFT JOIN LATERAL (
+              SELECT count(*)::int AS sessions, json_agg(a.task ORDER BY a.key) FILTER (WHERE a.task IS NOT NULL) AS tasks
+                FROM tutti_hosts.attempt a WHERE a.host = h.id AND a.state = 'held') held ON true
+      WHERE NOT h.removed ORDER BY h.name, h.id`,
+    [leaseMs ?? null],
+  );
+  return rows.map(({ seenAt, agents, ...row }) => ({
+    ...row,
+    agents: agents ?? [],
+    seenAt: seenAt === null ? null : seenAt.toISOString(),
+  }));
+}
+
+function decodeReply(reply: Reply): unknown {
+  if ("ok" in reply) return reply.ok;
+  const { code, message, details } = reply.error;
+  throw new TuttiError(code, message, { details });
+}
+
+const hostLost = (reason: string | null): TuttiError =>
+  new TuttiError("host_lost", reason ?? "The host of the session was lost.");
+
+const engineStopped = (): TuttiError =>
+  new TuttiError("engine_stopped", "The server is ending. The session continues on its host.");

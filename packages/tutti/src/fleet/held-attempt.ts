@@ -1,0 +1,328 @@
+// One attempt on a worker host: performs the requests of the server in order, and reports the signals and the transcript of
+// the session, which runs under a keeper as on any machine.
+//
+// Invariants
+// 1. `prepare` and `open` are performed again after a restart of the host, which so adopts its session. All other requests
+//    are performed until they have a reply.
+// 2. A signal has a position that a second reading of the session gives again, however its text is cut into pieces. The host
+//    reports only signals after the last stored position.
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Reply } from "./fleet.ts";
+import type { HostLink, TakenAttempt } from "./host-link.ts";
+import type { HostRequest } from "./host-request.ts";
+import type { CheckRunner } from "../engine/sessions/run-checks.ts";
+import { asTuttiError, TuttiError } from "../schema/error.ts";
+import { pathName } from "../schema/ids.ts";
+import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
+import type { Exchange, Parcel } from "../workspace/exchange/exchange.ts";
+import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
+import type { World } from "../world.ts";
+
+export interface HeldAttemptOptions {
+  link: HostLink;
+  taken: TakenAttempt;
+  /** The position of the last stored signal. */
+  reported: number;
+  sessions: SessionHost;
+  workspaces: Workspaces;
+  checks: CheckRunner;
+  exchange: Exchange;
+  /** The folder of the clones. */
+  clones: string;
+  /** The remote that replaces that of the request. */
+  repository: string | null;
+  world: World;
+  /** Called when the host has nothing more to do for the attempt. */
+  onOver(): void;
+}
+
+interface Place {
+  cwd: string;
+  path: string;
+  key: WorkspaceKey;
+  remote: string;
+  start: string;
+}
+
+const POLL_MS = 1000;
+const FLUSH_MS = 20;
+const TRANSCRIPT_PAGE = 200;
+
+export class HeldAttempt {
+  readonly #options: HeldAttemptOptions;
+  readonly #checks = new Map<string, AbortController>();
+  readonly #over = new AbortController();
+  #wake = new AbortController();
+  #place: Place | null = null;
+  #session: Session | null = null;
+  #pumped: Promise<void> = Promise.resolve();
+  #unsent: { at: number; body: string }[] = [];
+  #flushed: Promise<void> = Promise.resolve();
+  #entries = 0;
+  /** Why the host ends the session before its work is done. */
+  #reason: string | null = null;
+  readonly #served: Promise<void>;
+
+  constructor(options: HeldAttemptOptions) {
+    this.#options = options;
+    this.#served = this.#serve();
+  }
+
+  get key(): string {
+    return this.#options.taken.key;
+  }
+
+  get run(): string {
+    return this.#options.taken.run;
+  }
+
+  /** Reads the requests at once. */
+  wake(): void {
+    this.#wake.abort();
+  }
+
+  async #serve(): Promise<void> {
+    const { link, taken, world } = this.#options;
+    let after = 0;
+    while (!this.#over.signal.aborted) {
+      this.#wake = new AbortController();
+      const requests = await link.requests(taken, after).catch(() => []);
+      for (const { n, body, done } of requests) {
+        after = n;
+        const request = JSON.parse(body) as HostRequest;
+        const isRepeated = request.op === "prepare" || request.op === "open";
+        if (done && !isRepeated) continue;
+        const answered = this.#answer(n, request, done);
+        if (isRepeated) await answered;
+      }
+      if (requests.length === 0) await world.sleep(POLL_MS, AbortSignal.any([this.#wake.signal, this.#over.signal]));
+    }
+  }
+
+  async #answer(n: number, request: HostRequest, done: boolean): Promise<void> {
+    const { link, taken } = this.#options;
+    let reply: Reply;
+    try {
+      reply = { ok: (await this.#perform(request)) ?? null };
+    } catch (error) {
+      const { code, message, details } = asTuttiError(error);
+      reply = { error: { code, message, ...(details === undefined ? {} : { details }) } };
+    }
+    if (done) return;
+    await link.reply(taken, n, JSON.stringify(reply)).catch(() => false);
+    if (request.op === "remove" && "ok" in reply) this.#end();
+  }
+
+  async #perform(request: HostRequest): Promise<unknown> {
+    const { sessions, workspaces, exchange, checks, taken } = this.#options;
+    switch (request.op) {
+      case "prepare":
+        return this.#prepare(request);
+      case "access": {
+        const { cwd, key } = this.#mustHavePlace();
+        return workspaces.access(cwd, key);
+      }
+      case "open":
+        return this.#open(request.spec);
+      case "deliver":
+        return this.#mustBeOpen().deliver(request.turn);
+      case "answer":
+        return this.#mustBeOpen().answer(request.askId, request.text);
+      case "steer":
+        return this.#mustBeOpen().steer?.(request.turn, request.id, request.text);
+      case "interrupt":
+        return this.#mustBeOpen().interrupt(request.turn);
+      case "close":
+        return this.#session?.close();
+      case "end":
+        return this.#endSession();
+      case "move": {
+        const { cwd, key, remote } = this.#mustHavePlace();
+        const missing = await this.#fetch(cwd, remote, request.to, request.bundle);
+        if (missing) return { missing };
+        await workspaces.move(cwd, key, request.to, { discard: request.discard });
+        return { moved: true };
+      }
+      case "snapshot": {
+        const { cwd, key, remote } = this.#mustHavePlace();
+        const { start, message, scope } = request;
+        const snapshot = await workspaces.snapshot(cwd, key, start, message, scope);
+        const parcel = await exchange.send(cwd, remote, { [refOf(key)]: snapshot.commit }, start);
+        return { ...snapshot, parcel };
+      }
+      case "findUnproven": {
+        const { cwd, key } = this.#mustHavePlace();
+        return workspaces.findUnproven(cwd, key, request.snapshot, request.claimed);
+      }
+      case "saveWork": {
+        const { cwd, key, remote } = this.#mustHavePlace();
+        const commit = await workspaces.saveWork(cwd, key, request.start, request.message);
+        if (commit !== null) await exchange.push(cwd, remote, { [`${refOf(key)}-saved`]: commit });
+        return { commit };
+      }
+      case "detectChecks":
+        return checks.detect(this.#mustHavePlace().path);
+      case "runCheck": {
+        const { command, timeoutMs, id, sandbox } = request;
+        const abort = new AbortController();
+        this.#checks.set(id, abort);
+        const { path } = this.#mustHavePlace();
+        return checks.run(command, { cwd: path, timeoutMs, runId: taken.run, signal: abort.signal, sandbox });
+      }
+      case "abortCheck":
+        return this.#checks.get(request.id)?.abort();
+      case "remove":
+        await sessions.end(taken.run, taken.session);
+        await this.#pumped;
+        return { parcel: await this.#handIn() };
+    }
+  }
+
+  async #prepare({ key, start, prefix, repository, bundle }: HostRequest & { op: "prepare" }): Promise<object> {
+    const { exchange, workspaces, clones } = this.#options;
+    const remote = this.#options.repository ?? repository;
+    const clone = join(clones, createHash("sha256").update(remote).digest("hex").slice(0, 20));
+    await exchange.openClone(clone);
+    const cwd = join(clone, prefix);
+    await mkdir(cwd, { recursive: true });
+    const missing = await this.#fetch(cwd, remote, start, bundle);
+    if (missing) return { missing };
+    const { path } = await workspaces.prepare(cwd, key, start);
+    this.#place = { cwd, path, key, remote, start };
+    return { path };
+  }
+
+  /** Gets a commit from the remote or from the bundle. Returns the commits that the host has if it lacks this one. */
+  async #fetch(
+    cwd: string,
+    remote: string,
+    commit: string,
+    bundle: { data: string; without: string[] } | null,
+  ): Promise<string[] | null> {
+    const { exchange } = this.#options;
+    if (await exchange.has(cwd, commit)) return null;
+    if (bundle) await exchange.unpack(cwd, bundle.data, bundle.without);
+    else {
+      const tips = await exchange.fetch(cwd, remote);
+      if (!(await exchange.has(cwd, commit))) return tips;
+    }
+    return (await exchange.has(cwd, commit)) ? null : [];
+  }
+
+  #open(spec: (HostRequest & { op: "open" })["spec"]): void {
+    if (this.#session) return;
+    const session = this.#options.sessions.open({ ...spec, cwd: this.#mustHavePlace().path });
+    this.#session = session;
+    this.#pumped = this.#pump(session);
+  }
+
+  async #pump(session: Session): Promise<void> {
+    const { reported } = this.#options;
+    let position = 0;
+    try {
+      for await (const signal of session.signals()) {
+        if (signal.type === "caughtUp") continue;
+        // The server does not know that its session was suspended with the host.
+        if (signal.type === "suspended") {
+          session.revive?.();
+          continue;
+        }
+        const begin = position;
+        position += lengthOf(signal);
+        const shown = signal.type === "gone" && this.#reason ? { ...signal, reason: this.#reason } : signal;
+        if (position > reported) this.#queue(position, withoutFirst(shown, reported - begin));
+      }
+    } catch (error) {
+      const { message } = asTuttiError(error);
+      this.#queue(position + 1, { type: "gone", reason: message, deliberate: false });
+    }
+    await this.#flushed;
+  }
+
+  #queue(at: number, signal: SessionSignal): void {
+    this.#unsent.push({ at, body: JSON.stringify(signal) });
+    if (this.#unsent.length > 1) return;
+    this.#flushed = this.#flushed.then(() => this.#flush()).catch(() => {});
+  }
+
+  async #flush(): Promise<void> {
+    const { link, taken, world } = this.#options;
+    await world.sleep(FLUSH_MS);
+    const signals = this.#unsent;
+    this.#unsent = [];
+    const entries = await this.#newEntries();
+    // A false answer comes with the next beat, too, which then ends the session.
+    await link.report(taken, { signals, entries });
+  }
+
+  /** The newest entry may grow, so it is sent again. */
+  async #newEntries(): Promise<{ n: number; body: string }[]> {
+    const { sessions, taken } = this.#options;
+    const page = { after: Math.max(0, this.#entries - 1), limit: TRANSCRIPT_PAGE };
+    const entries = await sessions.transcript(taken.run, taken.session, page);
+    this.#entries = entries.at(-1)?.n ?? this.#entries;
+    return entries.map((entry) => ({ n: entry.n, body: JSON.stringify(entry) }));
+  }
+
+  async #endSession(): Promise<void> {
+    const { sessions, taken } = this.#options;
+    for (const check of this.#checks.values()) check.abort();
+    await sessions.end(taken.run, taken.session);
+    await this.#pumped;
+  }
+
+  /** Removes the workspace. Its commits go to the remote or into the returned parcel. */
+  async #handIn(): Promise<Parcel | null> {
+    if (!this.#place) return null;
+    const { workspaces, exchange } = this.#options;
+    const { cwd, key, remote, start } = this.#place;
+    await workspaces.remove(cwd, key);
+    const refs = await exchange.refsOf(cwd, refOf(key));
+    return Object.keys(refs).length === 0 ? null : exchange.send(cwd, remote, refs, start);
+  }
+
+  /** Ends the session before its work is done and keeps its work. With `reason` the attempt is released for a new one. */
+  async abandon(reason: string | null): Promise<void> {
+    const { link, taken } = this.#options;
+    this.#reason = reason;
+    await this.#endSession();
+    await this.#handIn().catch(() => null);
+    if (reason !== null) await link.release(taken, reason).catch(() => false);
+    this.#end();
+  }
+
+  /** Stops reading requests. The session continues under its keeper. */
+  async leave(): Promise<void> {
+    this.#session?.leave();
+    this.#over.abort();
+    await this.#served;
+  }
+
+  #end(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort();
+    this.#options.onOver();
+  }
+
+  #mustBeOpen(): Session {
+    if (this.#session) return this.#session;
+    throw new TuttiError("workspace_failed", `The session "${this.#options.taken.session}" is not open on this host.`);
+  }
+
+  #mustHavePlace(): Place {
+    if (this.#place) return this.#place;
+    throw new TuttiError("workspace_failed", `The workspace of "${this.key}" does not exist on this host.`);
+  }
+}
+
+const refOf = ({ runId, name, attempt }: WorkspaceKey): string =>
+  `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
+
+/** A text counts its characters, because a reader cuts a long one into pieces as it arrives. */
+const lengthOf = (signal: SessionSignal): number =>
+  signal.type === "text" ? signal.text.length + (signal.complete ? 1 : 0) : 1;
+
+const withoutFirst = (signal: SessionSignal, length: number): SessionSignal =>
+  signal.type === "text" && length > 0 ? { ...signal, text: signal.text.slice(length) } : signal;

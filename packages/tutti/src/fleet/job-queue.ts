@@ -1,0 +1,102 @@
+// Hands attempts out as jobs of pg-boss, one queue per set of labels. pg-boss alone decides which job is claimed next. Its
+// own retries are off: a new attempt is a decision of the run.
+import { createHash } from "node:crypto";
+import type { PoolClient } from "pg";
+import type { PgBoss } from "pg-boss";
+import type { Database } from "../store/postgres/database.ts";
+import type { HostLabels } from "../schema/task.ts";
+import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
+
+export interface AttemptJob {
+  id: string;
+  queue: string;
+}
+
+/** In seconds. pg-boss fails a job that is active for longer, which does not matter to the attempt. */
+const EXPIRE = 23 * 3600;
+const KEEP_ENDED = 3600;
+
+export class JobQueue {
+  readonly #boss: PgBoss;
+  readonly #database: Database;
+  readonly #queues = new Map<string, Promise<string>>();
+
+  private constructor(boss: PgBoss, database: Database) {
+    this.#boss = boss;
+    this.#database = database;
+  }
+
+  /** Throws `packages_missing` without the package. */
+  static async open(database: Database): Promise<JobQueue> {
+    const { PgBoss } = await loadPgBoss();
+    const db = { executeSql: (text: string, values?: unknown[]) => database.pool.query(text, values) };
+    const boss = new PgBoss({ db, schema: "tutti_jobs", schedule: false });
+    // Maintenance fails while the database restarts, and is repeated.
+    boss.on("error", () => {});
+    await boss.start();
+    return new JobQueue(boss, database);
+  }
+
+  /** The queue for work that needs `labels`; created if it is new. */
+  queueFor(labels: HostLabels): Promise<string> {
+    const canonical = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const known = this.#queues.get(canonical);
+    if (known) return known;
+    const created = this.#create(
+      `sessions-${createHash("sha256").update(canonical).digest("hex").slice(0, 16)}`,
+      labels,
+    );
+    this.#queues.set(canonical, created);
+    created.catch(() => this.#queues.delete(canonical));
+    return created;
+  }
+
+  async #create(name: string, labels: HostLabels): Promise<string> {
+    await this.#boss.createQueue(name, {
+      retryLimit: 0,
+      expireInSeconds: EXPIRE,
+      deleteAfterSeconds: KEEP_ENDED,
+    });
+    await this.#database.pool.query(
+      "INSERT INTO tutti_hosts.queue VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET claim = excluded.claim",
+      [name, labels, await this.#claimStatement(name)],
+    );
+    return name;
+  }
+
+  /**
+   * pg-boss's own statement that claims a job. `host_take` executes it for hosts, whose logins have no access to the jobs.
+   */
+  async #claimStatement(name: string): Promise<string> {
+    let statement = "";
+    const executeSql = async (text: string) => {
+      statement = text;
+      return { rows: [] };
+    };
+    await this.#boss.fetch(name, { db: { executeSql } });
+    return statement;
+  }
+
+  /** Adds the job in the caller's transaction. */
+  async add(client: PoolClient, { id, queue }: AttemptJob, key: string): Promise<void> {
+    const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
+    await this.#boss.send(queue, { key }, { id, db: { executeSql } });
+  }
+
+  /** Ends a job whose attempt is over. */
+  async end({ id, queue }: AttemptJob): Promise<void> {
+    await this.#boss.complete(queue, id, null, { includeQueued: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false, close: false });
+  }
+}
+
+async function loadPgBoss(): Promise<typeof import("pg-boss")> {
+  try {
+    return await import("pg-boss");
+  } catch (error) {
+    throw isMissingPackage(error) ? missingPackages(error) : error;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Database } from "../store/postgres/database.ts";
+import type { World } from "../world.ts";
+
+const PAUSE_MS = 300;
+
+/**
+ * Calls `onNotify` with the text of each notification until `signal` is aborted. A notification during a lost connection is
+ * missed, so subscribers also poll.
+ */
+export async function listen(
+  database: Database,
+  channel: string,
+  onNotify: (payload: string) => void,
+  { world, signal }: { world: World; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const client = await database.connect();
+      const lost = Promise.withResolvers<void>();
+      const end = () => lost.resolve();
+      client.on("end", end).on("error", end);
+      client.on("notification", ({ payload = "" }) => onNotify(payload));
+      signal.addEventListener("abort", end, { once: true });
+      try {
+        await client.query(`LISTEN ${channel}`);
+        await lost.promise;
+      } finally {
+        signal.removeEventListener("abort", end);
+        await client.end().catch(() => {});
+      }
+    } catch {
+      // The database is away; try again.
+    }
+    await world.sleep(PAUSE_MS, signal);
+  }
+}

@@ -1,0 +1,157 @@
+// Sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on this machine goes to `local`.
+import type { Fleet } from "./fleet.ts";
+import type { HostRequest } from "./host-request.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../session/session.ts";
+
+/** The id of no session. */
+const ON_HOSTS = "on hosts";
+const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
+
+export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHost {
+  const end = async (key: string): Promise<void> => {
+    if (await fleet.withdraw(key)) return;
+    await ignoreLost(fleet.call(key, "end", { op: "end" } satisfies HostRequest));
+  };
+  return {
+    ...local,
+    open(spec) {
+      const placed = fleet.find(spec.sessionId);
+      return placed ? new RemoteSession(fleet, placed.key, spec) : local.open(spec);
+    },
+    check(agent, cwd) {
+      try {
+        local.check(agent, cwd);
+      } catch (error) {
+        // The programs of agents are on the hosts.
+        const isMissing = error instanceof TuttiError && error.code === "agent_not_startable";
+        if (!isMissing || !fleet.hasReadyHost) throw error;
+      }
+    },
+    async transcript(runId, sessionId, page = ALL) {
+      const entries = await fleet.transcript(sessionId, page.after, page.limit);
+      if (entries === null) return local.transcript(runId, sessionId, page);
+      return withinCharacters(entries, page.characters).map((entry) => JSON.parse(entry) as TranscriptEntry);
+    },
+    async end(runId, sessionId) {
+      const placed = fleet.find(sessionId);
+      await (placed ? end(placed.key) : local.end(runId, sessionId));
+    },
+    async reap(runId, keep) {
+      // With nothing to keep, `local` ends all processes of the run on this machine, where a host may run as well.
+      const reaped = local.reap(runId, keep.length === 0 && fleet.hasRun(runId) ? [ON_HOSTS] : keep);
+      // Hosts continue the sessions of a server that ends.
+      const open = fleet.hasLeft ? [] : await fleet.openSessions(runId);
+      await Promise.all(open.filter(({ session }) => !keep.includes(session)).map(({ key }) => end(key)));
+      await reaped;
+    },
+    async archive(runId, sessionId) {
+      const placed = fleet.find(sessionId);
+      if (!placed) return local.archive(runId, sessionId);
+      const open = await fleet.openSessions(runId);
+      if (open.some(({ session }) => session === sessionId))
+        throw new TuttiError("wrong_state", `The session "${sessionId}" is still alive. Archive it when it has ended.`);
+      await fleet.archive(sessionId);
+    },
+    isArchived: (runId, sessionId) => fleet.find(sessionId)?.archived ?? local.isArchived(runId, sessionId),
+    hasRun: (runId) => fleet.hasRun(runId) || local.hasRun(runId),
+    async forget(runId) {
+      await local.forget(runId);
+      await fleet.forget(runId);
+    },
+  };
+}
+
+function withinCharacters(entries: string[], characters = Number.POSITIVE_INFINITY): string[] {
+  let sum = 0;
+  const end = entries.findIndex((entry) => (sum += entry.length) > characters);
+  return end === -1 ? entries : entries.slice(0, Math.max(1, end));
+}
+
+/** Nothing is left to do on a host that is lost. */
+export async function ignoreLost<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TuttiError && error.code === "host_lost") return null;
+    throw error;
+  }
+}
+
+class RemoteSession implements Session {
+  readonly sessionId: string;
+  readonly #fleet: Fleet;
+  readonly #key: string;
+  readonly #spec: SessionSpec;
+  readonly #left = new AbortController();
+
+  constructor(fleet: Fleet, key: string, spec: SessionSpec) {
+    this.#fleet = fleet;
+    this.#key = key;
+    this.#spec = spec;
+    this.sessionId = spec.sessionId;
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    const { cwd: _, ...spec } = this.#spec;
+    await this.#call("open", { op: "open", spec });
+    let position = 0;
+    let caughtUp = false;
+    while (!this.#left.signal.aborted) {
+      const { rows, over } = await this.#fleet.signals(this.#key, position);
+      for (const { at, body } of rows) {
+        position = at;
+        const signal = JSON.parse(body) as SessionSignal;
+        yield signal;
+        if (signal.type === "gone") return;
+      }
+      if (rows.length > 0) continue;
+      if (!caughtUp) yield { type: "caughtUp" };
+      caughtUp = true;
+      if (over !== null) {
+        yield { type: "gone", reason: over, deliberate: true };
+        return;
+      }
+      await this.#fleet.changed(this.#key, this.#left.signal);
+    }
+  }
+
+  #call(name: string, request: HostRequest): Promise<unknown> {
+    return this.#fleet.call(this.#key, name, request);
+  }
+
+  async deliver({ number, phase, text, variables }: Turn): Promise<void> {
+    await this.#call(turnName(number), { op: "deliver", turn: { number, phase, text, variables } });
+  }
+
+  wasDelivered(turn: number): boolean {
+    return this.#fleet.wasCalled(this.#key, turnName(turn));
+  }
+
+  async answer(askId: string, text: string): Promise<void> {
+    await this.#call(`answer ${askId}`, { op: "answer", askId, text });
+  }
+
+  async steer(turn: number, id: string, text: string): Promise<void> {
+    await this.#call(`steer ${turn} ${id}`, { op: "steer", turn, id, text });
+  }
+
+  async interrupt(turn: number): Promise<void> {
+    if (this.wasDelivered(turn)) await this.#call(`interrupt ${turn}`, { op: "interrupt", turn });
+  }
+
+  async close(): Promise<void> {
+    await ignoreLost(this.#call("close", { op: "close" }));
+  }
+
+  async stop(): Promise<void> {
+    await ignoreLost(this.#call("end", { op: "end" }));
+  }
+
+  leave(): void {
+    this.#left.abort();
+  }
+}
+
+const turnName = (turn: number): string => `turn ${turn}`;

@@ -1,0 +1,171 @@
+// Workspaces on worker hosts behind the engine's `Workspaces` and `CheckRunner`. Commits reach the server's repository
+// through its remote or as a bundle, and get the refs that a workspace on this machine would have.
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import type { Fleet } from "./fleet.ts";
+import { REPLIES, type HostRequest } from "./host-request.ts";
+import { ignoreLost } from "./remote-sessions.ts";
+import type { CheckRunner } from "../engine/sessions/run-checks.ts";
+import { TuttiError } from "../schema/error.ts";
+import { pathName } from "../schema/ids.ts";
+import type { Exchange } from "../workspace/exchange/exchange.ts";
+import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
+
+export interface RemoteWorkspacesOptions {
+  fleet: Fleet;
+  workspaces: Workspaces;
+  checks: CheckRunner;
+  exchange: Exchange;
+}
+
+type Missing = { missing: string[] };
+
+const keyOf = ({ runId, name, attempt }: WorkspaceKey): string => `${runId}/${name}/${attempt}`;
+
+export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
+  workspaces: Workspaces;
+  checks: CheckRunner;
+} {
+  const { fleet, workspaces: local, checks, exchange } = options;
+  /** The attempts whose folders are on hosts, by their path there. */
+  const byPath = new Map<string, string>();
+
+  async function call<Op extends keyof typeof REPLIES>(
+    key: string,
+    name: string,
+    request: HostRequest & { op: Op },
+  ): Promise<z.infer<(typeof REPLIES)[Op]>> {
+    const reply = await fleet.call(key, name, request);
+    return REPLIES[request.op].parse(reply) as z.infer<(typeof REPLIES)[Op]>;
+  }
+
+  /** Repeats `send` with a bundle of `commit` if the host lacks that commit. */
+  async function withBundle<T extends object>(
+    cwd: string,
+    commit: string,
+    send: (bundle: { data: string; without: string[] } | null) => Promise<T | Missing>,
+  ): Promise<T> {
+    const first = await send(null);
+    if (!("missing" in first)) return first;
+    const data = await exchange.pack(cwd, [commit], first.missing);
+    const second = data === null ? first : await send({ data, without: first.missing });
+    if (!("missing" in second)) return second;
+    throw new TuttiError("workspace_failed", `The commit ${commit} did not reach the host of the session.`);
+  }
+
+  async function mustHaveRemote(cwd: string): Promise<string> {
+    const remote = await exchange.remoteOf(cwd);
+    if (remote !== null) return remote;
+    throw new TuttiError(
+      "repository_unusable",
+      `The repository "${cwd}" has no remote from which worker hosts could clone it. Start the run in a clone.`,
+    );
+  }
+
+  /** Throws if worker hosts cannot get the commit at which a run would start. */
+  async function mustReachHosts<T extends { head: string }>(cwd: string, facts: T): Promise<T> {
+    if (!fleet.hasReadyHost) return facts;
+    const remote = await mustHaveRemote(cwd);
+    if (await exchange.isInRemote(cwd, remote, facts.head)) return facts;
+    throw new TuttiError(
+      "repository_unusable",
+      `The commit ${facts.head} is in no branch of the remote of "${cwd}", so worker hosts cannot get it. Push it first.`,
+    );
+  }
+
+  const refPrefix = (runId: string): string => `refs/tutti/${pathName(runId)}/`;
+
+  async function removeRemote(cwd: string, key: string, runId: string): Promise<void> {
+    if (await fleet.withdraw(key)) return;
+    const reply = await ignoreLost(call(key, "remove", { op: "remove" }));
+    if (reply?.parcel) await exchange.receive(cwd, await exchange.remoteOf(cwd), reply.parcel, refPrefix(runId));
+    await fleet.finish(key, "it was closed after its work");
+  }
+
+  const workspaces: Workspaces = {
+    ...local,
+    locate: async (cwd) => mustReachHosts(cwd, await local.locate(cwd)),
+    inspect: async (cwd) => mustReachHosts(cwd, await local.inspect(cwd)),
+    async prepare(cwd, key, start, files) {
+      if (!key.sessionId || !(await fleet.isPlacedOnHost(key.sessionId))) return local.prepare(cwd, key, start, files);
+      if ([files?.copy, files?.link].some((names) => names !== undefined && names.length > 0))
+        throw new TuttiError(
+          "setup_failed",
+          "The template brings files of your folder into workspaces, which worker hosts do not have. Use set-up commands instead.",
+        );
+      const { prefix } = await local.locate(cwd);
+      const request = { op: "prepare" as const, key, start, prefix, repository: await mustHaveRemote(cwd) };
+      const { path } = await withBundle<{ path: string }>(cwd, start, (bundle) =>
+        call(keyOf(key), bundle ? "prepare with commits" : "prepare", { ...request, bundle }),
+      );
+      byPath.set(path, keyOf(key));
+      return { path };
+    },
+    async access(cwd, key) {
+      if (!fleet.isOnHost(keyOf(key))) return local.access(cwd, key);
+      const { readable, writable, hidden } = await call(keyOf(key), "access", { op: "access" });
+      return { ...(readable && { readable }), ...(writable && { writable }), ...(hidden && { hidden }) };
+    },
+    async move(cwd, key, to, { discard } = { discard: false }) {
+      if (!fleet.isOnHost(keyOf(key))) return local.move(cwd, key, to, { discard });
+      await withBundle<{ moved: true }>(cwd, to, (bundle) =>
+        call(keyOf(key), `move ${randomUUID()}`, { op: "move", to, discard, bundle }),
+      );
+    },
+    async snapshot(cwd, key, start, message, scope = []) {
+      if (!fleet.isOnHost(keyOf(key))) return local.snapshot(cwd, key, start, message, scope);
+      const request = { op: "snapshot" as const, start, message, scope };
+      const { parcel, outside, ...taken } = await call(keyOf(key), `snapshot ${randomUUID()}`, request);
+      await exchange.receive(cwd, await exchange.remoteOf(cwd), parcel, refPrefix(key.runId));
+      return { ...taken, ...(outside && { outside }) };
+    },
+    async findUnproven(cwd, key, snapshot, claimed) {
+      if (!fleet.isOnHost(keyOf(key))) return local.findUnproven(cwd, key, snapshot, claimed);
+      const { commit, files } = snapshot;
+      const request = { op: "findUnproven" as const, snapshot: { commit, files }, claimed };
+      return call(keyOf(key), `findUnproven ${randomUUID()}`, request);
+    },
+    async saveWork(cwd, key, start, message) {
+      if (!fleet.isOnHost(keyOf(key))) return local.saveWork(cwd, key, start, message);
+      return (await call(keyOf(key), `saveWork ${randomUUID()}`, { op: "saveWork", start, message })).commit;
+    },
+    async remove(cwd, key) {
+      if (!fleet.isOnHost(keyOf(key))) return local.remove(cwd, key);
+      await removeRemote(cwd, keyOf(key), key.runId);
+    },
+    async release(cwd, runId, recorded) {
+      const open = await fleet.openSessions(runId);
+      await Promise.all(open.map(({ key }) => removeRemote(cwd, key, runId)));
+      const moved = await local.release(cwd, runId, recorded);
+      const remote = fleet.hasRun(runId) && recorded ? await exchange.remoteOf(cwd) : null;
+      // A remote that rejects the branch leaves the result in the server's repository.
+      if (remote !== null)
+        await exchange.push(cwd, remote, { [`refs/heads/tutti/${pathName(runId)}`]: recorded!.head });
+      return moved;
+    },
+  };
+
+  return {
+    workspaces,
+    checks: {
+      async detect(cwd) {
+        const key = byPath.get(cwd);
+        if (key === undefined) return checks.detect(cwd);
+        const found = await call(key, `detectChecks ${randomUUID()}`, { op: "detectChecks" });
+        return found.map(({ name, run, timeout }) => ({ name, run, ...(timeout !== undefined && { timeout }) }));
+      },
+      async run(command, { cwd, timeoutMs, signal, sandbox, ...about }) {
+        const key = byPath.get(cwd);
+        if (key === undefined) return checks.run(command, { cwd, timeoutMs, signal, sandbox, ...about });
+        const id = randomUUID();
+        const abort = () => void fleet.call(key, `abortCheck ${id}`, { op: "abortCheck", id }).catch(() => {});
+        signal.addEventListener("abort", abort, { once: true });
+        try {
+          return await call(key, `runCheck ${id}`, { op: "runCheck", command, timeoutMs, id, sandbox });
+        } finally {
+          signal.removeEventListener("abort", abort);
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,212 @@
+// A worker host: takes attempts that fit it, holds them by renewing its lease, and gives them up when it drains.
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HeldAttempt, type HeldAttemptOptions } from "./held-attempt.ts";
+import { HostLink, type Beat, type HostFacts, type TakenAttempt } from "./host-link.ts";
+import { REQUESTS } from "./host-tables.ts";
+import { listen } from "./listen.ts";
+import { removeFile, replaceDurably } from "../durable-file.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { Database } from "../store/postgres/database.ts";
+import type { World } from "../world.ts";
+
+export interface WorkerOptions extends Pick<
+  HeldAttemptOptions,
+  "sessions" | "workspaces" | "checks" | "exchange" | "repository"
+> {
+  database: Database;
+  /** Belongs to this host alone. */
+  folder: string;
+  facts: HostFacts;
+  world: World;
+  graceMs: number;
+  /** Aborted to drain the host. */
+  drain: AbortSignal;
+  onJoined(host: { id: string; name: string }): void;
+  report(line: string): void;
+}
+
+const POLL_MS = 1000;
+/** Beats per lease. */
+const BEATS = 4;
+/** A host that has lost an attempt learns it from its next beat. */
+const MAX_BEAT_MS = 5000;
+
+/** Serves until it is drained. Throws `host_removed`. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const worker = new Worker(options);
+  await worker.run();
+}
+
+class Worker {
+  readonly #options: WorkerOptions;
+  readonly #link: HostLink;
+  readonly #held = new Map<string, HeldAttempt>();
+  readonly #ended = new AbortController();
+  readonly #setAside = new Set<Promise<void>>();
+  #wake = new AbortController();
+  #id = "";
+  #beatAt = 0;
+  #leaseMs = POLL_MS * BEATS;
+  #isDrained = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    mkdirSync(this.#heldFolder, { recursive: true, mode: 0o700 });
+    this.#link = new HostLink(options.database, readId(options.folder), options.world);
+  }
+
+  get #heldFolder(): string {
+    return join(this.#options.folder, "held");
+  }
+
+  async run(): Promise<void> {
+    const { database, world, facts, drain } = this.#options;
+    const known = this.#readHeld();
+    const joined = await this.#link.join(
+      facts,
+      known.map(({ key }) => key),
+    );
+    this.#id = joined.id;
+    const { signal } = this.#ended;
+    const listening = listen(database, REQUESTS, (payload) => this.#notified(payload), { world, signal });
+    const onDrain = () => this.#wake.abort();
+    drain.addEventListener("abort", onDrain);
+    try {
+      await this.#adopt(known, await this.#beat());
+      this.#options.onJoined(joined);
+      while (!drain.aborted) await this.#step();
+      await this.#finish();
+    } catch (error) {
+      // A removed host keeps its work and reports nothing more.
+      if (error instanceof TuttiError && error.code === "host_removed")
+        await Promise.allSettled([...this.#held.values()].map((attempt) => attempt.abandon(null)));
+      throw error;
+    } finally {
+      drain.removeEventListener("abort", onDrain);
+      this.#ended.abort();
+      this.#link.close();
+      await Promise.allSettled([...this.#setAside, ...[...this.#held.values()].map((attempt) => attempt.leave())]);
+      await listening;
+    }
+  }
+
+  #notified(payload: string): void {
+    if (payload === "") this.#wake.abort();
+    else if (payload === this.#id) for (const attempt of this.#held.values()) attempt.wake();
+  }
+
+  async #step(): Promise<void> {
+    this.#wake = new AbortController();
+    await this.#keepLease();
+    const { capacity } = this.#options.facts;
+    while (!this.#isDrained && !this.#options.drain.aborted && this.#held.size < capacity) {
+      const taken = await this.#link.take();
+      if (taken === null) break;
+      this.#options.report(`takes ${taken.key}`);
+      replaceDurably(this.#fileOf(taken.key), JSON.stringify(taken), 0o600);
+      this.#hold(taken, 0);
+    }
+    if (!this.#options.drain.aborted) await this.#pause();
+  }
+
+  #pause(): Promise<void> {
+    return this.#options.world.sleep(Math.min(POLL_MS, this.#leaseMs / BEATS), this.#wake.signal);
+  }
+
+  /** Renews the lease when it is due, and gives up the attempts that the host has lost meanwhile. */
+  async #keepLease(): Promise<void> {
+    if (this.#options.world.mono() - this.#beatAt < Math.min(this.#leaseMs / BEATS, MAX_BEAT_MS)) return;
+    const { held } = await this.#beat();
+    for (const [key, attempt] of this.#held) {
+      if (key in held) continue;
+      this.#options.report(`sets ${key} aside, because it was given to another host`);
+      this.#forget(key);
+      // Not awaited: a slow push must not cost the lease of the other attempts.
+      const kept = attempt.abandon(null).finally(() => this.#setAside.delete(kept));
+      this.#setAside.add(kept);
+    }
+  }
+
+  async #beat(): Promise<Beat> {
+    const beat = await this.#link.beat(this.#options.drain.aborted);
+    this.#beatAt = this.#options.world.mono();
+    this.#leaseMs = beat.leaseMs;
+    this.#isDrained = beat.drained;
+    return beat;
+  }
+
+  #readHeld(): TakenAttempt[] {
+    const names = readdirSync(this.#heldFolder).filter((each) => each.endsWith(".json"));
+    return names.map((name) => JSON.parse(readFileSync(join(this.#heldFolder, name), "utf8")) as TakenAttempt);
+  }
+
+  /** Continues the attempts of the process before, and ends the sessions of those that the host has lost. */
+  async #adopt(known: readonly TakenAttempt[], { held }: Beat): Promise<void> {
+    for (const taken of known) {
+      const reported = held[taken.key];
+      if (reported !== undefined) {
+        this.#hold(taken, reported);
+        continue;
+      }
+      await this.#options.sessions.end(taken.run, taken.session);
+      this.#forget(taken.key);
+    }
+  }
+
+  #hold(taken: TakenAttempt, reported: number): void {
+    const { sessions, workspaces, checks, exchange, repository, world, folder } = this.#options;
+    const attempt = new HeldAttempt({
+      link: this.#link,
+      taken,
+      reported,
+      sessions,
+      workspaces,
+      checks,
+      exchange,
+      repository,
+      world,
+      clones: join(folder, "clones"),
+      onOver: () => {
+        this.#forget(taken.key);
+        this.#wake.abort();
+      },
+    });
+    this.#held.set(taken.key, attempt);
+  }
+
+  #forget(key: string): void {
+    this.#held.delete(key);
+    removeFile(this.#fileOf(key));
+  }
+
+  #fileOf(key: string): string {
+    return join(this.#heldFolder, `${createHash("sha256").update(key).digest("hex").slice(0, 20)}.json`);
+  }
+
+  /** Lets the sessions finish, and interrupts those that take longer than the grace period. */
+  async #finish(): Promise<void> {
+    const { world, graceMs } = this.#options;
+    await this.#beat();
+    const since = world.mono();
+    while (this.#held.size > 0 && world.mono() - since < graceMs) {
+      this.#wake = new AbortController();
+      await this.#pause();
+      await this.#keepLease();
+    }
+    await Promise.all([...this.#held.values()].map((attempt) => attempt.abandon("its host was drained")));
+  }
+}
+
+/** The id of a host without a login of its own, which stays the same over restarts. */
+function readId(folder: string): string {
+  const file = join(folder, "host.json");
+  try {
+    return (JSON.parse(readFileSync(file, "utf8")) as { id: string }).id;
+  } catch {
+    const id = `host_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
+    replaceDurably(file, JSON.stringify({ id }), 0o600);
+    return id;
+  }
+}

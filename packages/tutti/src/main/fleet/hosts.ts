@@ -1,0 +1,28 @@
+// The worker hosts of a database, for commands without a server.
+import { createHostTables, listHosts } from "../../fleet/fleet.ts";
+import { addHost, drainHost, removeHost, type AddedHost } from "../../fleet/manage-hosts.ts";
+import type { HostRow } from "../../schema/api/host-routes.ts";
+import { openDatabase } from "../../store/postgres/database.ts";
+
+export interface OpenHosts {
+  list(): Promise<HostRow[]>;
+  add(name: string): Promise<AddedHost>;
+  drain(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openHosts(url: string): Promise<OpenHosts> {
+  const database = await openDatabase({ url });
+  await createHostTables(database).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  return {
+    list: () => listHosts(database),
+    add: (name) => addHost(database, url, name),
+    drain: (id) => drainHost(database, id),
+    remove: (id) => removeHost(database, id),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,30 @@
+// Handlers of the `/api/hosts` routes.
+import { DONE } from "./routes/steer-routes.ts";
+import type { Handlers } from "./handler.ts";
+import type { HOST_ROUTES, HostRow } from "../schema/api/host-routes.ts";
+import { TuttiError } from "../schema/error.ts";
+
+/** The worker hosts of an installation over several machines. */
+export interface Hosts {
+  list(): Promise<HostRow[]>;
+  drain(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export function hostHandlers(hosts: Hosts | undefined): Handlers<keyof typeof HOST_ROUTES> {
+  const mustHaveHosts = (id: string): Hosts => {
+    if (hosts) return hosts;
+    throw new TuttiError("host_not_found", `The host "${id}" does not exist: this server has no --database-url.`);
+  };
+  return {
+    "GET /api/hosts": async () => (await hosts?.list()) ?? [],
+    "POST /api/hosts/:id/drain": async ({ params }) => {
+      await mustHaveHosts(params.id).drain(params.id);
+      return DONE;
+    },
+    "DELETE /api/hosts/:id": async ({ params }) => {
+      await mustHaveHosts(params.id).remove(params.id);
+      return DONE;
+    },
+  };
+}

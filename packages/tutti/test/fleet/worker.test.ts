@@ -1,0 +1,154 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { FleetLab } from "./fleet-lab.ts";
+import { query, withPostgres } from "../lab/postgres.ts";
+import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { openHosts } from "../../src/main/fleet/hosts.ts";
+import type { OpenEngine } from "../../src/main/open-engine.ts";
+
+let lab: FleetLab;
+
+afterEach(() => lab.end());
+
+const remoteGit = (...args: string[]): string =>
+  spawnSync("git", ["-C", lab.remote, ...args], { encoding: "utf8" }).stdout.trim();
+
+async function startRun({ engine }: OpenEngine, agent: string): Promise<string> {
+  const { id } = await engine.create({ templateId: "_default", message: "Do it", cwd: lab.repo, agent });
+  await engine.order(id, "start");
+  await engine.until(id, (run) => run.status === "confirming");
+  await engine.order(id, "confirm");
+  return id;
+}
+
+/** A run with the task `a`, whose turn has begun and waits for `open`. */
+async function startWaitingRun(local: OpenEngine): Promise<{ id: string; open: () => void }> {
+  const { file, open } = lab.gate();
+  const turn = {
+    tools: ["Write"],
+    write: { "docs/a.md": "# A\n" },
+    waitForFile: file,
+    block: done({ summary: "wrote" }),
+  };
+  const agent = lab.scenario([...mainSession([{ id: "a" }]), { match: { role: "worker" }, turns: [turn] }]);
+  const id = await startRun(local, agent);
+  await local.engine.until(id, (run) => (run.workers["a"]?.session.turn ?? null) !== null);
+  return { id, open };
+}
+
+describe("a worker host", () => {
+  it(
+    "runs all sessions of a run and hands the commits over through the remote",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const local = await lab.begin();
+      const { engine } = local;
+      const worker = await lab.worker("one", ["--repository", lab.remote, "--capacity", "4", "--label", "gpu=yes"]);
+      const agent = lab.scenario([
+        ...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"], labels: { gpu: "yes" } }]),
+        goodWorker,
+      ]);
+      const id = await startRun(local, agent);
+      const run = await engine.until(id, ({ released }) => released);
+      const outcome = await engine.result(id);
+      expect(outcome).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
+      expect(lab.git("show", `${outcome.branch}:docs/b.md`)).toBe("# Title of b");
+      expect(lab.git("show", `${outcome.branch}:docs/a.md`)).toBe("# Title of a");
+      expect(remoteGit("rev-parse", `refs/heads/${outcome.branch}`)).toBe(outcome.commit);
+      expect(remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
+      const transcript = await engine.transcript(id, run.workers["a"]!.sessionId);
+      expect(transcript.map(({ type }) => type)).toContain("turnOver");
+      expect(await query(lab.url, "SELECT DISTINCT state FROM tutti_jobs.job")).toEqual([{ state: "completed" }]);
+      expect(await local.hosts!.list()).toMatchObject([
+        { state: "ready", capacity: 4, labels: { gpu: "yes" }, agents: ["local"], tasks: [], sessions: 0 },
+      ]);
+      lab.write("new.txt", "not pushed");
+      lab.git("add", "-A");
+      lab.git("commit", "-q", "-m", "not pushed");
+      const unpushed = engine.create({ templateId: "_default", message: "Do it", cwd: lab.repo, agent });
+      await expect(unpushed).rejects.toMatchObject({ code: "repository_unusable", kind: { status: 422 } });
+      worker.process.kill("SIGTERM");
+      expect((await worker.ended).code).toBe(0);
+    }),
+  );
+
+  it(
+    "has a login that may do nothing else, sends bundles where it may not push, and survives restarts of all processes",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const first = await lab.begin();
+      const hook = join(lab.remote, "hooks", "pre-receive");
+      writeFileSync(hook, "#!/bin/sh\nexit 1\n");
+      chmodSync(hook, 0o755);
+      const hosts = await openHosts(lab.url);
+      const { url, id: host } = await hosts.add("gpu-1");
+      await expect(hosts.add("gpu-1")).rejects.toMatchObject({ code: "wrong_state" });
+      for (const text of [
+        "SELECT * FROM tutti.events",
+        "SELECT * FROM tutti_hosts.attempt",
+        "SELECT tutti_hosts.own_host('x')",
+        "SELECT * FROM tutti_jobs.job",
+        "CREATE TABLE tutti_hosts.mine (x int)",
+      ])
+        await expect(query(url, text)).rejects.toThrow("permission denied");
+      const before = await lab.worker("one", [], url);
+      const { id, open } = await startWaitingRun(first);
+      expect(await first.hosts!.list()).toMatchObject([{ id: host, name: "gpu-1", tasks: ["a"] }]);
+      before.process.kill("SIGKILL");
+      await before.ended;
+      await lab.closeServer();
+      open();
+      const after = await lab.worker("one", [], url);
+      const second = await lab.openServer();
+      await second.engine.activateAll();
+      const run = await second.engine.until(id, ({ released }) => released);
+      expect(run.workers["a"]).toMatchObject({ status: "completed", attempt: 1 });
+      const { branch } = await second.engine.result(id);
+      expect(lab.git("show", `${branch}:docs/a.md`)).toBe("# A");
+      expect(remoteGit("for-each-ref", "refs/tutti", "refs/heads/tutti")).toBe("");
+      await hosts.remove("gpu-1");
+      const { code, stderr } = await after.ended;
+      expect([code, stderr]).toEqual([4, expect.stringContaining('The host "gpu-1" was removed.')]);
+      await expect(query(url, "SELECT 1")).rejects.toThrow("not permitted to log in");
+      await hosts.close();
+    }),
+  );
+
+  it(
+    "loses its work to another host after the lease, gives it up when it drains, and sets a late result aside",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const local = await lab.begin();
+      const { engine } = local;
+      const frozen = await lab.worker("one");
+      const { id, open } = await startWaitingRun(local);
+      frozen.process.kill("SIGSTOP");
+      const drained = await lab.worker("two", ["--grace", "0"]);
+      // As if the lease had passed.
+      await query(lab.url, "UPDATE tutti_hosts.host SET seen_at = seen_at - interval '1 day' WHERE id = $1", [
+        (await query<{ host: string }>(lab.url, "SELECT host FROM tutti_hosts.attempt WHERE task = 'a'"))[0]!.host,
+      ]);
+      await engine.until(id, (run) => run.workers["a"]!.attempt === 2 && run.workers["a"]!.session.turn !== null);
+      drained.process.kill("SIGTERM");
+      expect((await drained.ended).code).toBe(0);
+      // No host is ready, so the server works itself.
+      await engine.until(id, (run) => run.workers["a"]!.attempt === 3 && run.workers["a"]!.session.turn !== null);
+      open();
+      frozen.process.kill("SIGCONT");
+      const run = await engine.until(id, ({ released }) => released);
+      expect(run.workers["a"]).toMatchObject({ status: "completed", attempt: 3 });
+      expect(await engine.result(id)).toMatchObject({ outcome: "success" });
+      const losses = engine.events({ run: id }).filter(({ type }) => type === "worker:lost");
+      expect(losses.map(({ data }) => data)).toMatchObject([
+        { reason: "its host was lost", counted: false },
+        { reason: "its host was drained", counted: false },
+      ]);
+      await expect.poll(() => remoteGit("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`)).toContain("/a/1");
+      expect(lab.git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`)).not.toContain("/a/1");
+      frozen.process.kill("SIGTERM");
+      expect((await frozen.ended).code).toBe(0);
+    }),
+  );
+});
