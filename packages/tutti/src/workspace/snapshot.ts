@@ -34,9 +34,10 @@ async function takeSnapshot(
   const parent = (registration && (await agentHead(repository, registration, start))) ?? start;
   const tree = await treeOfWorkspace(repository, paths, worktrees, parent);
   const commit = await commitFor(repository, paths, { tree, parent, start, message });
-  // The removal of the workspace then finds no difference, without reading the files again.
-  await keepIndex(paths.path, paths, commit);
   await replaceRef(repository, paths.ref, commit, start);
+  // The removal of the workspace then finds no difference, without reading the files again. Only after the ref: its sync
+  // may find a damaged object, and then the files have to be read once more.
+  await keepIndex(paths.path, paths, commit);
   // The snapshot contains everything that `saveWork` has saved.
   if ((await readRef(repository, savedRef(paths))) !== null) await deleteRef(repository, savedRef(paths));
   return commit;
