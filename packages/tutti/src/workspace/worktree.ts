@@ -41,23 +41,27 @@ export async function prepareWorktree(
   return workFolder(repository, paths);
 }
 
-/** Git does not say why it could not write files, and removes all of them. So compare their size with the free space. */
-async function explainFullDisk(
+/**
+ * Returns the error of a disk that is too small for the files of `commit`. Git does not say why it could not write files, so
+ * their size is compared with the free space.
+ */
+async function findFullDisk(
   repository: Repository,
   paths: WorkspacePaths,
-  start: string,
+  commit: string,
   purpose: string,
-  error: unknown,
+  output?: string,
 ): Promise<TuttiError | null> {
-  if (!(error instanceof TuttiError) || !/unable to (?:write|create) file/.test(error.message)) return null;
-  const { stdout } = await onRepository(repository, "read the sizes of files", ["ls-tree", "-r", "-l", start]);
+  const { stdout } = await onRepository(repository, "read the sizes of files", ["ls-tree", "-r", "-l", commit]);
   const sizes = [...stdout.matchAll(/^\d+ blob \S+ +(\d+)\t/gm)].map(([, size]) => Number(size));
   const neededBytes = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES, 0);
   const folder = dirname(paths.path);
   if (!isTooSmall(folder, neededBytes)) return null;
-  const { output } = error.details as { output: string };
-  return environmentFault(`Git could not ${purpose}`, "ENOSPC", folder, { output, neededBytes });
+  return environmentFault(`Git could not ${purpose}`, "ENOSPC", folder, { ...(output ? { output } : {}), neededBytes });
 }
+
+/** Most repositories are smaller than this, so that a disk with more free space needs no further check. */
+const AMPLE_BYTES = 1024 ** 3;
 
 /** File systems store files in blocks of at least this size. */
 const BLOCK_BYTES = 4096;
@@ -71,10 +75,15 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
 
 async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
   const purpose = `make the workspace ${paths.path}`;
+  // A workspace that fills the disk would stop the log, too.
+  const fault = isTooSmall(dirname(paths.path), AMPLE_BYTES) && (await findFullDisk(repository, paths, start, purpose));
+  if (fault) throw fault;
   try {
     await addWorktree(repository, paths.path, start, purpose);
   } catch (error) {
-    throw (await explainFullDisk(repository, paths, start, purpose, error)) ?? error;
+    if (!(error instanceof TuttiError) || !/unable to (?:write|create) file/.test(error.message)) throw error;
+    const { output } = error.details as { output: string };
+    throw (await findFullDisk(repository, paths, start, purpose, output)) ?? error;
   }
   const registration = await findRegistration(repository, paths);
   await writeFile(paths.boot, bootId(), { mode: 0o600 });

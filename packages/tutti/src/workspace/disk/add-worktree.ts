@@ -5,7 +5,7 @@ import { exists } from "../folder.ts";
 import { git } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 
-/** Creates `path` with the files of `commit` and a detached HEAD */
+/** Creates `path` with the files of `commit` and a detached HEAD. */
 export async function addWorktree(
   repository: Repository,
   path: string,
@@ -27,7 +27,14 @@ export async function addWorktree(
   await writeFile(join(adminDir, "gitdir"), `${join(path, ".git")}\n`);
   await mkdir(path);
   await writeFile(join(path, ".git"), `gitdir: ${adminDir}\n`);
-  await git(purpose, ["read-tree", "--reset", "-u", commit], { cwd: path, gitDir: adminDir, workTree: path, settings });
+  const args = ["read-tree", "--reset", "-u", commit];
+  try {
+    await git(purpose, args, { cwd: path, gitDir: adminDir, workTree: path, settings });
+  } catch (error) {
+    // The files may have filled the disk, and the log needs some of it.
+    await rm(path, { recursive: true, force: true });
+    throw error;
+  }
   await rm(lock);
 }
 
