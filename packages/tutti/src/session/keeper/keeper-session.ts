@@ -202,7 +202,7 @@ export class KeeperSession implements Session {
   #endLate(waitedMs: number): boolean {
     const { folder } = this.#options;
     return writeSessionFile(folder, () => {
-      accessSync(folder, constants.W_OK);
+      if (existsSync(folder)) accessSync(folder, constants.W_OK);
       return waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
     });
   }
