@@ -1,5 +1,6 @@
 // Handlers of the `/api/hosts` routes.
 import { DONE } from "./routes/steer-routes.ts";
+import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import type { HOST_ROUTES, HostRow } from "../schema/api/host-routes.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -17,7 +18,7 @@ export function hostHandlers(hosts: Hosts | undefined): Handlers<keyof typeof HO
     throw new TuttiError("host_not_found", `The host "${id}" does not exist: this server has no --database-url.`);
   };
   return {
-    "GET /api/hosts": async () => (await hosts?.list()) ?? [],
+    "GET /api/hosts": async ({ query }) => pageOf((await hosts?.list()) ?? [], query(), ({ id }) => id),
     "POST /api/hosts/:id/drain": async ({ params }) => {
       await mustHaveHosts(params.id).drain(params.id);
       return DONE;

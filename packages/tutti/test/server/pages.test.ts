@@ -28,6 +28,7 @@ const LISTS: Partial<Record<RouteKey, List>> = {
   "GET /api/orchestrator/:id/workers/:key/transcript": { name: "n", order: "n" },
   "GET /api/orchestrator/:id/messages": { name: "id", call: () => ({ params: { id: teamRun } }) },
   "GET /api/orchestrator/:id/gate": { name: "environment", call: () => ({ params: { id: teamRun } }) },
+  "GET /api/hosts": { name: "id" },
   "GET /api/inbox": { name: "id", order: "createdAt" },
   "GET /api/usage": { name: "key", order: "key", call: () => ({ query: { by: "run" } }) },
   "GET /api/orchestrator/templates": { name: "id" },

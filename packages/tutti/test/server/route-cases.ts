@@ -193,7 +193,7 @@ export const CASES: Record<RouteKey, Cases> = {
   },
   "GET /api/doctor": { success: () => ({}) },
   "GET /api/settings": { success: () => ({}) },
-  "GET /api/hosts": { success: () => ({}) },
+  "GET /api/hosts": { success: () => ({}), wrong: unknownAfter },
   "POST /api/hosts/:id/drain": {
     success: () => ({ params: { id: "host_1" } }),
     wrong: () => ({ params: { id: "nobody" } }),
@@ -209,7 +209,7 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: (scene) => scene.newRun({ cwd: "relative" }),
     conflict: (scene) => scene.newRun({ after: scene.created }),
   },
-  "GET /api/orchestrator": { success: () => ({}), wrong: () => ({ query: { limit: "0" } }) },
+  "GET /api/orchestrator": { success: () => ({}), wrong: unknownAfter },
   "GET /api/orchestrator/:id": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/snapshot": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: unknownRun },

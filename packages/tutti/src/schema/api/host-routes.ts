@@ -1,5 +1,6 @@
 // Routes about worker hosts.
 import { z } from "zod";
+import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done, time } from "./run-values.ts";
 
@@ -20,6 +21,7 @@ export type HostRow = z.infer<typeof HostRow>;
 export const HOST_ROUTES = {
   "GET /api/hosts": {
     summary: "Lists the worker hosts. Empty for a server without a database for several machines.",
+    query: IdPageQuery,
     response: z.array(HostRow),
     errors: [],
   },
