@@ -23,7 +23,7 @@ describe("the packed package", () => {
     const prompt = JSON.stringify({ type: "user", phase: "analysis", text: "Document this project." });
     const output = execFileSync(process.execPath, [agent], { cwd: folder, input: `${prompt}\n`, encoding: "utf8" });
     expect(output).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
-    expect(output.trimEnd().split("\n").at(-1)).toBe('{"type":"turn_end"}');
+    expect(JSON.parse(output.trimEnd().split("\n").at(-1)!)).toMatchObject({ type: "turn_end" });
   });
 
   it("is installed with npm install -g and carries out a run without a warning", async (context) => {
