@@ -5,7 +5,6 @@
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
 // 3. An attempt whose host is lost is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
-import type { PoolClient } from "pg";
 import { HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, REQUESTS } from "./host-tables.ts";
 import { JobQueue } from "./job-queue.ts";
 import { drainHost, removeHost } from "./manage-hosts.ts";
@@ -16,6 +15,7 @@ import { TuttiError, type ErrorCode } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import type { Database } from "../store/postgres/database.ts";
+import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { World } from "../world.ts";
 
 export interface FleetOptions {
@@ -158,7 +158,7 @@ export class Fleet {
     }
   }
 
-  async #findReady(client: Pick<PoolClient, "query">): Promise<boolean> {
+  async #findReady(client: SqlClient): Promise<boolean> {
     const { rows } = await client.query<{ ready: number }>(
       `SELECT count(*)::int AS ready FROM tutti_hosts.host
         WHERE NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'`,
@@ -175,7 +175,7 @@ export class Fleet {
    * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here while no
    * host is ready.
    */
-  async extend(client: PoolClient, events: readonly StoredEvent[]): Promise<void> {
+  async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<void> {
     let isHandedOver = false;
     for (const event of events) {
       if (event.type !== "main:spawning" && event.type !== "worker:spawning") continue;

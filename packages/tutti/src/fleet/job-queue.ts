@@ -1,9 +1,9 @@
 // Hands attempts out as jobs of pg-boss, one queue per set of labels. pg-boss alone decides which job is claimed next. Its
 // own retries are off: a new attempt is a decision of the run.
 import { createHash } from "node:crypto";
-import type { PoolClient } from "pg";
 import type { PgBoss } from "pg-boss";
 import type { Database } from "../store/postgres/database.ts";
+import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
 
@@ -78,7 +78,7 @@ export class JobQueue {
   }
 
   /** Adds the job in the caller's transaction. */
-  async add(client: PoolClient, { id, queue }: AttemptJob, key: string): Promise<void> {
+  async add(client: SqlClient, { id, queue }: AttemptJob, key: string): Promise<void> {
     const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
     await this.#boss.send(queue, { key }, { id, db: { executeSql } });
   }

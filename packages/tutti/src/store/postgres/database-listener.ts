@@ -1,7 +1,7 @@
 // One connection that receives notifications. It is opened again whenever it is lost.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
 import type { Database } from "./database.ts";
+import type { SqlConnection } from "./sql-client.ts";
 
 const RETRY_MS = 500;
 
@@ -15,7 +15,7 @@ export interface ListenerOptions {
 
 export class DatabaseListener {
   readonly #options: ListenerOptions;
-  #client: Client | null = null;
+  #client: SqlConnection | null = null;
   #closed = false;
 
   private constructor(options: ListenerOptions) {

@@ -1,7 +1,8 @@
 // A pool of connections to one PostgreSQL database, and a connection that listens.
-import type { Client, Pool, PoolClient } from "pg";
+import type { Client, Pool } from "pg";
 import { databaseError } from "./database-error.ts";
 import { loadPg } from "./load-pg.ts";
+import type { PooledClient, SqlConnection, SqlPool } from "./sql-client.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** PostgreSQL's type number of `bigint`, which `pg` returns as text by default. */
@@ -11,13 +12,13 @@ const CONNECT_MS = 5000;
 const QUERY_MS = 10_000;
 
 export interface Database {
-  readonly pool: Pool;
+  readonly pool: SqlPool;
   /** Host and name of the database, without the password. */
   readonly place: string;
   /** Runs `work` in a transaction on one connection. Every error is a `TuttiError`. */
-  transaction<T>(purpose: string, work: (client: PoolClient) => Promise<T>): Promise<T>;
+  transaction<T>(purpose: string, work: (client: PooledClient) => Promise<T>): Promise<T>;
   /** Opens a connection outside the pool, such as one for LISTEN. The caller ends it. */
-  connect(): Promise<Client>;
+  connect(): Promise<SqlConnection>;
   close(): Promise<void>;
 }
 

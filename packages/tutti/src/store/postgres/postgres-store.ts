@@ -8,7 +8,6 @@
 // 5. A lost connection fails no append: the write is repeated, unless `tutti.servers.batch` shows that it was committed.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PoolClient, QueryResult } from "pg";
 import { openDatabase, type Database } from "./database.ts";
 import { databaseError, isConnectionLoss } from "./database-error.ts";
 import { DatabaseListener } from "./database-listener.ts";
@@ -16,6 +15,7 @@ import { migrateDatabase } from "./migrate.ts";
 import { Replica, type Removal } from "./replica.ts";
 import { ANSWER_CHANNEL, REQUEST_CHANNEL, RequestBox } from "./request-box.ts";
 import { BEAT_MS, GONE, ServerWatch, type ServerBeat } from "./server-watch.ts";
+import type { SqlClient, SqlResult } from "./sql-client.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { toEvent, type EventRow } from "../sqlite.ts";
 import {
@@ -38,7 +38,7 @@ import { EVENT_VERSION } from "../../schema/upcast.ts";
  * Called in the transaction of every append, after its events are inserted. What it writes with `client` is committed together
  * with the events. It is called again if the transaction has to be repeated.
  */
-export type AppendExtension = (client: PoolClient, events: readonly StoredEvent[]) => Promise<void>;
+export type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<void>;
 
 export interface PostgresOptions {
   /** The address of the database. */
@@ -324,7 +324,7 @@ export class PostgresStore implements Store, SharedLog {
     }
   }
 
-  async #readState(client: PoolClient, writes: readonly PendingWrite[]) {
+  async #readState(client: SqlClient, writes: readonly PendingWrite[]) {
     const { rows } = await client.query<{ epoch: number | null; batch: number; removals: number; runs: RunRow[] }>(
       `SELECT (SELECT epoch FROM tutti.servers WHERE id = $1) AS epoch,
               (SELECT batch FROM tutti.servers WHERE id = $1) AS batch,
@@ -336,7 +336,7 @@ export class PostgresStore implements Store, SharedLog {
     return { ...state, runs: new Map(state.runs.map((row) => [row.run, row])) };
   }
 
-  async #insert(client: PoolClient, draft: Draft, batch: number): Promise<void> {
+  async #insert(client: SqlClient, draft: Draft, batch: number): Promise<void> {
     const { events, stored, removals, runs, seq } = draft;
     if (events.length === 0 && removals.length === 0) return;
     let next = 0;
@@ -365,7 +365,7 @@ export class PostgresStore implements Store, SharedLog {
   }
 
   /** Copies the events and removals that the replica lacks. */
-  async #catchUp(client: Pick<PoolClient, "query"> = this.database.pool): Promise<void> {
+  async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
     for (;;) {
       const events = await client.query<EventRow>("SELECT * FROM tutti.events WHERE seq > $1 ORDER BY seq LIMIT $2", [
         this.#replica.lastSeq(),
@@ -516,14 +516,14 @@ async function beginEpoch(database: Database, server: string): Promise<number> {
 }
 
 /** Locks the log until the transaction ends, and returns its last `seq`. `begin` starts the transaction in the same request. */
-async function lockLog(client: PoolClient, begin = ""): Promise<number> {
+async function lockLog(client: SqlClient, begin = ""): Promise<number> {
   const results = await client.query<{ seq: number }>(
     // An acknowledged append is on disk, whatever the default of the database.
     `${begin} SET LOCAL synchronous_commit = on;
      SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
   );
   // `pg` returns an array for several statements, which its types do not say.
-  return (results as unknown as QueryResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
+  return (results as unknown as SqlResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
 }
 
 /** Numbers the events and adds them to `draft`. */
@@ -546,7 +546,7 @@ function draftEvents(
   return stored;
 }
 
-async function insertEvents(client: PoolClient, events: readonly EventRow[]): Promise<void> {
+async function insertEvents(client: SqlClient, events: readonly EventRow[]): Promise<void> {
   if (events.length === 0) return;
   const column = (name: keyof EventRow) => events.map((event) => event[name]);
   await client.query(
@@ -556,7 +556,7 @@ async function insertEvents(client: PoolClient, events: readonly EventRow[]): Pr
   );
 }
 
-async function removeRun(client: PoolClient, { n, run, at, seq }: Removal): Promise<void> {
+async function removeRun(client: SqlClient, { n, run, at, seq }: Removal): Promise<void> {
   // A removed event belongs to no run. The negative `seq` keeps (run, run_seq) unique.
   await client.query(
     "UPDATE tutti.events SET run = '', run_seq = -seq, type = $1, data = '{}', at = $2 WHERE run = $3 AND seq <= $4",

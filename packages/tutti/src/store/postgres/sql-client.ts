@@ -1,0 +1,27 @@
+// The parts of `pg` that Tutti uses. The types of the published package must not need `pg`, which is optional.
+
+export interface SqlResult<Row> {
+  rows: Row[];
+  rowCount: number | null;
+}
+
+export interface SqlClient {
+  query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<SqlResult<Row>>;
+}
+
+/** A connection of the pool, for one transaction. */
+export interface PooledClient extends SqlClient {
+  /** With an error or `true` the connection is not used again. */
+  release(error?: Error | boolean): void;
+}
+
+export interface SqlPool extends SqlClient {
+  connect(): Promise<PooledClient>;
+}
+
+/** A connection outside the pool. */
+export interface SqlConnection extends SqlClient {
+  on(event: "notification", listener: (message: { channel: string; payload?: string }) => void): this;
+  on(event: "end" | "error", listener: () => void): this;
+  end(): Promise<void>;
+}
