@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "../engine/engine-lab.ts";
 import { FAILED_BUILD, mailboxScenario, report, reports, review, TASKS } from "./mailbox-scenario.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { queuedTasks } from "../../src/run/team/mailbox-state.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 
 let lab: EngineLab;
@@ -72,7 +73,10 @@ describe("the team of document 001", () => {
       developer: { status: "idle", currentTask: null },
       lastCycle: { completed: 2, failed: 0, remaining: 0 },
     });
-    expect(logOf(id)).toEqual(["pending", "in_progress", "awaiting_review", "completed"]);
+    const states = ["pending", "in_progress", "awaiting_review", "completed"];
+    expect(logOf(id)).toEqual(states);
+    const shown = engine.replay(id).steps.flatMap((step) => queuedTasks(step.run).slice(0, 1));
+    expect([...new Set(shown.map(({ status }) => status))]).toEqual(states);
     // Every spelling of the path is the same file.
     for (const path of ["to-developer.json", "messages/to-developer.json", "tasks/messages/to-developer.json"])
       expect(jsonIn(id, path)).toMatchObject({ messages: [], lastRead: expect.any(String) as string });
