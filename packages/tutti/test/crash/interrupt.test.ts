@@ -13,7 +13,7 @@ const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? 18);
 /** The time that a command has after the signal. */
 const LIMIT_MS = 2000;
 /** How long a short command takes on a quiet machine. */
-const QUIET_MS = 500;
+const QUIET_MS = 200;
 /** A command of this length is in all its phases at some moment: it starts, opens the engine, prepares and works. */
 const LONGEST_DELAY_MS = 1200;
 const PATIENCE = { timeout: 30_000 };

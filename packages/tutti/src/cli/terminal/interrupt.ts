@@ -8,8 +8,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export const INTERRUPTED = 130;
 
-/** Every command ends within two seconds after a signal. */
-const GRACE_MS = 1800;
+/** Every command ends within two seconds after a signal, also on a busy machine. */
+const GRACE_MS = 1500;
 
 interface InterruptibleWork {
   controller: AbortController;
