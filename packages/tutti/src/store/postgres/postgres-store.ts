@@ -138,7 +138,7 @@ export class PostgresStore implements Store, SharedLog {
       const { id, seq } = rows[0]!;
       const server = replica.server ?? randomUUID();
       // A database that was restored from a backup may lack events that the replica has.
-      if ((replica.database !== null && replica.database !== id) || replica.lastSeq() > seq) {
+      if ((replica.database !== null && replica.database !== id) || replica.reader.lastSeq() > seq) {
         replica.delete();
         replica = new Replica(file);
       }
@@ -255,7 +255,7 @@ export class PostgresStore implements Store, SharedLog {
 
   #isBehind(): boolean {
     const { seq, removals } = this.#known;
-    return !this.#closing && (seq > this.#replica.lastSeq() || removals > this.#replica.removals);
+    return !this.#closing && (seq > this.#replica.reader.lastSeq() || removals > this.#replica.removals);
   }
 
   async #commit(): Promise<void> {
@@ -311,7 +311,7 @@ export class PostgresStore implements Store, SharedLog {
         return;
       }
       // Events of other servers come first. They are committed, so they stay valid if this transaction fails.
-      if (this.#replica.lastSeq() < seq || this.#replica.removals < removals) await this.#catchUp(client);
+      if (this.#replica.reader.lastSeq() < seq || this.#replica.removals < removals) await this.#catchUp(client);
       const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
       sent.answers = sent.writes.map((each) => each.write(draft));
       await this.#insert(client, draft, sent.number);
@@ -368,7 +368,7 @@ export class PostgresStore implements Store, SharedLog {
   async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
     for (;;) {
       const events = await client.query<EventRow>("SELECT * FROM tutti.events WHERE seq > $1 ORDER BY seq LIMIT $2", [
-        this.#replica.lastSeq(),
+        this.#replica.reader.lastSeq(),
         PAGE,
       ]);
       const removals = await client.query<Removal>("SELECT * FROM tutti.removals WHERE n > $1 ORDER BY n", [
@@ -471,19 +471,19 @@ export class PostgresStore implements Store, SharedLog {
   }
 
   read(options: EventQuery): StoredEvent[] {
-    return this.#replica.read(options);
+    return this.#replica.reader.read(options);
   }
 
   readRaw(options: EventQuery): RawEvent[] {
-    return this.#replica.readRaw(options);
+    return this.#replica.reader.readRaw(options);
   }
 
   runs(): string[] {
-    return this.#replica.runs();
+    return this.#replica.reader.runs();
   }
 
   lastSeq(): number {
-    return this.#replica.lastSeq();
+    return this.#replica.reader.lastSeq();
   }
 
   async close(): Promise<void> {

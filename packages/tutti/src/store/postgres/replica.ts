@@ -9,8 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrate } from "../migrate.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { attempt, readerOf, snapshotsOf, type EventRow } from "../sqlite.ts";
-import { removedEvent, type EventQuery, type LogReader } from "../store.ts";
-import type { RawEvent, StoredEvent } from "../../schema/event.ts";
+import { removedEvent, type LogReader } from "../store.ts";
 
 /** Empties the events of `run` up to `seq`. Removals are counted 1, 2, 3 … over the database. */
 export interface Removal {
@@ -20,16 +19,16 @@ export interface Removal {
   seq: number;
 }
 
-export class Replica implements LogReader {
+export class Replica {
   readonly snapshots: Snapshots;
   readonly #file: string;
   readonly #db: DatabaseSync;
-  readonly #reader: LogReader;
+  readonly reader: LogReader;
 
   constructor(file: string) {
     this.#file = file;
     this.#db = attempt(`open ${file}`, file, () => open(file));
-    this.#reader = readerOf(this.#db);
+    this.reader = readerOf(this.#db);
     this.snapshots = snapshotsOf(this.#db, (write) => {
       try {
         this.#change(write);
@@ -107,22 +106,6 @@ export class Replica implements LogReader {
 
   #write(name: string, value: string): void {
     this.#db.prepare("INSERT OR REPLACE INTO replica VALUES (?, ?)").run(name, value);
-  }
-
-  read(options: EventQuery): StoredEvent[] {
-    return this.#reader.read(options);
-  }
-
-  readRaw(options: EventQuery): RawEvent[] {
-    return this.#reader.readRaw(options);
-  }
-
-  runs(): string[] {
-    return this.#reader.runs();
-  }
-
-  lastSeq(): number {
-    return this.#reader.lastSeq();
   }
 
   close(): void {
