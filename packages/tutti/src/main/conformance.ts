@@ -1,5 +1,5 @@
-// Tries an agent: it carries out one small run per protocol on a sample project, in a temporary folder that is removed
-// afterwards. The rules of the engine judge the answers, so a report tells how the agent fares in real runs.
+// `tryAgent` lets an agent carry out one small run per protocol on a sample project, in a temporary folder that is removed
+// afterwards. The engine judges the answers by the rules of real runs.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openLocalEngine, type LocalOptions } from "./local-engine.ts";
@@ -62,7 +62,7 @@ export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise
   });
 }
 
-/** False if `signal` aborted first. A question to the user ends the run, because nobody is there to answer. */
+/** False if `signal` aborted first. A question to the user ends the try, because a report does not wait for answers. */
 async function finishRun(engine: Engine, id: string, signal: AbortSignal): Promise<boolean> {
   const isStuck = ({ status, planErrors, inbox }: Run) =>
     isRunOver(status) || status === "paused" || planErrors.length > 0 || Object.values(inbox).some(needsAnswer);

@@ -7,7 +7,7 @@ const RETRY_MS = 500;
 
 export interface ListenerOptions {
   database: Database;
-  /** What to do with the payload of a notification, by channel. */
+  /** Receives the payload of each notification, by channel. */
   channels: Readonly<Record<string, (payload: string) => void>>;
   /** Called after every connect: notifications that were sent before are lost. */
   connected: () => void;

@@ -1,5 +1,5 @@
-// Recognises a folder whose files have not changed, without a git process: an engine looks at most workspaces several
-// times, and at most of these times nothing has changed. Large folders have no stamp, and git compares them.
+// A `FolderStamp` shows without a git process that the files of a folder have not changed: the engine compares a workspace
+// several times, and mostly finds no change. Large folders have no stamp, and git compares them.
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type BigIntStats } from "node:fs";
 import { join } from "node:path";
