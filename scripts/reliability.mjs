@@ -12,6 +12,10 @@ const { values } = parseArgs({
   options: { long: { type: "boolean", default: false }, sessions: { type: "string", default: "2000" } },
 });
 
+// The gate repeats the same kills each time; this command tries others.
+const seed = (process.env["TUTTI_TEST_SEED"] ??= String(Date.now() % 1_000_000));
+console.log(`TUTTI_TEST_SEED=${seed}`);
+
 /** @type {[env: Record<string, string>, ...args: string[]][]} */
 const parts = [
   // 150 kills of engines and servers, 150 of each agent in every phase, and 200 interrupted commands.

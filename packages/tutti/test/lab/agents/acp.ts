@@ -9,7 +9,7 @@ import {
   type StopReason,
   type ToolCallUpdate,
 } from "@agentclientprotocol/sdk";
-import { existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { carryOut, runCommand, type Voice } from "./orders.ts";
@@ -20,10 +20,16 @@ let cwd = "";
 let cancel = new AbortController();
 let again = false;
 
-const memory = () => join(process.env["LAB_MEMORY"] ?? cwd, "memory.json");
+/** A line of JSON per text: agents that share the file, or are killed, never leave a part of a line for each other. */
+const memory = () => join(process.env["LAB_MEMORY"] ?? cwd, "memory.jsonl");
 const remembered = (): string[] =>
-  existsSync(memory()) ? (JSON.parse(readFileSync(memory(), "utf8")) as string[]) : [];
-const remember = (text: string) => writeFileSync(memory(), JSON.stringify([...remembered(), text]));
+  existsSync(memory())
+    ? readFileSync(memory(), "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as string)
+    : [];
+const remember = (text: string) => appendFileSync(memory(), `${JSON.stringify(text)}\n`);
 /** Bypasses the connection, as a program does that breaks the protocol. */
 const print = (text: string) => void writeSync(1, `${text}\n`);
 const raw = (message: object) => print(JSON.stringify({ jsonrpc: "2.0", ...message }));
