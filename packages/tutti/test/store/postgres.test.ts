@@ -92,6 +92,30 @@ describe("servers that share a database", () => {
   );
 
   it(
+    "delete the rows of servers that left long ago and requests without a sender when one of them starts",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const a = await open(url);
+      await query(
+        url,
+        `INSERT INTO tutti.servers SELECT id, 1, beat, 1 FROM (VALUES
+           ('left', -1000), ('crashed', 1000), ('busy', 1000),
+           ('recent', -(extract(epoch FROM now()) * 1000)::bigint)) AS v (id, beat)`,
+      );
+      await query(url, "INSERT INTO tutti.runs VALUES ('r', 0, 'busy')");
+      await query(
+        url,
+        `INSERT INTO tutti.requests (id, server, request, made_at) VALUES
+           (gen_random_uuid(), 'x', 'old', now() - interval '2 hours'), (gen_random_uuid(), 'x', 'new', now())`,
+      );
+      const b = await open(url);
+      const servers = await query<{ id: string }>(url, "SELECT id FROM tutti.servers");
+      expect(servers.map(({ id }) => id).toSorted()).toEqual([a.server, b.server, "busy", "recent"].toSorted());
+      expect(await query(url, "SELECT request FROM tutti.requests")).toEqual([{ request: "new" }]);
+    }),
+  );
+
+  it(
     "keep every append over lost connections, each of them once",
     withPostgres(async () => {
       const url = await newDatabase();

@@ -1,9 +1,10 @@
 // Migrates a database to the current format. Steps are only ever appended. A database of a newer version is rejected.
 import { log } from "./migrations/001-log.ts";
+import { requestAge } from "./migrations/002-request-age.ts";
 import type { Database } from "./database.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-const STEPS: readonly string[] = [log];
+const STEPS: readonly string[] = [log, requestAge];
 /** Any constant: servers that start together migrate one after the other. */
 const LOCK = 7_461_905;
 

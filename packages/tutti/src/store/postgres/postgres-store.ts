@@ -14,7 +14,7 @@ import { DatabaseListener } from "./database-listener.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { Replica, type Removal } from "./replica.ts";
 import { ANSWER_CHANNEL, REQUEST_CHANNEL, RequestBox } from "./request-box.ts";
-import { BEAT_MS, GONE, ServerWatch, type ServerBeat } from "./server-watch.ts";
+import { BEAT_MS, hasLeft, ServerWatch, type ServerBeat } from "./server-watch.ts";
 import type { SqlClient, SqlResult } from "./sql-client.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { toEvent, type EventRow } from "../sqlite.ts";
@@ -92,6 +92,12 @@ interface SentBatch {
 }
 
 const CHANNEL = "tutti_log";
+/** The time of the database in milliseconds. */
+const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/** A server that was frozen for longer has to be restarted. */
+const KEEP_SERVERS_MS = 7 * 86_400_000;
+/** Longer than a sender waits. */
+const KEEP_REQUESTS_MS = 3_600_000;
 const PAGE = 500;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
@@ -405,8 +411,7 @@ export class PostgresStore implements Store, SharedLog {
   async #observe(): Promise<void> {
     const { rows } = await this.database.pool.query<{ previous: number | null; beats: ServerBeat[]; known: string }>(
       `WITH own AS (SELECT id, beat FROM tutti.servers WHERE id = $1 AND epoch = $2),
-            beaten AS (UPDATE tutti.servers s SET beat = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-                       FROM own WHERE s.id = own.id)
+            beaten AS (UPDATE tutti.servers s SET beat = ${NOW} FROM own WHERE s.id = own.id)
        SELECT (SELECT beat FROM own) AS previous,
               (SELECT coalesce(json_agg(json_build_object('id', id, 'beat', beat)), '[]')
                FROM tutti.servers WHERE id <> $1) AS beats,
@@ -416,7 +421,7 @@ export class PostgresStore implements Store, SharedLog {
     const { previous, beats, known } = rows[0]!;
     this.#noticed(known);
     this.requests.look();
-    if (previous === GONE) await this.#readOwned();
+    if (previous !== null && hasLeft(previous)) await this.#readOwned();
     // A reconnect beats at once; as an observation of the others it would come too early.
     const now = performance.now();
     if (now - this.#observedAt < BEAT_MS) return;
@@ -435,10 +440,9 @@ export class PostgresStore implements Store, SharedLog {
       let end = 0;
       const gained = await this.database.transaction("take over runs", async (client) => {
         end = await lockLog(client);
-        const marked = await client.query("UPDATE tutti.servers SET beat = $3 WHERE id = $1 AND beat = $2", [
+        const marked = await client.query(`UPDATE tutti.servers SET beat = -${NOW} WHERE id = $1 AND beat = $2`, [
           id,
           beat,
-          GONE,
         ]);
         // The server is alive after all.
         if (marked.rowCount === 0) return [];
@@ -495,7 +499,7 @@ export class PostgresStore implements Store, SharedLog {
     this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
     await this.#listener?.close();
     await this.database.pool
-      .query("UPDATE tutti.servers SET beat = $3 WHERE id = $1 AND epoch = $2", [this.server, this.epoch, GONE])
+      .query(`UPDATE tutti.servers SET beat = -${NOW} WHERE id = $1 AND epoch = $2`, [this.server, this.epoch])
       .catch(() => {});
     await this.database.close();
     this.#replica.close();
@@ -507,12 +511,23 @@ async function beginEpoch(database: Database, server: string): Promise<number> {
     const { rows } = await client.query<{ epoch: number }>("UPDATE tutti.log SET epoch = epoch + 1 RETURNING epoch");
     const { epoch } = rows[0]!;
     await client.query(
-      `INSERT INTO tutti.servers (id, epoch, beat, batch) VALUES ($1, $2, 0, 0)
-       ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, beat = 0, batch = 0`,
+      `INSERT INTO tutti.servers (id, epoch, beat, batch) VALUES ($1, $2, ${NOW}, 0)
+       ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, beat = excluded.beat, batch = 0`,
       [server, epoch],
     );
+    await purge(client);
     return epoch;
   });
+}
+
+/** Deletes servers that are gone and have no runs, and requests whose sender did not wait for the answer. */
+async function purge(client: SqlClient): Promise<void> {
+  await client.query(
+    `DELETE FROM tutti.servers s WHERE abs(beat) < ${NOW} - $1
+        AND NOT EXISTS (SELECT 1 FROM tutti.runs WHERE server = s.id)`,
+    [KEEP_SERVERS_MS],
+  );
+  await client.query("DELETE FROM tutti.requests WHERE made_at < now() - $1 * interval '1 ms'", [KEEP_REQUESTS_MS]);
 }
 
 /** Locks the log until the transaction ends, and returns its last `seq`. `begin` starts the transaction in the same request. */

@@ -3,8 +3,8 @@
 // Only successful observations count, so that servers which were all cut off from the database find each other alive when it
 // is back.
 
-/** The `beat` of a server that left, or whose runs were taken over. */
-export const GONE = -1;
+/** The `beat` of a server that left, or whose runs were taken over, is negative. Its absolute value is the time of that. */
+export const hasLeft = (beat: number): boolean => beat < 0;
 export const BEAT_MS = 1500;
 /** Observations of the same `beat` after which a server is gone. */
 const MISSED_BEATS = 5;
@@ -23,7 +23,7 @@ export class ServerWatch {
       const last = this.#seen.get(id);
       const times = last?.beat === beat ? last.times + 1 : 0;
       this.#seen.set(id, { beat, times });
-      return beat === GONE || times >= MISSED_BEATS;
+      return hasLeft(beat) || times >= MISSED_BEATS;
     });
   }
 }
