@@ -43,6 +43,7 @@ import type { PersonAnswer } from "../schema/inbox.ts";
 import type { FollowedRun, Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
+import type { HostLabels } from "../schema/task.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
@@ -340,6 +341,13 @@ export class Engine {
   countTools(id: string, toolStats: ToolStats): Promise<Run> {
     const event = { type: "orchestrator:toolsCounted" as const, data: { id, toolStats } };
     return this.#runs.live(id).writer.submit({ type: "record", event });
+  }
+
+  /** Reports that no host offers the labels of a session. Returns false for a run that another server carries on. */
+  async reportUnplaced(id: string, sessionId: string, labels: HostLabels): Promise<boolean> {
+    if (this.get(id) === null || this.isForeign(id)) return false;
+    await this.#runs.live(id).writer.submit({ type: "unplaced", sessionId, labels });
+    return true;
   }
 
   /** Archives the sessions of a run's workers. A living session stays and is returned in `errors`. */

@@ -7,12 +7,13 @@
 import { randomUUID } from "node:crypto";
 import { HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, REQUESTS } from "./host-tables.ts";
 import { JobQueue } from "./job-queue.ts";
-import { drainHost, removeHost } from "./manage-hosts.ts";
+import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
 import { retryQuery } from "./retry-query.ts";
 import type { HostRow } from "../schema/api/host-routes.ts";
 import { TuttiError, type ErrorCode } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
+import type { HostLabels } from "../schema/task.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
@@ -49,6 +50,17 @@ interface KnownAttempt {
   requests: Set<string>;
 }
 
+/** An attempt that waits because no ready host offers its labels. */
+export interface UnplacedAttempt {
+  run: string;
+  session: string;
+  labels: HostLabels;
+}
+
+/** How long a host with the labels of an attempt may be missing before the user learns it. */
+const UNPLACED_MS = 60_000;
+const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'";
+
 /** Notifications can be missed. */
 const POLL_MS = 1000;
 /** Any constant: servers that start together create the tables one after the other. */
@@ -63,6 +75,8 @@ export class Fleet {
   readonly #leaving = new AbortController();
   readonly #background: Promise<unknown>[] = [];
   #hasReadyHost = false;
+  readonly #reported = new Set<string>();
+  #onUnplaced: (attempt: UnplacedAttempt) => Promise<boolean> = () => Promise.resolve(false);
 
   private constructor(options: FleetOptions, jobs: JobQueue) {
     this.#options = options;
@@ -112,6 +126,7 @@ export class Fleet {
       while (!signal.aborted) {
         await world.sleep(Math.min(POLL_MS, leaseMs / 4), signal, true);
         if (!signal.aborted) await this.#watchHosts().catch(() => {});
+        if (!signal.aborted) await this.#reportUnplaced().catch(() => {});
       }
     };
     this.#background.push(watch());
@@ -158,10 +173,27 @@ export class Fleet {
     }
   }
 
+  /** `report` returns whether this server carries on the run. An attempt is reported once. */
+  onUnplaced(report: (attempt: UnplacedAttempt) => Promise<boolean>): void {
+    this.#onUnplaced = report;
+  }
+
+  async #reportUnplaced(): Promise<void> {
+    const { rows } = await this.#options.database.pool.query<UnplacedAttempt>(
+      `SELECT a.run, a.session, q.labels FROM tutti_hosts.attempt a JOIN tutti_hosts.queue q ON q.name = a.queue
+        WHERE a.state = 'waiting' AND q.labels <> '{}' AND a.created_at < now() - $2 * interval '1 ms'
+          AND NOT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE host.labels @> q.labels AND ${IS_READY})`,
+      [this.#options.leaseMs, UNPLACED_MS],
+    );
+    for (const attempt of rows) {
+      if (!this.#reported.has(attempt.session) && (await this.#onUnplaced(attempt)))
+        this.#reported.add(attempt.session);
+    }
+  }
+
   async #findReady(client: SqlClient): Promise<boolean> {
     const { rows } = await client.query<{ ready: number }>(
-      `SELECT count(*)::int AS ready FROM tutti_hosts.host
-        WHERE NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'`,
+      `SELECT count(*)::int AS ready FROM tutti_hosts.host WHERE ${IS_READY}`,
       [this.#options.leaseMs],
     );
     return (this.#hasReadyHost = rows[0]!.ready > 0);
@@ -380,7 +412,11 @@ export class Fleet {
   }
 
   drain(id: string): Promise<void> {
-    return drainHost(this.#options.database, id);
+    return setDrained(this.#options.database, id, true);
+  }
+
+  undrain(id: string): Promise<void> {
+    return setDrained(this.#options.database, id, false);
   }
 
   remove(id: string): Promise<void> {

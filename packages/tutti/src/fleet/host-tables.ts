@@ -67,6 +67,7 @@ CREATE TABLE tutti_hosts.attempt (
 );
 CREATE INDEX ON tutti_hosts.attempt (run);
 CREATE INDEX ON tutti_hosts.attempt (host) WHERE state = 'held';
+CREATE INDEX ON tutti_hosts.attempt (queue) WHERE state = 'waiting';
 
 CREATE TABLE tutti_hosts.request (
   n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

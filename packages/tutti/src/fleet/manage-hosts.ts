@@ -46,10 +46,11 @@ export async function addHost(database: Database, ownerUrl: string, name: string
   return { id, name, url: url.href };
 }
 
-export async function drainHost({ pool }: Database, idOrName: string): Promise<void> {
+/** A drained host gets no more work, also after a restart, until it is undrained. */
+export async function setDrained({ pool }: Database, idOrName: string, drained: boolean): Promise<void> {
   const { rowCount } = await pool.query(
-    "UPDATE tutti_hosts.host SET drained = true WHERE (id = $1 OR name = $1) AND NOT removed",
-    [idOrName],
+    "UPDATE tutti_hosts.host SET drained = $2 WHERE (id = $1 OR name = $1) AND NOT removed",
+    [idOrName, drained],
   );
   if (rowCount === 0) throw notFound(idOrName);
 }

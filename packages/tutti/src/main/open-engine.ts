@@ -119,6 +119,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => freeMemory(fleet) }),
     });
+    fleet?.onUnplaced(({ run, session, labels }) => engine.reportUnplaced(run, session, labels));
     const close = async (options: CloseOptions = {}) => {
       fleet?.leave();
       await engine.close(options);

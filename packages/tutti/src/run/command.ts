@@ -8,7 +8,7 @@ import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { CheckedCommand, Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
 import type { SubagentEnd } from "../schema/status.ts";
-import type { Task } from "../schema/task.ts";
+import type { HostLabels, Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
 import type { MailPaths } from "./team/mailbox-message.ts";
@@ -83,6 +83,8 @@ export type Report =
   /** An earlier attempt with the same work key has a result. `work` is that result as a commit of this attempt. */
   | { type: "known"; sessionId: string; key: string; result: KnownResult; work: { commit: string; files: string[] } }
   | { type: "unpreparable"; sessionId: string; code: string; error: string }
+  /** No worker host offers the labels that the session needs. A repeated report has no effect. */
+  | { type: "unplaced"; sessionId: string; labels: HostLabels }
   | { type: "turnOver"; sessionId: string; turn: number; over: TurnOver }
   | { type: "lost"; sessionId: string; reason: string; counted: boolean }
   | { type: "expired"; sessionId: string }

@@ -295,6 +295,8 @@ export function describeItem(item: InboxItem): EventDescription {
       return ofSession("you", taskId, "waits for your verdict", question);
     case "gate":
       return ofSession("you", taskId, "waits for the gate", question);
+    case "host":
+      return ofSession("you", taskId, "waits for a host", question);
   }
 }
 

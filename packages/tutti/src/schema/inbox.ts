@@ -15,6 +15,7 @@ export const INBOX_KINDS = [
   "blocker",
   "gate",
   "validation",
+  "host",
 ] as const;
 
 export const InboxItem = z.object({
@@ -24,7 +25,8 @@ export const InboxItem = z.object({
    * phase. `decision`: merging needs a decision. `budget`: a budget is reached. `limit`: a provider refuses requests
    * because of a usage limit, a login or a payment. `failure`: a task, or without `taskId` a phase of the main session,
    * did not complete. `blocker`: a role of a team cannot go on without an answer. `gate`: a deployment was refused.
-   * `validation`: the main session of a team gave no verdict on the work of a task.
+   * `validation`: the main session of a team gave no verdict on the work of a task. `host`: no worker host offers the labels
+   * of a task.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),

@@ -9,6 +9,7 @@ import { TuttiError } from "../schema/error.ts";
 export interface Hosts {
   list(): Promise<HostRow[]>;
   drain(id: string): Promise<void>;
+  undrain(id: string): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
@@ -21,6 +22,10 @@ export function hostHandlers(hosts: Hosts | undefined): Handlers<keyof typeof HO
     "GET /api/hosts": async ({ query }) => pageOf((await hosts?.list()) ?? [], query(), ({ id }) => id),
     "POST /api/hosts/:id/drain": async ({ params }) => {
       await mustHaveHosts(params.id).drain(params.id);
+      return DONE;
+    },
+    "DELETE /api/hosts/:id/drain": async ({ params }) => {
+      await mustHaveHosts(params.id).undrain(params.id);
       return DONE;
     },
     "DELETE /api/hosts/:id": async ({ params }) => {

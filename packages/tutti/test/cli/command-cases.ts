@@ -284,6 +284,10 @@ export const COMMANDS: Record<string, CommandCase> = {
     good: (scene) => scene.at("hosts", "drain", "host_1"),
     bad: (scene) => scene.at("hosts", "drain", "nobody"),
   },
+  "hosts undrain": {
+    good: (scene) => scene.at("hosts", "undrain", "host_1"),
+    bad: (scene) => scene.at("hosts", "undrain", "nobody"),
+  },
   "hosts remove": {
     good: (scene) => scene.at("hosts", "remove", "host_1"),
     bad: (scene) => scene.at("hosts", "remove", "nobody"),

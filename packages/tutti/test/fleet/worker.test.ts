@@ -75,6 +75,32 @@ describe("a worker host", () => {
   );
 
   it(
+    "gets no work while it is drained: a task with its labels waits, and the inbox says so after a minute",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const local = await lab.begin();
+      const { engine, hosts } = local;
+      await lab.worker("one", ["--label", "gpu=yes"]);
+      const [host] = await hosts!.list();
+      await hosts!.drain(host!.id);
+      await expect.poll(async () => (await hosts!.list())[0]!.state, { timeout: 60_000 }).toBe("draining");
+      const labels = { gpu: "yes" };
+      const id = await startRun(local, lab.scenario([...mainSession([{ id: "a", labels }]), goodWorker]));
+      await engine.until(id, (run) => run.workers["a"]?.status === "spawning");
+      await query(
+        lab.url,
+        "UPDATE tutti_hosts.attempt SET created_at = created_at - interval '1 minute' WHERE task = 'a'",
+      );
+      const waiting = await engine.until(id, ({ inbox }) => Object.keys(inbox).length > 0);
+      expect(Object.values(waiting.inbox)).toMatchObject([{ kind: "host", taskId: "a", evidence: { labels } }]);
+      await expect(hosts!.undrain("nobody")).rejects.toMatchObject({ code: "host_not_found" });
+      await hosts!.undrain(host!.id);
+      const run = await engine.until(id, ({ released }) => released);
+      expect([run.inbox, run.workers["a"]!.status]).toEqual([{}, "completed"]);
+    }),
+  );
+
+  it(
     "has a login that may do nothing else, sends bundles where it may not push, and survives restarts of all processes",
     withPostgres(async () => {
       lab = new FleetLab();

@@ -58,6 +58,33 @@ describe("An inbox item", () => {
     expect(code(answer({ option: 0 }))).toBe("item_not_found");
   });
 
+  it("of kind `host` says that no host offers the labels of a task, once, until one takes it or the user cancels it", () => {
+    const labels = { gpu: "yes", os: "mac" };
+    const story = new Story(makeTemplate()).execute([{ id: "a", labels }]);
+    story.do({ type: "spawn", taskId: "a" });
+    const { sessionId } = story.run.workers["a"]!;
+    const wait = () => story.do({ type: "unplaced", sessionId, labels });
+    const open = () => Object.values(story.run.inbox);
+    wait();
+    wait();
+    const question = expect.stringContaining("--label gpu=yes --label os=mac");
+    expect(open()).toMatchObject([{ kind: "host", taskId: "a", sessionId, question, evidence: { labels } }]);
+    story.do({ type: "answer", itemId: open()[0]!.id, answer: { option: 0 } });
+    expect([open(), story.run.workers["a"]!.status]).toEqual([[], "spawning"]);
+    wait();
+    story.do({ type: "ready", sessionId, start: "c0" });
+    expect([open(), story.run.workers["a"]!.status]).toEqual([[], "running"]);
+    wait();
+    expect(open()).toEqual([]);
+
+    const other = new Story(makeTemplate()).execute([{ id: "a", labels }]);
+    other.do({ type: "spawn", taskId: "a" });
+    other.do({ type: "unplaced", sessionId: other.run.workers["a"]!.sessionId, labels });
+    other.do({ type: "answer", itemId: Object.keys(other.run.inbox)[0]!, answer: { text: "cancel the task" } });
+    expect(other.run.workers["a"]!.status).toBe("cancelled");
+    expect(Object.values(other.run.inbox).some(({ kind }) => kind === "host")).toBe(false);
+  });
+
   it("blocks only the session that asked", () => {
     const story = asking();
     expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["b"]);

@@ -198,6 +198,10 @@ export const CASES: Record<RouteKey, Cases> = {
     success: () => ({ params: { id: "host_1" } }),
     wrong: () => ({ params: { id: "nobody" } }),
   },
+  "DELETE /api/hosts/:id/drain": {
+    success: () => ({ params: { id: "host_1" } }),
+    wrong: () => ({ params: { id: "nobody" } }),
+  },
   "DELETE /api/hosts/:id": {
     success: () => ({ params: { id: "host_1" } }),
     wrong: () => ({ params: { id: "nobody" } }),

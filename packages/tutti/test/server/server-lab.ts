@@ -68,7 +68,12 @@ const findHost = async (id: string): Promise<void> => {
   if (id !== HOST.id) throw new TuttiError("host_not_found", `The host "${id}" does not exist.`);
 };
 /** Hosts that stay. The tests of `fleet` have hosts in a database. */
-const HOSTS: Hosts = { list: async () => [HOST, { ...HOST, id: "another" }], drain: findHost, remove: findHost };
+const HOSTS: Hosts = {
+  list: async () => [HOST, { ...HOST, id: "another" }],
+  drain: findHost,
+  undrain: findHost,
+  remove: findHost,
+};
 
 interface StartOptions {
   /** Runs `script:` agents as processes under keepers instead of in this process. */

@@ -250,6 +250,7 @@ export class Person {
       data: [{ data: BY_HAND }, { option: 0 }],
       blocker: [{ text: "go on" }],
       gate: [{ option: 1 }],
+      host: [{ option: 0 }],
       validation: [{ approve: true }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
       budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],

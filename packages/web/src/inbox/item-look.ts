@@ -31,6 +31,7 @@ const KINDS: Record<InboxItem["kind"], KindLook> = {
   blocker: { label: "Blocker", icon: "question", cost: 2 },
   gate: { label: "Gate", icon: "lock", cost: 2 },
   validation: { label: "Verdict", icon: "question", cost: 2 },
+  host: { label: "Missing host", icon: "clock", cost: 2 },
 };
 /** An item of a newer server. */
 const OTHER: KindLook = { label: "Question", icon: "question", cost: 2 };
@@ -58,6 +59,8 @@ export function titleOf({ kind, taskId }: AnyItem): string {
       return "A deployment was refused";
     case "validation":
       return `${taskId ?? "A task"} waits for your verdict`;
+    case "host":
+      return `${taskId ?? "A task"} waits for a host`;
     case "blocker":
       return `${taskId ?? "A role"} cannot go on`;
     case "decision":

@@ -50,6 +50,15 @@ export function addFleetCommands(program: Command, action: CommandAction): void 
   );
   examples(
     command
+      .command("undrain")
+      .argument("<id>", "Id or name of the host")
+      .description("Give a drained host work again")
+      .option("--database-url <url>", `${DATABASE} (default: ask the server)`)
+      .action(action(hosts, "undrain")),
+    "tutti hosts undrain gpu-1",
+  );
+  examples(
+    command
       .command("remove")
       .argument("<id>", "Id or name of the host")
       .description("Remove a host and its login; its work is retried elsewhere")

@@ -13,6 +13,7 @@ interface HostFlags {
 interface HostSource {
   list(): Promise<HostRow[]>;
   drain(id: string): Promise<unknown>;
+  undrain(id: string): Promise<unknown>;
   remove(id: string): Promise<unknown>;
 }
 
@@ -36,6 +37,7 @@ async function withSource<T>(
   return work({
     list: () => call("GET /api/hosts"),
     drain: (id) => call("POST /api/hosts/:id/drain", { params: { id } }),
+    undrain: (id) => call("DELETE /api/hosts/:id/drain", { params: { id } }),
     remove: (id) => call("DELETE /api/hosts/:id", { params: { id } }),
   });
 }
@@ -73,6 +75,13 @@ export async function drain(output: Output, id: string, flags: HostFlags): Promi
   await withSource(output, flags, (source) => source.drain(id));
   output.value({ success: true });
   output.result(`${id} takes no more work`);
+  return 0;
+}
+
+export async function undrain(output: Output, id: string, flags: HostFlags): Promise<number> {
+  await withSource(output, flags, (source) => source.undrain(id));
+  output.value({ success: true });
+  output.result(`${id} takes work again`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // The worker hosts of a database, for commands without a server.
 import { createHostTables, listHosts } from "../../fleet/fleet.ts";
-import { addHost, drainHost, removeHost, type AddedHost } from "../../fleet/manage-hosts.ts";
+import { addHost, removeHost, setDrained, type AddedHost } from "../../fleet/manage-hosts.ts";
 import type { HostRow } from "../../schema/api/host-routes.ts";
 import { openDatabase } from "../../store/postgres/database.ts";
 
@@ -8,6 +8,7 @@ export interface OpenHosts {
   list(): Promise<HostRow[]>;
   add(name: string): Promise<AddedHost>;
   drain(id: string): Promise<void>;
+  undrain(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +22,8 @@ export async function openHosts(url: string): Promise<OpenHosts> {
   return {
     list: () => listHosts(database),
     add: (name) => addHost(database, url, name),
-    drain: (id) => drainHost(database, id),
+    drain: (id) => setDrained(database, id, true),
+    undrain: (id) => setDrained(database, id, false),
     remove: (id) => removeHost(database, id),
     close: () => database.close(),
   };

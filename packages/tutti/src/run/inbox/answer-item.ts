@@ -1,8 +1,9 @@
 // `answerItem` accepts the user's answer to an inbox item, once. The item's `kind` determines the accepted form.
 import { extended } from "../rules/budget.ts";
 import { confirm, refused, requestChanges } from "../plan/confirm.ts";
+import { HOST_OPTIONS } from "./ask-for-host.ts";
 import { answered, withdraw } from "./inbox.ts";
-import { cancel, resumed, stillAsks } from "../lifecycle.ts";
+import { cancel, cancelWorker, resumed, stillAsks } from "../lifecycle.ts";
 import { noSuchItem } from "../lookup.ts";
 import { noAmong, yesAmong } from "../rules/permission.ts";
 import { LIMIT_OPTIONS } from "../provider/provider.ts";
@@ -38,6 +39,10 @@ export function answerItem(
       return answerValidation(run, item, answer, at);
     case "gate":
       return answerGate(run, item, answer, at);
+    case "host":
+      return isApproved(item, answer, HOST_OPTIONS[0]!)
+        ? [answered(run, item, HOST_OPTIONS[0]!)]
+        : cancelWorker(run, item.sessionId!);
     case "permission":
       return [answered(run, item, permissionOf(item, answer))];
     case "limit":

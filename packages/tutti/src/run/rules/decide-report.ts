@@ -1,5 +1,6 @@
 import { hookKey } from "../apply.ts";
 import { asking } from "../fold/asking.ts";
+import { askForHost } from "../inbox/ask-for-host.ts";
 import { NO_ANSWER } from "../inbox/ask-user.ts";
 import type { Report } from "../command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
@@ -188,6 +189,7 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
     }
     case "idle":
     case "known":
+    case "unplaced":
       return [];
     case "checking":
       return [{ type: "verification:checking", data: { id: run.id, commit: report.commit } }];
@@ -216,6 +218,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     case "ready":
       if (worker.status !== "spawning") return [];
       return [
+        ...withdrawn,
         {
           type: "worker:spawned",
           data: { ...about, task: worker.task, start: report.start, ...(report.key ? { key: report.key } : {}) },
@@ -225,6 +228,8 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       ];
     case "known":
       return takeOver(run, worker, report);
+    case "unplaced":
+      return worker.status === "spawning" && withdrawn.length === 0 ? [askForHost(run, worker, report.labels, at)] : [];
     case "checking":
     case "checked":
       return [];

@@ -31,6 +31,12 @@ export const HOST_ROUTES = {
     errors: ["host_not_found"],
     role: "admin",
   },
+  "DELETE /api/hosts/:id/drain": {
+    summary: "Undoes a drain: the host gets work again. `id` is its id or its name.",
+    response: Done,
+    errors: ["host_not_found"],
+    role: "admin",
+  },
   "DELETE /api/hosts/:id": {
     summary: "Removes a host and its login. Its work is retried elsewhere. `id` is its id or its name.",
     response: Done,

@@ -1,0 +1,15 @@
+// A task whose labels no worker host offers waits, and the user learns it from an inbox item of kind `host`.
+import { addItem } from "./inbox.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { HostLabels } from "../../schema/task.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+export const HOST_OPTIONS = ["Keep waiting", "Cancel the task"];
+
+export function askForHost(run: Run, { taskId, sessionId, task }: Worker, labels: HostLabels, at: number): RunEvent {
+  const needed = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const start = `tutti worker --database-url URL ${needed.map((label) => `--label ${label}`).join(" ")}`;
+  const question = `Task ${taskId} (${task.title}) waits for a host with ${needed.join(" and ")}, and none offers that. Start one with "${start}", or cancel the task.`;
+  return addItem(run, { kind: "host", taskId, sessionId, question, options: HOST_OPTIONS, evidence: { labels } }, at);
+}
