@@ -23,7 +23,7 @@ const light = [
   "session/{claude,codex}-*",
   "session/acp-recordings",
 ].map((name) => `packages/tutti/test/${name}.test.ts`);
-light.push("packages/local-agent/test/{corpus,javascript}.test.ts");
+light.push("packages/local-agent/test/{compare-names,corpus,javascript}.test.ts");
 
 const HANG_MS = 600_000;
 

@@ -17,6 +17,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   integrate: async (_, __, ___, { commit }) => ({ ok: true, commit: `merged-${commit}`, settled: [], moved: null }),
   changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
   changedFiles: async () => [],
+  readText: async () => null,
   diff: async () => null,
   mergeResult: async (_, __, head) => ({ branch: "main", from: head, to: head }),
   findResult: async (_, __, head) => head,

@@ -8,6 +8,7 @@
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
 import { openMailbox } from "./mailboxes/run-mailbox.ts";
+import type { NameFinder } from "./merging/report-used-names.ts";
 import type { CheckRunner } from "./sessions/run-checks.ts";
 import { orderCommand } from "./order-command.ts";
 import { RunRegistry, type CloseOptions, type Live } from "./runs/run-registry.ts";
@@ -60,6 +61,8 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   runCommand?: CommandRunner;
   /** Runs the verification commands of templates; without it, they fail. */
   checks?: CheckRunner;
+  /** Compares the names in the work of tasks; without it, no names are found. */
+  names?: NameFinder;
   /** Keeps secrets out of the log; without it, they are stored. */
   vault?: Vault;
   /** Holds the mailboxes of runs; without it, they are in the project. */

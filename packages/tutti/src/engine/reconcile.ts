@@ -44,6 +44,7 @@ export interface ReconcilerOptions {
   known: SessionRunnerOptions["known"];
   openSecrets: SessionRunnerOptions["openSecrets"];
   checks: SessionRunnerOptions["checks"];
+  names: SessionRunnerOptions["names"];
   /** Opens the mailbox of the run; null if no role of it works on one. */
   openMailbox: (run: Run) => RunMailbox | null;
   /** Called when the agent of a session starts or ends a sub-agent of its own. */

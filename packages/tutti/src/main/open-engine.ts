@@ -23,6 +23,7 @@ import { withRemoteWorkspaces } from "../fleet/remote-workspaces.ts";
 import { SubSessionOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import { ClaudeSessions } from "../session/claude-sessions/claude-sessions.ts";
+import { NAME_FINDER } from "../session/name-finder.ts";
 import { withNamedHosts, type NamedAgent } from "../session/named-hosts.ts";
 import { createPolledHost, type PolledHost, type PolledHostOptions } from "../session/polled/polled-host.ts";
 import { withTimeout } from "../session/polled/session-controller.ts";
@@ -115,6 +116,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       sandboxMode: () => sandboxMode(dataDir, setup),
       requiresSandbox: setup.sandbox === "required",
       runCommand: runHook,
+      names: NAME_FINDER,
       subSessions: { ...subSessions, reach },
       // Sessions of a controller do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => freeMemory(fleet) }),

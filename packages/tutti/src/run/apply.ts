@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 17;
+export const FOLD_VERSION = 18;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -280,6 +280,10 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const { id: _, ...conflict } = event.data;
       const others = (run.emerging ?? []).filter(({ tasks }) => !tasks.every((id) => conflict.tasks.includes(id)));
       return { ...run, emerging: [...others, conflict] };
+    }
+    case "conflict:names": {
+      const { head, names } = event.data;
+      return { ...run, usedNames: { head, names } };
     }
     case "merge:checked": {
       const { tasks, commands } = event.data;

@@ -2,6 +2,7 @@
 import { overlaps } from "./overlaps.ts";
 import { countedSubSessions, isNatural, statedEnd } from "./rules/natural.ts";
 import { repositoryWarnings } from "./repository-warnings.ts";
+import { nameWarnings, unprovenConflicts } from "./used-names.ts";
 import { workWarnings } from "./work-warnings.ts";
 import { overrideWarnings } from "./team/override-warnings.ts";
 import { contradictions, mergeWarnings } from "./rules/checks.ts";
@@ -158,6 +159,8 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
       ...workWarnings(run),
       ...mergeWarnings(run),
       ...changesInOtherScopes(run),
+      ...nameWarnings(run),
+      ...unprovenConflicts(run),
       ...repositoryWarnings(run),
       ...overrideWarnings(run),
     ],

@@ -6,7 +6,15 @@ import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { CheckedCommand, Conflict, FollowedRun, MovedRef, UnprovenFiles, Usage } from "../schema/outcome.ts";
+import type {
+  CheckedCommand,
+  Conflict,
+  FollowedRun,
+  MovedRef,
+  UnprovenFiles,
+  Usage,
+  UsedName,
+} from "../schema/outcome.ts";
 import type { SubagentEnd } from "../schema/status.ts";
 import type { HostLabels, Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
@@ -117,6 +125,8 @@ export type Report =
   | { type: "mergeRejected"; taskId: string; commit: string; head: string; start: string; commands: CheckedCommand[] }
   /** The saved work of two tasks conflicts in `files`, or no longer does. */
   | { type: "emerging"; tasks: [string, string]; files: string[] }
+  /** Names that one task changed and another one uses, in the work of `head`. */
+  | { type: "namesUsed"; head: string; names: UsedName[] }
   | { type: "refMoved"; moved: MovedRef }
   /** The verification commands start, or have run, in the merged tree of `commit`. */
   | { type: "checking"; sessionId: string; commit: string }

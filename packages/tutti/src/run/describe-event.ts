@@ -2,6 +2,7 @@
 // here; each decides only which events it shows and how it formats, masks and truncates the text.
 import { describeFailed } from "./rules/checks.ts";
 import { census } from "./census.ts";
+import { describeUse } from "./used-names.ts";
 import { describeProblems } from "./describe-problems.ts";
 import { describeChange, describeMovedRef } from "./repository-warnings.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
@@ -125,6 +126,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       if (data.files.length === 0) return ofRun("good", `the work of ${one} and ${other} no longer conflicts`);
       return ofRun("warning", `the work of ${one} and ${other} conflicts so far`, data.files.join(", "));
     }
+    case "conflict:names":
+      return ofRun("warning", "tasks use names that other tasks changed", data.names.map(describeUse).join("; "));
     case "merge:checked": {
       const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);
       const subject = data.tasks.length === 0 ? "the run's branch" : data.tasks.join(", ");

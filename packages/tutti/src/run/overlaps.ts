@@ -33,5 +33,6 @@ export function overlaps(run: Run): Conflict[] {
   return [...found.values()];
 }
 
-const isApart = (run: Run, one: string, other: string): boolean =>
+/** Whether neither task builds on the other one. */
+export const isApart = (run: Run, one: string, other: string): boolean =>
   one !== other && !dependenciesOf(run, one).has(other) && !dependenciesOf(run, other).has(one);

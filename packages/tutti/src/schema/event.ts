@@ -7,7 +7,7 @@ import { Budget, BUDGET_KINDS } from "./budget.ts";
 import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
-import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, UsedName, Verdict } from "./outcome.ts";
 import { SandboxState } from "./agent/sandbox.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { HostLabels, Task } from "./task.ts";
@@ -457,6 +457,8 @@ export const EVENTS = {
    * earlier.
    */
   "conflict:emerging": z.object({ id: z.string(), tasks: z.array(z.string()), files: z.array(z.string()) }),
+  /** The work of the tasks in `head` has `names` that one task changed and another one uses. Found before the aggregation. */
+  "conflict:names": z.object({ id: z.string(), head: z.string(), names: z.array(UsedName) }),
   /** The work of a task is merged, except for its side of a conflict that is still open. */
   "workspace:conflict": z.object({
     id: z.string(),

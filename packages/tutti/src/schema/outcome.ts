@@ -10,6 +10,19 @@ export const Conflict = z.object({
 });
 export type Conflict = z.infer<typeof Conflict>;
 
+/** A name that `task` removed or declared anew in `file`, and that `usedBy`, which did not know of it, uses in `usedIn`. */
+export const UsedName = z.object({
+  /** A member of a type has the form `Type.member`. */
+  name: z.string(),
+  change: z.enum(["removed", "changed"]),
+  task: z.string(),
+  file: z.string(),
+  usedBy: z.string(),
+  usedIn: z.string(),
+  line: z.number(),
+});
+export type UsedName = z.infer<typeof UsedName>;
+
 /** A ref of a run that something other than Tutti moved, or deleted if `found` is null. */
 export const MovedRef = z.object({
   ref: z.string(),

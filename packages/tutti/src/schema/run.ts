@@ -3,7 +3,7 @@ import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
 import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
-import type { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, Verdict } from "./outcome.ts";
+import type { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, UsedName, Verdict } from "./outcome.ts";
 import type { SandboxState } from "./agent/sandbox.ts";
 import type { Phase, RunStatus, SubagentEnd } from "./status.ts";
 import type { Task } from "./task.ts";
@@ -105,6 +105,8 @@ export interface Run {
   subagents?: Record<string, Subagent>;
   /** Conflicts between tasks at work, the earlier task first. Empty `files`: the conflict is gone. */
   emerging?: { tasks: string[]; files: string[] }[];
+  /** Names that one task changed and another one uses, in the work of `head`. */
+  usedNames?: { head: string; names: UsedName[] };
   /** Changes of the user's repository during a session. */
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;

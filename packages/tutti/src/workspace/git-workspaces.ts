@@ -25,6 +25,7 @@ import {
   findHead,
   inspect,
   locate,
+  readText,
   treeOf,
   type Repository,
 } from "./repository.ts";
@@ -104,6 +105,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return enqueue(repository.commonDir, () => combine(repository, run, base, commits, message, favour));
       }),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
+    readText: (cwd, commit, path) => guarded(async () => readText(await open(cwd), commit, path)),
     diff: (cwd, from, to, { resultOf, ...options } = {}) =>
       guarded(async () => {
         const repository = await open(cwd);

@@ -5,7 +5,7 @@ import { TuttiError } from "../schema/error.ts";
 import { isTooOld, readGitVersion } from "./git-version.ts";
 import { git, items, OLDEST_GIT, text, type GitOptions, type GitOutput } from "./git.ts";
 import type { DialogueOptions } from "./dialogue/git-dialogue.ts";
-import { findCommitObject, findObject, type CommitObject } from "./dialogue/objects.ts";
+import { findBlob, findCommitObject, findObject, type CommitObject } from "./dialogue/objects.ts";
 import { compareTrees } from "./dialogue/tree-changes.ts";
 import type { RepositoryFacts } from "./workspace.ts";
 
@@ -208,6 +208,16 @@ export async function readCommit(repository: Repository, commit: string): Promis
     throw new TuttiError("git_failed", `The repository "${repository.root}" has no commit "${commit}".`);
   return found;
 }
+
+/** In bytes. */
+const LONGEST_TEXT = 500_000;
+
+export async function readText(repository: Repository, commit: string, path: string): Promise<string | null> {
+  const raw = await findBlob(`${commit}:${bytesAsLatin1(path)}`, LONGEST_TEXT, sharedPart(repository));
+  return raw === null || raw.includes("\0") ? null : text(raw);
+}
+
+const bytesAsLatin1 = (path: string): string => Buffer.from(path).toString("latin1");
 
 export async function parentsOf(repository: Repository, commit: string): Promise<string[]> {
   return (await readCommit(repository, commit)).parents;

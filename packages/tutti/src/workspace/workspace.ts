@@ -181,6 +181,11 @@ export interface Workspaces {
   ): Promise<{ state: RepositoryState; changes: RepositoryChanges | null }>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
   /**
+   * Returns the text of a file in a commit. Null if there is none, if it is no text or if it is longer than most source
+   * files.
+   */
+  readText(cwd: string, commit: string, path: string): Promise<string | null>;
+  /**
    * Compares two revisions. Returns null if one of them does not exist. With `resultOf`, `head` is the result of that
    * run, and commits of the user on the run's branch count too.
    */

@@ -84,6 +84,8 @@ export function simWorkspaces(parts: Parts): Workspaces {
       })),
     changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
     changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
+    // No simulated engine compares names.
+    readText: async () => null,
     // No simulated client compares commits.
     diff: async () => null,
     // No simulated client takes a result.

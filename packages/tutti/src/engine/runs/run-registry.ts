@@ -238,6 +238,7 @@ export class RunRegistry {
       known: new KnownResults(store),
       openSecrets: (value) => this.#vault.open(id, value),
       checks: this.#options.checks ?? NO_CHECKS,
+      names: this.#options.names ?? null,
       openMailbox: (each) => openMailbox(each, this.#options.dataFolder ?? null, world),
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });

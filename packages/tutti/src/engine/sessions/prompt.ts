@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { overlaps } from "../../run/overlaps.ts";
+import { describeUse } from "../../run/used-names.ts";
 import { describeOpponents } from "../../run/emerging.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { undeclaredChanges } from "../../run/rules/scope.ts";
@@ -116,7 +117,8 @@ function factsOf(run: Run): string[] {
   const shared = overlaps(run).map(
     ({ files, tasks }) => `- ${tasks.join(" and ")} changed the same files without a conflict: ${files.join(", ")}`,
   );
-  const facts = [...conflicts, ...shared, ...undeclaredChanges(run).map((sentence) => `- ${sentence}`)];
+  const sentences = [...(run.usedNames?.names ?? []).map((use) => `${describeUse(use)}.`), ...undeclaredChanges(run)];
+  const facts = [...conflicts, ...shared, ...sentences.map((sentence) => `- ${sentence}`)];
   return facts.length === 0 ? [] : [`Facts from the work of the tasks:\n${facts.join("\n")}`];
 }
 

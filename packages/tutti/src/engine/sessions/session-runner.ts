@@ -6,6 +6,7 @@ import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
 import type { ConflictRadar } from "../merging/conflict-radar.ts";
 import { FAVOURED } from "../merging/merge-work.ts";
+import { reportUsedNames, type NameFinder } from "../merging/report-used-names.ts";
 import { OutsideSession } from "../mailboxes/outside-session.ts";
 import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
@@ -18,6 +19,7 @@ import type { RepositoryWatch } from "./repository-watch.ts";
 import { readMessages } from "./read-messages.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
+import { isRepairing } from "../../run/rules/collisions.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
@@ -57,6 +59,7 @@ export interface SessionRunnerOptions {
   /** Puts the secrets of the user into a text for the agent. */
   openSecrets: <T>(value: T) => T;
   checks: CheckRunner;
+  names: NameFinder | null;
   /** The mailbox of the run; null if no role works on it. */
   mailbox: RunMailbox | null;
   /** Called when the agent starts or ends a sub-agent of its own. */
@@ -228,6 +231,10 @@ export class SessionRunner {
     const seesWork = turn.phase === "aggregation" || turn.phase === "verification" || isPlanningAgain(this.#run);
     if (this.taskId === null && turn.phase !== "workerExecution" && seesWork && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
+    if (turn.phase === "aggregation" && isNewTurn && !isRepairing(this.#run)) {
+      await reportUsedNames(this.#options, this.#checksEnd.signal);
+      if (!this.#isOpen) return;
+    }
     if (turn.phase === "verification" && isNewTurn && !(await this.#check(this.#run.head!))) return;
     // The lead of a team sees the work that it judges.
     const submitted = this.taskId === null && turn.phase === "workerExecution" ? dutyOf(this.#run)?.awaits.work : null;

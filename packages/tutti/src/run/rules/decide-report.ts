@@ -9,6 +9,7 @@ import { mainAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
+import { noteUsedNames } from "../used-names.ts";
 import { noteEmerging } from "../emerging.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
@@ -78,6 +79,8 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return rejectMerge(run, report);
     case "emerging":
       return noteEmerging(run, report);
+    case "namesUsed":
+      return noteUsedNames(run, report);
     case "tick":
       return [];
     case "spending":

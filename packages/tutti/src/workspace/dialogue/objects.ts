@@ -29,6 +29,27 @@ export async function findCommitObject(name: string, options: DialogueOptions): 
   return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${name}\n`, read: readCommit }, options);
 }
 
+/** Returns the bytes of a file as latin1, or null if `name` is no file of at most `maxBytes`. */
+export async function findBlob(name: string, maxBytes: number, options: DialogueOptions): Promise<string | null> {
+  if (!isRequest(name)) return null;
+  const readInfo = (output: string) => {
+    const line = lineOf(output);
+    if (line === null) return null;
+    const [, hash, type, size] = HEADER.exec(line) ?? [];
+    const isRead = type === "blob" && Number(size) <= maxBytes;
+    return { value: isRead ? { hash, size: Number(size) } : null, length: line.length + 1 };
+  };
+  const found = await ask(CAT_FILE, { purpose: `find ${name}`, input: `info ${name}\n`, read: readInfo }, options);
+  if (found === null) return null;
+  const read = (output: string) => {
+    const start = (lineOf(output)?.length ?? output.length) + 1;
+    const end = start + found.size;
+    // A line break follows the content.
+    return output.length <= end ? null : { value: output.slice(start, end), length: end + 1 };
+  };
+  return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${found.hash}\n`, read }, options);
+}
+
 /** A request is one line, and no name is empty or contains these characters. */
 const isRequest = (name: string): boolean => name !== "" && !/[\n\0]/.test(name);
 

@@ -1,0 +1,56 @@
+// Names that one task changed and another one uses. Tutti finds them in the work of the tasks; the answer of the main session
+// about conflicts is a claim, which is compared with them and with the files that the tasks changed.
+import { isApart } from "./overlaps.ts";
+import { entryOf } from "./fold/shared-record.ts";
+import type { Report } from "./command.ts";
+import type { RunEvent } from "../schema/event.ts";
+import type { UsedName } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+import type { Worker } from "../schema/worker.ts";
+
+/** The completed tasks of which none builds on all others, so that their names can contradict. */
+export function tasksToCompare(run: Run): Worker[] {
+  const done = run.tasks.flatMap(({ id }) => {
+    const worker = entryOf(run.workers, id);
+    return worker?.status === "completed" && worker.commit !== null ? [worker] : [];
+  });
+  return done.filter((one) => done.some((other) => isApart(run, one.taskId, other.taskId)));
+}
+
+/** Leaves out what a task knew, because it builds on the other one. */
+export function noteUsedNames(run: Run, { head, names }: Extract<Report, { type: "namesUsed" }>): RunEvent[] {
+  const unknown = names.filter(({ task, usedBy }) => isApart(run, task, usedBy));
+  return unknown.length === 0 ? [] : [{ type: "conflict:names", data: { id: run.id, head, names: unknown } }];
+}
+
+/** A sentence without a period. */
+export const describeUse = ({ name, change, task, file, usedBy, usedIn, line }: UsedName): string =>
+  `${usedBy} uses ${name} in ${usedIn}:${line}, which ${task} ${change === "removed" ? "removed from" : "declared anew in"} ${file}`;
+
+/** Sentences about the uses that the main session did not name among its conflicts. */
+export function nameWarnings({ usedNames, aggregation }: Run): string[] {
+  const claimed = aggregation?.conflicts ?? [];
+  const isNamed = ({ name, file, usedIn }: UsedName): boolean =>
+    claimed.some(
+      ({ files = [], description = "", resolution = "" }) =>
+        files.includes(file) || files.includes(usedIn) || `${description} ${resolution}`.includes(name),
+    );
+  return (usedNames?.names ?? []).filter((use) => !isNamed(use)).map((use) => `${describeUse(use)}.`);
+}
+
+/** Sentences about conflicts that the main session claims in files of which the work of the tasks shows none. */
+export function unprovenConflicts(run: Run): string[] {
+  const facts = new Set([
+    ...run.conflicts.flatMap(({ files }) => files),
+    ...(run.usedNames?.names ?? []).flatMap(({ file, usedIn }) => [file, usedIn]),
+  ]);
+  return (run.aggregation?.conflicts ?? []).flatMap(({ files = [] }) => {
+    const changed = run.tasks.filter(({ id }) =>
+      entryOf(run.workers, id)?.outputFiles.some((file) => files.includes(file)),
+    );
+    if (files.length === 0 || changed.length > 1 || files.some((file) => facts.has(file))) return [];
+    const named = files.slice(0, 5).map((file) => JSON.stringify(file.slice(0, 200)));
+    const parties = changed.length === 0 ? "no task" : `only ${changed[0]!.id}`;
+    return [`The main session reported a conflict in ${named.join(", ")}, but ${parties} changed a file there.`];
+  });
+}
