@@ -16,7 +16,14 @@ import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { FAILURE_OPTIONS } from "./rules/retry.ts";
 import { sizeOf } from "./fold/shared-record.ts";
-import { askParents, deliverReturned, endOrphans, isLedByDelegation, returnEndings } from "./team/delegation.ts";
+import {
+  askParents,
+  deliverReturned,
+  endOrphans,
+  hasDelegations,
+  isLedByDelegation,
+  returnEndings,
+} from "./team/delegation.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
 import { followMessages } from "./team/acknowledge.ts";
 import { breakCircuit, isContinuous } from "./team/cycle.ts";
@@ -128,16 +135,17 @@ function followExecution(run: Run, at: number): RunEvent[] {
     const ended = endPhase(run);
     if (ended.length > 0) return ended;
   }
-  const orphans = run.template.roles ? endOrphans(run) : [];
+  const orphans = hasDelegations(run) ? endOrphans(run) : [];
   if (orphans.length > 0) return orphans;
   const blocked = [...newlyBlocked(run, at), ...blockGated(run, at)];
   if (blocked.length > 0) return blocked;
   const { active, unmerged, unfinished } = openWork(run);
   const spawning = active.filter((worker) => worker.status === "spawning").length;
   if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
-  const returned = run.template.roles ? returnEndings(run, at) : [];
+  const returned = hasDelegations(run) ? returnEndings(run, at) : [];
   if (returned.length > 0) return returned;
-  const asked = run.template.roles ? [...(isLedByDelegation(run) ? [] : askLead(run)), ...askParents(run)] : [];
+  const ofLead = run.template.roles && !isLedByDelegation(run) ? askLead(run) : [];
+  const asked = hasDelegations(run) ? [...ofLead, ...askParents(run)] : [];
   if (asked.length > 0) return asked;
   const repair = requestRepair(run, at);
   if (repair.length > 0) return repair;

@@ -31,6 +31,9 @@ export const Delegation = z.object({
 });
 export type Delegation = z.infer<typeof Delegation>;
 
+/** The modes that a session may delegate to, empty for any mode; or the reason why it cannot delegate. */
+export type DelegationRight = { modes: string[] } | { refusal: string };
+
 /** What the machine of a session must offer, such as `gpu: yes`. */
 export const HostLabels = z.record(z.string().min(1).max(100), z.string().max(200));
 export type HostLabels = z.infer<typeof HostLabels>;

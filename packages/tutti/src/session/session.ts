@@ -6,6 +6,7 @@ import type { Usage } from "../schema/outcome.ts";
 import type { Permissions } from "../schema/permissions.ts";
 import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 import type { Phase, SubagentEnd } from "../schema/status.ts";
+import type { DelegationRight } from "../schema/task.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
 export interface SessionSpec {
@@ -18,6 +19,8 @@ export interface SessionSpec {
   /** The folder of the run's mailbox, if a role of the team works on it. The agent may write to it. */
   mailbox?: string;
   taskId: string | null;
+  /** Without it the session cannot delegate with `new_task`. */
+  delegation?: DelegationRight;
   attempt: number;
   /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */
   agent: string;

@@ -79,6 +79,10 @@ describe("an agent that uses the tools of Tutti", () => {
       text: "Noted.",
       isError: false,
     });
+    expect(await call(client, "new_task", { mode: "code", message: "help" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("cannot delegate") as string,
+    });
     const older = await connect("legacy");
     const done = await call(older, "attempt_completion", {
       result: "success",
@@ -110,7 +114,8 @@ describe("an agent that uses the tools of Tutti", () => {
   });
 
   it("gets the path of each problem, and cannot speak for another task", async () => {
-    const { signals } = await begin();
+    const delegation = { modes: ["code"] };
+    const { signals } = await begin(lab.spec(lab.program("command", PATIENT), { delegation }));
     const client = await connect();
     const wrong = await call(client, "report_progress", { percent: 120, what: "x" });
     expect(wrong.isError).toBe(true);
@@ -123,10 +128,10 @@ describe("an agent that uses the tools of Tutti", () => {
       '- phase: must be "completion"',
     );
     expect((await call(client, "attempt_completion", { result: "clarification_needed" })).text).toContain("- result: ");
-    expect(await call(client, "new_task", { mode: "code", message: "help" })).toMatchObject({
-      isError: true,
-      text: expect.stringContaining("cannot delegate") as string,
-    });
+    const delegate = async (more: object) => (await call(client, "new_task", { message: "help", ...more })).text;
+    expect(await delegate({})).toContain("- mode: is missing");
+    expect(await delegate({ mode: "wizard" })).toContain('- mode: must be one of code; it is "wizard"');
+    expect(await delegate({ mode: "code", expectedOutputs: "a.md" })).toContain("- expectedOutputs: ");
     expect(signals.filter(({ type }) => type === "report")).toEqual([]);
 
     const { url, token } = address();

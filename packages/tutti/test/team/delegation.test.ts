@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
 import type { ReadMessage, TurnOver } from "../../src/run/command.ts";
 import { schedule } from "../../src/run/schedule.ts";
+import { delegationRight } from "../../src/run/team/delegation.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 
 type Members = Record<string, unknown>;
@@ -16,23 +17,7 @@ const DONE = report("REQUEST");
 
 const MODES = ["orchestrator", "code", "architect", "mediator"];
 
-/** A run whose main session has delegated `first`, confirmed by the user. */
-class Team extends Story {
-  constructor(...first: ReadMessage[]) {
-    const roles = Object.fromEntries(MODES.map((name) => [name, { protocol: "delegation" }]));
-    const phases = { analysis: { enabled: false }, aggregation: { enabled: false } };
-    super(makeTemplate({ phases, roles, config: { autoRetry: false, maxWorkers: 1 } } as object));
-    this.do({ type: "start", base: "base", warnings: [] });
-    this.do({ type: "spawnMain" });
-    this.do({ type: "ready", sessionId: this.run.main!.sessionId, start: "base" });
-    this.main(...first);
-    this.do({ type: "confirm" });
-  }
-
-  main(...messages: ReadMessage[]): RunEvent[] {
-    return this.answerMain(null, { messages });
-  }
-
+class DelegationStory extends Story {
   mode(taskId: string, messages: ReadMessage[], over: Partial<TurnOver> = {}): RunEvent[] {
     const said = messages.findLast(({ type, body }) => type === "attempt_completion" && body["taskId"] === taskId);
     const result = said?.body["result"];
@@ -56,6 +41,24 @@ class Team extends Story {
 
   startable(): string[] {
     return schedule(this.run, { freeSlots: 9 }, this.now).spawn;
+  }
+}
+
+/** A run whose main session has delegated `first`, confirmed by the user. */
+class Team extends DelegationStory {
+  constructor(...first: ReadMessage[]) {
+    const roles = Object.fromEntries(MODES.map((name) => [name, { protocol: "delegation" }]));
+    const phases = { analysis: { enabled: false }, aggregation: { enabled: false } };
+    super(makeTemplate({ phases, roles, config: { autoRetry: false, maxWorkers: 1 } } as object));
+    this.do({ type: "start", base: "base", warnings: [] });
+    this.do({ type: "spawnMain" });
+    this.do({ type: "ready", sessionId: this.run.main!.sessionId, start: "base" });
+    this.main(...first);
+    this.do({ type: "confirm" });
+  }
+
+  main(...messages: ReadMessage[]): RunEvent[] {
+    return this.answerMain(null, { messages });
   }
 }
 
@@ -270,6 +273,67 @@ describe("a session that delegates", () => {
     }
     expect(team.run.tasks).toHaveLength(5);
     expect(team.run.workers["T5"]!.owed!.problems).toEqual([expect.stringContaining("levels deep")]);
+  });
+});
+
+describe("a worker without a role", () => {
+  const delegates = (): DelegationStory => {
+    const story = new DelegationStory(makeTemplate({ config: { autoRetry: false } }));
+    story.execute([{ id: "A" }]);
+    story.spawn("A");
+    story.mode("A", [newTask("A-1", "any"), newTask("A-2", "any")]);
+    return story;
+  };
+
+  it("waits for the tasks that it delegated, and gets each result once", () => {
+    const run = delegates();
+    expect(run.run.workers["A"]).toMatchObject({ status: "running", delegating: {} });
+    expect(run.run.tasks[1]).toMatchObject({ delegation: { parent: "A", start: "commit-of-A" } });
+    expect(run.startable()).toEqual(["A-1", "A-2"]);
+    run.spawn("A-1");
+    run.spawn("A-2");
+    run.succeed("A-1");
+    run.do({ type: "cancelWorker", sessionId: run.run.workers["A-2"]!.sessionId });
+    expect(run.asked("A")).toBe("A-1");
+    // A turn without an answer is repeated with the same report.
+    run.answerWorker("A", null);
+    expect(run.asked("A")).toBe("A-1");
+    run.mode("A", [report("A")]);
+    expect(run.run.workers["A-1"]!.status).toBe("completed");
+    expect(run.asked("A")).toBe("A-2");
+    run.mode("A", [report("A")]);
+    expect(run.reports()).toEqual([
+      ["A-1", "success", "acted"],
+      ["A-2", "failure", "acted"],
+    ]);
+    expect(run.run.workers["A"]!.status).toBe("completed");
+    expect(run.types().filter((type) => type === "lead:asked")).toHaveLength(2);
+  });
+
+  it("ends with its tasks", () => {
+    const run = delegates();
+    run.spawn("A-1");
+    run.do({ type: "cancelWorker", sessionId: run.run.workers["A"]!.sessionId });
+    expect(run.run.workers["A-1"]!.status).toBe("cancelled");
+    expect(run.run.blocked).toEqual({ "A-2": [] });
+  });
+
+  it("delegates unless its role is assigned all tasks, or the tasks are nested too deeply", () => {
+    const run = delegates();
+    run.spawn("A-1");
+    const { workers } = run.run;
+    expect(delegationRight(run.run, workers["A-1"]!)).toEqual({ modes: [] });
+    expect(delegationRight({ ...run.run, budget: { depth: 0 } }, workers["A-1"]!)).toEqual({
+      refusal: expect.stringContaining("1 levels deep") as string,
+    });
+    expect(delegationRight(run.run, null)).toEqual({ refusal: expect.stringContaining("Plan the work") as string });
+    const team = new Team(newTask("A"));
+    team.spawn("A");
+    expect(delegationRight(team.run, team.run.workers["A"]!)).toEqual({ modes: MODES.slice(1) });
+    expect(delegationRight(team.run, null)).toEqual({ modes: MODES.slice(1) });
+    const roles = { code: { ...team.run.template.roles!["code"]!, protocol: "messages" as const } };
+    const assigned = { ...team.run, template: { ...team.run.template, roles } };
+    expect(delegationRight(assigned, team.run.workers["A"]!)).toHaveProperty("refusal");
   });
 });
 

@@ -43,6 +43,28 @@ Rules:
   return [rules, own, ...returnPart(run, taskId, returned)].join("\n\n");
 }
 
+/** The part of a worker's prompt about tasks that it delegated with `new_task`, or about its own delegation. */
+export function delegationNotes(run: Run, { taskId, task: { delegation } }: Worker): string[] {
+  const { taskId: _, objective: __, delegatedToMode: mode, ...more } = delegation?.message ?? {};
+  const members = { ...(mode === undefined ? {} : { mode }), ...more };
+  const assignment = delegation
+    ? ["Another agent delegated this task to you, and gets your result.", fence(members), ...delegation.notes]
+    : [];
+  const returned = returnedTo(run, taskId);
+  if (returned !== null)
+    return [...assignment, outlineOfTasks(run, taskId), howToContinue(run, returned), fence(bodyOf(run, returned))];
+  const earlier = outline(run, taskId);
+  return earlier === "" ? assignment : [...assignment, `An earlier session delegated parts of this task:\n${earlier}`];
+}
+
+function howToContinue(run: Run, { taskId }: TeamMessage): string {
+  const isDone = workerOf(run, taskId)?.awaits?.kind === "verdict";
+  const about = isDone
+    ? `${taskId} is done, and the current folder contains its work. Check it.`
+    : `${taskId} ended without a result.`;
+  return `${about} If it has to be done again, call new_task with the taskId ${JSON.stringify(taskId)} and say in "context" what is wrong. Otherwise continue with your own task, and answer when it is complete. While other tasks of yours are open, your answer only accepts this one, and you are asked again. This is the report:`;
+}
+
 /** The prompt of the main session that delegates. It holds all that a new session needs to go on. */
 export function renderOrchestratorPrompt(run: Run): string {
   const lead = leadOfRun(run)!;
@@ -58,6 +80,9 @@ export function renderOrchestratorPrompt(run: Run): string {
   return [rules, `The request of the user:\n${run.userRequest}`, ...returnPart(run, null, returned)].join("\n\n");
 }
 
+const outlineOfTasks = (run: Run, parent: string | null): string =>
+  `The tasks that you delegated:\n${outline(run, parent)}`;
+
 /** The tasks that the session delegated, with their results so far. */
 function outline(run: Run, parent: string | null): string {
   const open = new Set(openChildren(run, parent).map(({ id }) => id));
@@ -65,7 +90,7 @@ function outline(run: Run, parent: string | null): string {
     childrenOf(run, parent).map(({ id, role, title }) => {
       const standing = open.has(id) ? "open" : taskStanding(run, id);
       const summary = textOf(workerOf(run, id)?.summary);
-      return `${id} (${role}, ${standing}): ${title}${summary === "" ? "" : `. Result: ${summary}`}`;
+      return `${id} (${role === undefined ? "" : `${role}, `}${standing}): ${title}${summary === "" ? "" : `. Result: ${summary}`}`;
     }),
   );
 }
@@ -82,7 +107,7 @@ function returnPart(run: Run, parent: string | null, returned: TeamMessage): str
         ? `${from} has a question about ${taskId}. If you can answer it, write a new_task with the same taskId and the answer in "context". If only the user can answer, write an attempt_completion with "result": "clarification_needed".`
         : `${taskId} of ${from} ended without a result. Delegate it again with a new_task with the same taskId, delegate another task, or report.`;
   const facts = [
-    `The tasks that you delegated:\n${outline(run, parent)}`,
+    outlineOfTasks(run, parent),
     ...(kind === "verdict" && criteria.length > 0 ? [`Acceptance criteria of ${taskId}:\n${list(criteria)}`] : []),
     ...(kind === "verdict" ? [`Changed files: ${worker!.awaits!.work?.outputFiles.join(", ") || "none"}`] : []),
   ];

@@ -4,7 +4,7 @@ import { resultMessage } from "../merging/merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { Mail } from "../mailboxes/run-mailbox.ts";
 import { readMail } from "./read-mail.ts";
-import { expectedOutputs, readDelegation, readMainDelegation } from "./read-delegation.ts";
+import { expectedOutputs, readDelegation, readMainDelegation, withOwnReport } from "./read-delegation.ts";
 import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
@@ -14,7 +14,7 @@ import { isRepairing } from "../../run/rules/collisions.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
 import { isLedByDelegation } from "../../run/team/delegation.ts";
 import { isReview } from "../../run/team/gate.ts";
-import { roleOf } from "../../run/team/team.ts";
+import { protocolOf, roleOf } from "../../run/team/team.ts";
 import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -86,7 +86,7 @@ function bypass({ run, worker, record }: TurnToJudge, judged: Judged): Judged {
 
 /** A role that speaks messages may also answer with a block, except for a review: only its message can open the gate. */
 function withoutBlock({ run, worker }: TurnToJudge, read: MessageReading | null, judged: Judged): Judged {
-  if (!read || !worker) return judged;
+  if (!read || !worker || protocolOf(run, worker.task) === "response") return judged;
   return judged.answer !== null && !isReview(run, worker.task) ? judged : { answer: null, problems: read.problems };
 }
 
@@ -165,7 +165,7 @@ export async function judgeTurn(
       work,
       ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
-      ...(read && counts ? { messages: read.messages } : {}),
+      ...(read && counts ? { messages: withOwnReport(run, worker!, read.messages, counted) } : {}),
       ...(turn.mail?.hasRead ? { hasRead: true } : {}),
       ...(ofLead && counts ? { messages: ofLead } : {}),
       ...(turn.history ? { history: turn.history } : {}),

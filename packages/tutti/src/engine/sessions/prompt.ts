@@ -10,7 +10,7 @@ import { speaksMessages } from "../../run/team/decide-team-answer.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { isLedByDelegation, speaksDelegation } from "../../run/team/delegation.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { renderModePrompt, renderOrchestratorPrompt } from "./delegation-prompt.ts";
+import { delegationNotes, renderModePrompt, renderOrchestratorPrompt } from "./delegation-prompt.ts";
 import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
 import { reworkNote } from "../merging/rework-prompt.ts";
 import { protocolOf } from "../../run/team/team.ts";
@@ -75,7 +75,8 @@ export function renderPrompt(
   const ofRole = speaksToTeam ? (hasMail ? renderMailPrompt : renderTeamPrompt)(run, worker) : null;
   const ofMode = delegates ? (worker === null ? renderOrchestratorPrompt(run) : renderModePrompt(run, worker)) : null;
   const ofTeam = ofMode ?? (isLead ? renderLeadPrompt(run) : ofRole);
-  const body = ofTeam === null ? [...parts, last] : [ofTeam];
+  const notes = worker && protocolOf(run, worker.task) === "response" ? delegationNotes(run, worker) : [];
+  const body = ofTeam === null ? [...parts, last, ...notes] : [ofTeam];
   const text = [...first, ...body].filter((part) => part !== "").join("\n\n");
   return {
     text,

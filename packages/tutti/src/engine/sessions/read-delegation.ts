@@ -7,19 +7,22 @@ import { projectPath } from "../../protocol/delegation/project-memory.ts";
 import { findMessages, unwrap } from "../../protocol/messages/find-messages.ts";
 import type { ReadMessage } from "../../run/command.ts";
 import { returnedTo, speaksDelegation, textOf, type Body } from "../../run/team/delegation.ts";
+import { protocolOf } from "../../run/team/team.ts";
 import type { Answer } from "../../schema/answer.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 const MAX_MESSAGES = 50;
+/** Leaves room for a number in an id. */
+const MAX_NAME = 90;
 const MAX_BODY_CHARACTERS = 100_000;
 const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const VERDICTS = new Set(["TASK_APPROVAL", "TASK_REJECTION"]);
 
-/** Null if the role of the task does not speak `delegation`. */
+/** Null if the role of the task does not speak `delegation`, and has not used `new_task`. */
 export function readDelegation(run: Run, worker: Worker, record: TurnRecord, prompt: string): MessageReading | null {
-  if (!speaksDelegation(run, worker)) return null;
+  if (!speaksDelegation(run, worker)) return readDelegationByTool(run, worker, record);
   const messages = readTexts(run, worker, record, prompt);
   const report = messages.findLast(
     ({ type, body, reasons }) =>
@@ -32,19 +35,53 @@ export function readDelegation(run: Run, worker: Worker, record: TurnRecord, pro
   return { messages, answer, delegates, problems: answer ? [] : reasons.length > 0 ? reasons : [missing] };
 }
 
+/** A worker that answers with blocks delegates with a tool. Its block answers the task that returned. */
+function readDelegationByTool(run: Run, worker: Worker, record: TurnRecord): MessageReading | null {
+  if (protocolOf(run, worker.task) !== "response" || (record.calls.length === 0 && !worker.duty)) return null;
+  const messages = readCalls(run, worker, record);
+  return { messages, answer: null, delegates: messages.some(({ reasons }) => reasons.length === 0), problems: [] };
+}
+
+/** The block or the tool call of a worker that delegates, as the message that it stands for. */
+export function withOwnReport(run: Run, worker: Worker, messages: ReadMessage[], answer: Answer | null): ReadMessage[] {
+  const { taskId, duty } = worker;
+  const isReport = ({ type, body }: ReadMessage): boolean => type === "attempt_completion" && body["taskId"] === taskId;
+  if (!duty && !speaksDelegation(run, worker)) return messages;
+  if (answer?.phase !== "completion" || messages.some(isReport)) return messages;
+  const { status, summary, error, output_files: files = [] } = answer.data;
+  const result = status === "failed" || status === "timeout" ? "failure" : "success";
+  const outputArtifacts = files.map((path) => ({ type: "file", path }));
+  const body = { taskId, result, summary: summary ?? error ?? "", outputArtifacts, issues_encountered: [] };
+  return [...messages, { type: "attempt_completion", body, exact: true, reasons: [], faults: [] }];
+}
+
 /** Reads what the main session delegates and reports. */
 export const readMainDelegation = (run: Run, record: TurnRecord, prompt: string): ReadMessage[] =>
   readTexts(run, null, record, prompt);
 
 function readTexts(run: Run, worker: Worker | null, record: TurnRecord, prompt: string): ReadMessage[] {
   const found = findMessages(record.wholeText, prompt, "delegation").slice(0, MAX_MESSAGES);
-  return found.map(({ body, exact }) => {
+  const written = found.map(({ body, exact }) => {
     const unreadable = { type: "UNREADABLE", body: {}, exact: false, faults: [] };
     if (body === null) return { ...unreadable, reasons: ["A message is not valid JSON."] };
     if (JSON.stringify(body).length > MAX_BODY_CHARACTERS)
       return { ...unreadable, reasons: [`A message is longer than ${MAX_BODY_CHARACTERS} characters.`] };
     return read(run, worker, unwrap(body), exact && !record.isCut);
   });
+  return [...written, ...readCalls(run, worker, record)];
+}
+
+/** A task without an id is named after its parent. */
+function readCalls(run: Run, worker: Worker | null, { calls }: TurnRecord): ReadMessage[] {
+  const taken = new Set([...run.tasks.map(({ id }) => id), ...calls.map(({ taskId }) => taskId)]);
+  const name = worker?.taskId.slice(0, MAX_NAME) ?? "task";
+  let number = 0;
+  const nextId = (): string => {
+    do number++;
+    while (taken.has(`${name}-${number}`));
+    return `${name}-${number}`;
+  };
+  return calls.map((body) => read(run, worker, { taskId: nextId(), ...body }, true));
 }
 
 function read(run: Run, worker: Worker | null, body: Body, exact: boolean): ReadMessage {

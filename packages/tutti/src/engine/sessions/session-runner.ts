@@ -21,6 +21,7 @@ import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
+import { delegationRight } from "../../run/team/delegation.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
@@ -404,6 +405,7 @@ export class SessionRunner {
         ...teamRole,
         ...(mailbox ? { mailbox: mailbox.folder } : {}),
         taskId,
+        delegation: delegationRight(this.#run, this.#worker),
         attempt: this.#key.attempt,
         agent: openSecrets(agent),
         ...(model === undefined ? {} : { model }),

@@ -15,12 +15,16 @@ const MAX_BLOCKS = 100;
 const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
 const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
+const IS_A_MESSAGE = new Set(["new_task", "attempt_completion"]);
+const MAX_CALLS = 50;
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
 export class TurnRecord {
   /** Blocks that may be the answer; those in `ACTS_AT_ONCE` take effect on arrival and are not kept. */
   readonly blocks: ScannedBlock[] = [];
   lastBlock: ScannedBlock | null = null;
+  /** The messages of document 002 that the agent sent with tools. */
+  readonly calls: Record<string, unknown>[] = [];
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
   #blocksLength = 0;
@@ -75,8 +79,9 @@ export class TurnRecord {
     return this.#texts.join("");
   }
 
-  /** An answer by a tool of Tutti counts like a block. */
+  /** An answer by a tool of Tutti counts like a block, and a message of document 002 like one in the text. */
   report(phase: string, data: Record<string, unknown>): void {
+    if (IS_A_MESSAGE.has(phase)) return void (this.calls.length < MAX_CALLS && this.calls.push(data));
     const block: ScannedBlock = { ok: true, phase, data, raw: JSON.stringify(data), repairs: [] };
     this.#keep(block);
     this.lastBlock = block;

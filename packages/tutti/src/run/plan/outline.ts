@@ -5,9 +5,10 @@ import { mostUrgentFirst } from "../urgency.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 
-/** All members are indexed by the position of a task in `run.tasks`. */
+/** The lists are indexed by the position of a task in `run.tasks`. */
 export interface Outline extends Links {
   ranks: readonly number[];
+  hasDelegatedTasks: boolean;
 }
 
 interface CachedOutline {
@@ -25,7 +26,11 @@ export function outlineOf(run: Run): Outline {
   const workers = parallelExecution ? maxWorkers : 1;
   const known = cache.get(run.tasks);
   if (known && known.order === order && known.workers === workers) return known.outline;
-  const outline = { ...linksOf(run.tasks), ranks: ranksOf(run.tasks, order ?? mostUrgentFirst(run.tasks, workers)) };
+  const outline = {
+    ...linksOf(run.tasks),
+    ranks: ranksOf(run.tasks, order ?? mostUrgentFirst(run.tasks, workers)),
+    hasDelegatedTasks: run.tasks.some(({ delegation }) => delegation !== undefined),
+  };
   cache.set(run.tasks, { outline, order, workers });
   return outline;
 }

@@ -14,9 +14,11 @@ import {
   faultsOf,
   recordMessages,
   sendBack,
+  speaksMessages,
   submit,
 } from "../team/decide-team-answer.ts";
 import { decideDelegatedTurn } from "../team/decide-delegation.ts";
+import { newTasksIn } from "../team/delegate.ts";
 import { speaksDelegation } from "../team/delegation.ts";
 import { adviceOn, backOffAfter, park } from "../provider/provider.ts";
 import { PAUSABLE } from "../transitions.ts";
@@ -27,7 +29,8 @@ import type { Run } from "../../schema/run.ts";
 import { succeededTools, type Worker } from "../../schema/worker.ts";
 
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
-  return speaksDelegation(run, worker)
+  const delegates = newTasksIn(over).length > 0 || worker.duty != null;
+  return speaksDelegation(run, worker) || (delegates && !speaksMessages(run, worker))
     ? decideReportedWork(run, worker, over, at, true)
     : [...recordMessages(run, worker, over), ...decideReportedWork(run, worker, over, at)];
 }

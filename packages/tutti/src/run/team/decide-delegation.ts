@@ -2,7 +2,7 @@
 // session delegates the request and answers every task that returns.
 import { escalate } from "./blocker.ts";
 import { decideAsParent, findTaskProblems, newTasksIn, ownReport, toTask } from "./delegate.ts";
-import { isDelegated, parentRole, returnedTo, textOf, type Body } from "./delegation.ts";
+import { isDelegated, nameOf, parentRole, returnedTo, speaksDelegation, textOf, type Body } from "./delegation.ts";
 import { extendPlan } from "./redelegate.ts";
 import { messageTo, queueMessage } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
@@ -31,7 +31,8 @@ export function decideDelegatedTurn(
 ): RunEvent[] {
   const refused = recordRefused(run, worker, over);
   const hasAnswered = newTasksIn(over).length > 0 || ownReport(run, worker, over) !== null;
-  if (!hasAnswered && !(worker.duty && over.ending.kind === "ended")) return [...refused, ...ways.goOn()];
+  const mustAnswer = speaksDelegation(run, worker) && worker.duty && over.ending.kind === "ended";
+  if (!hasAnswered && !mustAnswer) return [...refused, ...ways.goOn()];
   const { problems, events, waits, report } = decideAsParent(run, worker, over, at);
   if (problems.length > 0) {
     const error = `no usable answer: ${problems.join(" ")}`;
@@ -59,8 +60,10 @@ export function decideDelegatedTurn(
     }
     case "conflict_detected":
       return [...first, ...ways.failed(questionIn(body), "conflict"), ...askMediator(run, worker, body)];
-    default:
-      return [...first, recordReport(run, worker, body).recorded, ...ways.goOn()];
+    default: {
+      const isReported = speaksDelegation(run, worker) || isDelegated(run, worker.task);
+      return [...first, ...(isReported ? [recordReport(run, worker, body).recorded] : []), ...ways.goOn()];
+    }
   }
 }
 
@@ -74,7 +77,7 @@ export function questionIn(body: Body): string {
 /** The report reaches the parent with its next turn. */
 function recordReport(run: Run, worker: Worker, body: Body, to = parentRole(run, worker.task)) {
   const { taskId, sessionId, task } = worker;
-  const message = { type: "attempt_completion", protocol: "delegation", from: task.role!, to, taskId, sessionId };
+  const message = { type: "attempt_completion", protocol: "delegation", from: nameOf(task), to, taskId, sessionId };
   const recorded = queueMessage(run, { ...message, body }, REPORT_INDEX);
   const { id: messageId } = (recorded.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
   return { recorded, messageId };
@@ -98,7 +101,7 @@ const actedOn = (run: Run, { taskId, sessionId }: Worker): RunEvent[] => {
 function recordRefused(run: Run, { taskId, sessionId, task }: Worker, over: TurnOver): RunEvent[] {
   const refused = (over.messages ?? []).filter(({ reasons }) => reasons.length > 0);
   return refused.flatMap(({ type, body, reasons }, index): RunEvent[] => {
-    const message = { type, protocol: "delegation", from: task.role!, to: parentRole(run, task), taskId, sessionId };
+    const message = { type, protocol: "delegation", from: nameOf(task), to: parentRole(run, task), taskId, sessionId };
     const queued = queueMessage(run, { ...message, body }, index);
     const { id: messageId } = (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
     return [queued, { type: "message:rejected", data: { id: run.id, messageId, taskId, reasons } }];

@@ -109,7 +109,7 @@ export function submit(run: Run, worker: Worker, over: TurnOver, work: Submitted
   if (!isJudged || (isReview(run, worker.task) && !isDelegated(run, worker.task))) return null;
   const { taskId, sessionId } = worker;
   const completion = delegates ? undefined : completionOf(listMessages(run, worker, over).listed);
-  const reported = delegates ? reportId(run, worker, over) : null;
+  const reported = delegates || worker.duty ? reportId(run, worker, over) : null;
   const messageId = completion?.id ?? reported ?? messageTo(run, sessionId)?.id ?? "";
   const body = completion?.message.body ?? { ...work.report };
   return { type: "task:submitted", data: { id: run.id, sessionId, taskId, messageId, body, work } };

@@ -4,7 +4,7 @@ import { readPriority } from "../plan/plan.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
 import { raiseBlocker } from "./blocker.ts";
-import { childrenOf, depthOf, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
+import { childrenOf, findDepthProblem, nameOf, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
 import { judgeCriteria } from "./judge-criteria.ts";
 import { extendPlan, listOf, noteOf, redelegate } from "./redelegate.ts";
 import { rejectionLimit } from "./rework.ts";
@@ -18,8 +18,6 @@ import { leadOf, roleNamed } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Levels of delegated tasks below those of the main session, unless `budget.depth` says otherwise. */
-const DEFAULT_DEPTH = 4;
 /** Questions of one task that its parent may answer. Further ones go to the user. */
 const MAX_ANSWERS = 3;
 const MAX_TITLE = 100;
@@ -119,14 +117,14 @@ export function findTaskProblems(run: Run, parent: string | null, bodies: readon
   });
   if (run.tasks.length + bodies.length > maxTasks && bodies.length > 0)
     problems.push(`The run may have at most ${maxTasks} tasks.`);
-  const depth = run.budget.depth ?? DEFAULT_DEPTH;
-  if (parent !== null && bodies.length > 0 && depthOf(run, parent) - 1 > depth)
-    problems.push(`Tasks may not be delegated more than ${depth + 1} levels deep. Do this part yourself.`);
-  return problems;
+  const tooDeep = bodies.length > 0 ? findDepthProblem(run, parent) : null;
+  return tooDeep === null ? problems : [...problems, tooDeep];
 }
 
 function findModeProblems(run: Run, { taskId, delegatedToMode: mode }: Body): string[] {
-  const { roles = {} } = run.template;
+  const { roles } = run.template;
+  // Without roles, the mode only describes the task.
+  if (!roles) return [];
   const name = roleNamed(roles, textOf(mode));
   if (name !== undefined && name !== leadOf(roles)) return [];
   const known = Object.keys(roles).filter((each) => each !== leadOf(roles));
@@ -152,7 +150,7 @@ export function toTask(run: Run, parent: Worker | null, body: Body, start: strin
     scope: [],
     priority: priorityOf(body["priority"]),
     dependencies: [],
-    role: roleNamed(run.template.roles ?? {}, textOf(body["delegatedToMode"]))!,
+    ...(run.template.roles ? { role: roleNamed(run.template.roles, textOf(body["delegatedToMode"]))! } : {}),
     ...listOf("requirements", body["constraintsAndRules"]),
     ...listOf("acceptanceCriteria", body["acceptanceCriteria"]),
     delegation: {
@@ -195,7 +193,7 @@ interface GivenAnswer {
 function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: GivenAnswer, at: number): Settlement {
   const { taskId, id: messageId } = returned;
   const { messages, again, itemId } = given;
-  const by = parent?.task.role ?? leadOfRun(run)!;
+  const by = parent ? nameOf(parent.task) : leadOfRun(run)!;
   const answered: RunEvent[] = [
     { type: "lead:answered", data: { id: run.id, taskId, messageId, ...(parent ? { parent: parent.taskId } : {}) } },
     { type: "message:acted", data: { id: run.id, messageId, taskId } },

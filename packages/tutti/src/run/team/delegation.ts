@@ -2,10 +2,12 @@
 // list of messages: each ended task has one `attempt_completion` to its parent, which is acted on once.
 import { activeWorkers, taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
-import { leadOfRun, queueMessage, roleOf } from "./team.ts";
+import { leadOfRun, protocolOf, queueMessage, roleOf } from "./team.ts";
+import { outlineOf } from "../plan/outline.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import type { Task } from "../../schema/task.ts";
+import type { DelegationRight, Task } from "../../schema/task.ts";
+import { workingRoles } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -14,6 +16,10 @@ export type Body = Record<string, unknown>;
 /** Whether the main session plans and follows the work by delegating it. */
 export const isLedByDelegation = (run: Run): boolean =>
   roleOf(run, { role: leadOfRun(run) ?? undefined })?.protocol === "delegation";
+
+/** Whether tasks of the run may be delegated: in a team, and with a tool in every run. */
+export const hasDelegations = (run: Run): boolean =>
+  run.template.roles !== undefined || outlineOf(run).hasDelegatedTasks;
 
 export const speaksDelegation = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "delegation";
 
@@ -27,8 +33,11 @@ export const isDelegating = ({ delegating }: Worker): boolean => delegating != n
 /** The name of the role that delegated the task. */
 export function parentRole(run: Run, { delegation }: Task): string {
   const parent = delegation?.parent == null ? undefined : taskOf(run, delegation.parent);
-  return parent?.role ?? leadOfRun(run) ?? "orchestrator";
+  return parent ? nameOf(parent) : (leadOfRun(run) ?? "orchestrator");
 }
+
+/** The sender of a message about the task. A task outside of a team has no role. */
+export const nameOf = ({ role }: Task): string => role ?? "worker";
 
 /** A null `parent` is the main session. */
 export const childrenOf = (run: Run, parent: string | null): Task[] =>
@@ -79,10 +88,10 @@ export function returnEndings(run: Run, at: number): RunEvent[] {
     (task) => isDelegated(run, task) && hasReturned(run, task) && hasParent(run, task) && !reportOf(run, task.id),
   );
   return unreported.map((task, index) => {
-    const { id: taskId, role = "" } = task;
+    const { id: taskId } = task;
     const body = { taskId, ...facts(run, task), issues_encountered: [], timestamp: new Date(at).toISOString() };
     const to = parentRole(run, task);
-    const message = { type: "attempt_completion", protocol: "delegation", from: role, to, taskId };
+    const message = { type: "attempt_completion", protocol: "delegation", from: nameOf(task), to, taskId };
     return queueMessage(run, { ...message, sessionId: sessionOf(run, taskId), body }, index);
   });
 }
@@ -162,4 +171,30 @@ export function depthOf(run: Run, parent: string | null): number {
   let depth = 1;
   for (let id = parent; id !== null; id = taskOf(run, id)?.delegation?.parent ?? null) depth++;
   return depth;
+}
+
+/** Levels of delegated tasks below those of the main session, unless `budget.depth` says otherwise. */
+const DEFAULT_DEPTH = 4;
+
+/** Why the session of `parent` cannot delegate further, or null. */
+export function findDepthProblem(run: Run, parent: string | null): string | null {
+  const depth = run.budget.depth ?? DEFAULT_DEPTH;
+  if (parent === null || depthOf(run, parent) - 1 <= depth) return null;
+  return `Tasks may not be delegated more than ${depth + 1} levels deep. Do this part yourself.`;
+}
+
+/** A null `worker` is the main session. */
+export function delegationRight(run: Run, worker: Worker | null): DelegationRight {
+  const modes = workingRoles(run.template.roles ?? {});
+  if (worker === null)
+    return isLedByDelegation(run)
+      ? { modes }
+      : { refusal: "In this run only workers can delegate. Plan the work as tasks; Tutti assigns them to workers." };
+  const protocol = protocolOf(run, worker.task);
+  if (protocol !== "delegation" && protocol !== "response")
+    return {
+      refusal: `${worker.task.role} works only on the tasks that it is assigned. Do this part yourself, or use escalate_blocker.`,
+    };
+  const refusal = findDepthProblem(run, worker.taskId);
+  return refusal === null ? { modes } : { refusal };
 }

@@ -18,7 +18,10 @@ import type { LeadDuty, Worker } from "../../schema/worker.ts";
 /** Asks the main session about the worker that has waited longest, once it owes nothing else. */
 export function askLead(run: Run): RunEvent[] {
   if (run.owed !== null || run.main?.turn != null) return [];
-  const waiting = activeWorkers(run).filter(({ awaits }) => awaits && awaits.itemId === undefined);
+  // A worker that delegated a task answers it itself.
+  const waiting = activeWorkers(run).filter(
+    ({ awaits, task }) => awaits && awaits.itemId === undefined && task.delegation?.parent == null,
+  );
   const [next] = waiting.toSorted((a, b) => a.awaits!.since - b.awaits!.since);
   if (!next) return [];
   const { taskId, sessionId, awaits } = next;

@@ -74,7 +74,8 @@ const DEVELOPER = new Set(["developer", "code", "coder"]);
 const LEAD = new Set(["orchestrator", "team-lead"]);
 const MEDIATOR = new Set(["mediator"]);
 
-const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+/** A spelling of a name that ignores case and separators. */
+export const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 const isNamed = (names: ReadonlySet<string>, roles: TeamRoles | undefined, name: string | undefined): boolean => {
   if (name === undefined) return false;

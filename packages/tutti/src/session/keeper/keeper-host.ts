@@ -117,7 +117,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   }
 
   function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
-    const { sessionId, runId, agent, cwd, permissions, model = null } = spec;
+    const { sessionId, runId, agent, cwd, permissions, delegation, model = null } = spec;
     return {
       sessionId,
       runId,
@@ -127,6 +127,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       command: launch.command,
       dialogue: "dialogue" in driver ? driver.dialogue : null,
       permissions,
+      delegation,
       model,
       interrupt: "coding" in driver ? driver.coding.encodeInterrupt() : null,
       engineFile: options.engineFile,

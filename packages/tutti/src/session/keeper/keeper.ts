@@ -87,6 +87,7 @@ class Keeper {
     this.#desk = new ToolDesk({
       role: launch.env["TUTTI_ROLE"] ?? "",
       taskId: launch.env["TUTTI_TASK_ID"] ?? null,
+      delegation: spec.delegation ?? { refusal: "This session cannot delegate." },
       note: (line) => this.#record.note({ type: "line", line }),
     });
   }

@@ -29,6 +29,7 @@ import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
 import { isThere, openRegular, parseLine, readWhole } from "./session-file.ts";
 import { bootId, isUnwritable, makeFolderDurably, removeFile, syncFolder, writeDurably } from "../../durable-file.ts";
 import { environmentFault, findErrno } from "../../environment-fault.ts";
+import type { DelegationRight } from "../../schema/task.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { Permissions } from "../../schema/permissions.ts";
@@ -48,6 +49,8 @@ export interface KeeperSpec {
   /** The dialogue for an agent with its own protocol; only in `stream` mode. */
   dialogue: DialogueName | null;
   permissions: Permissions;
+  /** Missing in folders of older versions, whose sessions cannot delegate. */
+  delegation?: DelegationRight | undefined;
   /** Null for the agent's own default. Missing in folders of older versions. */
   model?: string | null;
   /** The stdin line that interrupts a turn; null if the agent has none. */

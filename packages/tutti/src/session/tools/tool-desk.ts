@@ -2,6 +2,7 @@
 // a question waits here for its answer. So a waiting call outlives the engine.
 import type { AgentLine } from "../dialogue.ts";
 import type { AnswerPhase } from "../../schema/status.ts";
+import type { DelegationRight } from "../../schema/task.ts";
 
 /** Starts the id of a question that was asked with a tool. The answer then goes to the call, not to the agent's input. */
 const ASKED_BY_TOOL = "tutti-tool-";
@@ -13,6 +14,7 @@ export interface ToolDeskOptions {
   role: string;
   /** Null for the main session. */
   taskId: string | null;
+  delegation: DelegationRight;
   /** Appends a line to the record of the session. */
   note: (line: AgentLine) => void;
 }
@@ -27,22 +29,27 @@ interface WaitingMessage {
 export class ToolDesk {
   readonly role: string;
   readonly taskId: string | null;
+  readonly delegation: DelegationRight;
   readonly #note: (line: AgentLine) => void;
   readonly #questions = new Map<string, (answer: string) => void>();
   #messages: WaitingMessage[] = [];
   #count = 0;
   /** The phase that the answer of the last turn must have; null before the first turn. */
   phase: AnswerPhase | null = null;
+  /** Whether the agent has delegated a task in the open turn. */
+  hasDelegated = false;
 
-  constructor({ role, taskId, note }: ToolDeskOptions) {
+  constructor({ role, taskId, delegation, note }: ToolDeskOptions) {
     this.role = role;
     this.taskId = taskId;
+    this.delegation = delegation;
     this.#note = note;
   }
 
   /** The engine sends messages of an earlier turn again with the next prompt. */
   beginTurn(phase: AnswerPhase | null): void {
     this.phase = phase;
+    this.hasDelegated = false;
     this.#messages = [];
   }
 

@@ -3,17 +3,22 @@ import { z } from "zod";
 import type { ToolDesk } from "./tool-desk.ts";
 import { defineTool, type McpTool } from "../../mcp/mcp-tool.ts";
 import { InvalidArguments } from "../../mcp/invalid-arguments.ts";
+import { readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
 import { BLOCKER_TYPES, ESCALATION_TARGETS, SEVERITIES } from "../../protocol/messages/message-schema.ts";
 import { answerProblems } from "../../protocol/response/answer-problems.ts";
 import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { slug } from "../../schema/team/roles.ts";
 
 export const WORKER_INSTRUCTIONS =
   "Tutti runs you as one of several agents. You may answer with these tools instead of the delimited block that the prompt " +
   "describes: attempt_completion or submit_response once, then end your turn. report_progress shows the user what you do. " +
-  "ask and escalate_blocker wait until the user has answered.";
+  "ask and escalate_blocker wait until the user has answered. new_task gives a part of your work to another agent.";
 
 const ACCEPTED = "Accepted. End your turn now without a block.";
+const DELEGATED =
+  "Accepted. Delegate more tasks that can run at the same time, then end your turn without a block. Each result reaches you with a later turn, in which the work of the task is in your folder.";
+const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const PHASES = Object.keys(ANSWERS) as [BlockPhase];
 /** Sent by agents that copy the messages of document 003. The token decides who speaks, so they must not contradict it. */
 const identity = {
@@ -75,19 +80,33 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
         output_files: z.array(z.string()).optional().describe("Files that you created or changed."),
       }),
       call: async (completion) => {
+        if (desk.hasDelegated)
+          throw new TuttiError(
+            "wrong_state",
+            "You have delegated tasks in this turn. End it now, and report when all of them have returned.",
+          );
+        if (isLeadOfDelegation(desk)) {
+          desk.report("attempt_completion", leadReport(completion));
+          return ACCEPTED;
+        }
         const { phase, data } = completionAnswer(desk, completion);
         return submit(phase, data);
       },
     }),
     new_task: defineTool({
-      description: "Delegates a part of your work to another agent, in runs that allow it.",
-      input: z.looseObject({ mode: z.string().min(1), message: z.string().min(1) }),
-      call: async ({ mode }) => {
-        const problem = `This run cannot delegate to "${mode}": its tasks are those of the confirmed plan.`;
-        throw new TuttiError(
-          "wrong_state",
-          `${problem} Do this part yourself, or use escalate_blocker to ask the user.`,
-        );
+      description:
+        "Delegates a part of your work to another agent, which starts from your work when you end your turn. Its result reaches you with a later turn. Delegate only parts that are worth an agent of their own.",
+      input: z.looseObject({
+        mode: z.string().min(1).describe("The kind of agent, for example code or architect."),
+        message: z.string().min(1).describe("Everything that the other agent needs to know about its task."),
+        taskId: z.string().optional().describe("A new id, or that of a task of yours that has to be done again."),
+        context: z.string().optional(),
+        acceptanceCriteria: z.array(z.string()).optional(),
+      }),
+      call: async (given) => {
+        desk.report("new_task", newTask(desk, given));
+        desk.hasDelegated = true;
+        return DELEGATED;
       },
     }),
     escalate_blocker: defineTool({
@@ -132,6 +151,33 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
   };
 }
 
+/** The message of document 002 that says the same. The engine chooses the id of a task without one. */
+function newTask(
+  desk: ToolDesk,
+  { mode, message, ...more }: { mode: string; message: string },
+): Record<string, unknown> {
+  if ("refusal" in desk.delegation) throw new TuttiError("wrong_state", desk.delegation.refusal);
+  const { modes } = desk.delegation;
+  if (modes.length > 0 && !modes.some((each) => slug(each) === slug(mode)))
+    throw new InvalidArguments([{ path: "mode", problem: `must be one of ${modes.join(", ")}; it is "${mode}"` }]);
+  const body = { ...more, delegatedToMode: mode, objective: message };
+  const { message: read, problems } = readDelegationMessage({ taskId: "new", ...body }, READ_LENIENTLY);
+  if (read !== null) return body;
+  const errors = problems.filter(({ severity }) => severity === "error");
+  throw new InvalidArguments(errors.map(({ path, sentence }) => ({ path, problem: sentence })));
+}
+
+/** Whether the session leads the run by delegating all work, and the turn is not about its result as a whole. */
+const isLeadOfDelegation = ({ taskId, delegation, phase }: ToolDesk): boolean =>
+  taskId === null && "modes" in delegation && (phase === "task_list" || phase === "completion");
+
+/** The report of a session without a task, as a message of document 002. */
+function leadReport({ result, summary, output_files: files = [] }: Completion): Record<string, unknown> {
+  const failed = FAILED.has(checkFinished(result));
+  const outputArtifacts = files.map((path) => ({ type: "file", path }));
+  return { taskId: "request", result: failed ? "failure" : "success", summary: summary ?? result, outputArtifacts };
+}
+
 const FAILED = new Set(["failure", "failed", "error"]);
 const PARTIAL = new Set(["partial"]);
 /** Results of document 002 that wait for an answer, and the tool that gets one. */
@@ -146,13 +192,16 @@ interface Completion {
   output_files?: string[] | undefined;
 }
 
+function checkFinished(result: string): string {
+  const word = result.trim().toLowerCase();
+  if (!Object.hasOwn(UNFINISHED, word)) return word;
+  const problem = `must be "success", "partial" or "failure"; call ${UNFINISHED[word]} and continue with its answer`;
+  throw new InvalidArguments([{ path: "result", problem }]);
+}
+
 /** The answer of the open turn that says the same. A result in words is a success with these words. */
 function completionAnswer(desk: ToolDesk, { result, summary, output_files: files }: Completion) {
-  const word = result.trim().toLowerCase();
-  if (Object.hasOwn(UNFINISHED, word)) {
-    const problem = `must be "success", "partial" or "failure"; call ${UNFINISHED[word]} and continue with its answer`;
-    throw new InvalidArguments([{ path: "result", problem }]);
-  }
+  const word = checkFinished(result);
   const isWord = FAILED.has(word) || PARTIAL.has(word) || word === "success" || word === "completed";
   const text = summary ?? (isWord ? undefined : result);
   const said = { ...(text === undefined ? {} : { summary: text }), ...(files ? { output_files: files } : {}) };
