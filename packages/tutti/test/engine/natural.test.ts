@@ -3,10 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
+import { mainSession } from "../lab/scenarios.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { OwnSessions } from "../../src/engine/sessions/own-sessions.ts";
 import type { SeenMessage, SessionAccess } from "../../src/engine/sessions/session-access.ts";
 import { SubSessionOptions } from "../../src/schema/options.ts";
+import type { Worker } from "../../src/schema/worker.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
 let lab: EngineLab;
@@ -142,5 +144,40 @@ describe("a registered sub-session of a session in natural mode", () => {
     expect(await untilOver(engine, id)).toMatchObject({ outcome: "degraded" });
     expect(await engine.result(id)).toMatchObject({ census: { planned: 1, failed: 1 } });
     expect(await promptOf(engine, id, 2)).toContain("The sub-session child failed: it has sent no message");
+  });
+});
+
+describe("a registered sub-session of a worker", () => {
+  it("returns its result once, to the successor of a worker that was lost", async () => {
+    const transcripts = new Map<string, SeenMessage[]>([["child", []]]);
+    const settings = SubSessionOptions.parse({ pollInterval: 20, inactivityThreshold: 50, confirmationDelay: 50 });
+    const engine = lab.open(undefined, { subSessions: { settings, automatic: true, reach: outside(transcripts) } });
+    const [crash, go] = ["crash", "go"].map((name) => join(lab.folder, name)) as [string, string];
+    const done = { phase: "completion", data: { task_id: "one", status: "success" } };
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      { match: { role: "worker", attempt: 1 }, turns: [{ waitForFile: crash, then: "fail:died" }] },
+      { match: { role: "worker" }, turns: [{ waitForFile: go, write: { "a.md": "a\n" }, block: done }] },
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    const first = (await engine.until(id, ({ workers }) => workers["one"]?.session.turn != null)).workers["one"]!;
+    await engine.subSessions.register("child", first.sessionId, "toolu_1");
+    writeFileSync(crash, "");
+    const isNext = ({ session, sessionId }: Worker): boolean => sessionId !== first.sessionId && session.turn !== null;
+    await engine.until(id, ({ workers }) => isNext(workers["one"]!));
+    transcripts.set("child", [{ role: "assistant", text: "The part is done.", tools: [] }]);
+    // A worker gets results when it is free.
+    await engine.order(id, "pause");
+    await engine.until(id, ({ messages }) => messages.length > 0);
+    writeFileSync(go, "");
+    await engine.order(id, "resume");
+    const run = await untilOver(engine, id);
+    expect(run).toMatchObject({ outcome: "success", messages: [{ taskId: "one", from: "child" }] });
+    expect(engine.subSessionLog.get("child")).toMatchObject({ status: "returned", parentSessionId: first.sessionId });
+    const entries = await engine.transcript(id, run.workers["one"]!.sessionId);
+    const prompts = entries.flatMap((entry) =>
+      entry.type === "prompt" ? [entry.text.split("The part is done.")] : [],
+    );
+    expect(prompts.map((parts) => parts.length)).toEqual([1, 2]);
   });
 });

@@ -161,6 +161,26 @@ describe("a worker as the sub-session of its main session", () => {
     expect((await untilOver(engine, id)).messages).toMatchObject([{ told: true }]);
   });
 
+  it("returns its timeout to it, also if it has sent no message", async () => {
+    const engine = lab.open();
+    // A worker that waits for the user does not time out.
+    const asks = worker("stays", { tools: ["Read"], then: "ask:Which?" });
+    const hangs = worker("late", { then: "hang" });
+    const agent = lab.scenario([...mainSession([{ id: "stays" }, { id: "late" }]), asks, hangs]);
+    const config = { autoSpawn: true, autoRetry: false, workerTimeout: 500 };
+    const id = await lab.begin(engine, agent, { config });
+    const { workers } = await engine.until(id, (run) => run.workers["late"]?.status === "timeout");
+    const [parent, child] = [workers["stays"]!.sessionId, workers["late"]!.sessionId];
+    await engine.subSessions.register(child, parent);
+    const result = await engine.subSessions.extract(child);
+    expect(result).toMatchObject({ success: false, message: expect.stringContaining("timed out") as string });
+    expect(relation(engine, child)).toMatchObject({ status: "error", error: result.message });
+    expect(engine.get(id)!.messages).toMatchObject([{ taskId: "stays", text: result.formatted, from: child }]);
+    expect(await engine.subSessions.extract(child)).toMatchObject({ success: false });
+    expect(engine.get(id)!.messages).toHaveLength(1);
+    await engine.order(id, "cancel");
+  });
+
   it("returns its failure to it and gets the status `error`", async () => {
     const engine = lab.open();
     const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
