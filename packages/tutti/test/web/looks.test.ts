@@ -69,8 +69,10 @@ async function views(stage: Stage): Promise<[string, string][]> {
   ];
 }
 
-async function checkView(stage: Stage, name: string, path: string): Promise<void> {
-  const page = await stage.page(path, { colorScheme: "light" });
+async function checkView(page: Page, name: string, path: string): Promise<void> {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto(new URL(path, page.url()).href);
   await page.getByText("Live", { exact: true }).waitFor();
   await page.locator("main h1").waitFor();
   if (path.startsWith("/runs/orch") && !path.includes("tab=")) await page.locator(".task-node").first().waitFor();
@@ -96,7 +98,12 @@ async function checkView(stage: Stage, name: string, path: string): Promise<void
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
   }
-  await page.context().close();
+}
+
+/** One page visits many views: a new page would start a process and compile the scripts and axe-core again. */
+async function checkViews(stage: Stage, paths: [string, string][]): Promise<void> {
+  const page = await stage.page("/", { colorScheme: "light" });
+  for (const [name, path] of paths) await checkView(page, name, path);
 }
 
 describe("The page", () => {
@@ -109,7 +116,9 @@ describe("The page", () => {
       await empty.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
       expect(await violations(empty)).toEqual([]);
       await saveScreenshot(empty, "empty");
-      await Promise.all((await views(stage)).map(([name, path]) => checkView(stage, name, path)));
+      const all = await views(stage);
+      const half = Math.ceil(all.length / 2);
+      await Promise.all([checkViews(stage, all.slice(0, half)), checkViews(stage, all.slice(half))]);
     }),
   );
 
