@@ -14,6 +14,7 @@ const TemplatesPage = lazy(async () => ({ default: (await import("./templates/te
 const SchedulesPage = lazy(async () => ({ default: (await import("./schedules/schedules-page.tsx")).SchedulesPage }));
 const CostsPage = lazy(async () => ({ default: (await import("./machine/costs-page.tsx")).CostsPage }));
 const MachinePage = lazy(async () => ({ default: (await import("./machine/machine-page.tsx")).MachinePage }));
+const HostsPage = lazy(async () => ({ default: (await import("./hosts/hosts-page.tsx")).HostsPage }));
 const PartsPage = lazy(async () => ({ default: (await import("./parts/parts-page.tsx")).PartsPage }));
 
 export function App() {
@@ -52,6 +53,8 @@ function pageOf(route: PageRoute): ReactNode {
       return <CostsPage by={route.by} />;
     case "machine":
       return <MachinePage />;
+    case "hosts":
+      return <HostsPage />;
     case "parts":
       return <PartsPage />;
     case "unknown":

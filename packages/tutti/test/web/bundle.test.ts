@@ -31,6 +31,7 @@ test.each([
   "machine-page",
   "templates-page",
   "schedules-page",
+  "hosts-page",
 ])("%s needs at most 120 kB of compressed scripts", (view) => {
   const find = (start: string) => scripts().find((name) => name.startsWith(`${start}-`))!;
   const loaded = closure(find(view), closure(find("index")));

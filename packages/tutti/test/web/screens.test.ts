@@ -7,7 +7,9 @@ import { violations } from "./axe.ts";
 import type { Stage } from "./stage.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { openTokens } from "../../src/main/settings.ts";
 
+const onStage = withBrowser();
 const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
 
 async function confirmed(stage: Stage, sessions: object[], message: string): Promise<string> {
@@ -29,8 +31,6 @@ const isUncovered = (page: Page, selector: string): Promise<boolean> =>
   })()`);
 
 describe("The inbox", () => {
-  const onStage = withBrowser();
-
   test(
     "shows what waits in all runs, answers with keys, and goes on with the next item",
     onStage(async (stage) => {
@@ -168,8 +168,6 @@ describe("The inbox", () => {
 });
 
 describe("A plan", () => {
-  const onStage = withBrowser();
-
   test(
     "is edited, keeps its edits over a reload, and reports them when it is confirmed elsewhere",
     onStage(async (stage) => {
@@ -270,8 +268,6 @@ describe("A plan", () => {
 });
 
 describe("Places", () => {
-  const onStage = withBrowser();
-
   test(
     "show the machine, tokens, templates and schedules, and refuse what the role of a token may not do",
     onStage(async (stage) => {
@@ -316,11 +312,44 @@ describe("Places", () => {
       expect(await violations(page)).toEqual([]);
     }),
   );
+
+  test(
+    "show the worker hosts with their load and tasks, which an admin drains and removes",
+    onStage(async (stage) => {
+      const page = await stage.page("/hosts");
+      await page.getByRole("heading", { name: "No worker hosts" }).waitFor();
+      const host = { capacity: 4, version: "0.1.0", agents: ["local"], sessions: 3, seenAt: new Date().toISOString() };
+      stage.hosts.push(
+        { ...host, id: "h1", name: "gpu-1", labels: { gpu: "a100" }, state: "ready", tasks: ["api", "docs"] },
+        { ...host, id: "h2", name: "old", labels: {}, state: "lost", tasks: [], sessions: 0, seenAt: null },
+      );
+      // A host connects without an event, and the page shows it without a reload.
+      const gpu = page.getByRole("region", { name: "Host gpu-1" });
+      await gpu.waitFor();
+      expect(await gpu.innerText()).toMatch(
+        /Ready[\s\S]*3 of 4 sessions[\s\S]*gpu=a100[\s\S]*local[\s\S]*0\.1\.0[\s\S]*api, docs[\s\S]*just now/,
+      );
+      const old = page.getByRole("region", { name: "Host old" });
+      expect(await old.innerText()).toMatch(/Lost[\s\S]*0 of 4 sessions[\s\S]*has not connected yet/);
+      expect(await violations(page)).toEqual([]);
+      await gpu.getByRole("button", { name: "Drain gpu-1" }).click();
+      await gpu.getByText("Draining").waitFor();
+      await gpu.getByRole("button", { name: "Give gpu-1 work again" }).click();
+      await gpu.getByText("Ready").waitFor();
+      const { token } = openTokens(stage.lab.data).create({ name: "helper", role: "operate" });
+      const operator = await stage.page("/hosts", { token });
+      const refused = operator.getByRole("button", { name: "Remove old" });
+      await expect.poll(() => refused.getAttribute("title")).toContain("This needs admin.");
+      expect(await refused.isDisabled()).toBe(true);
+      await old.getByRole("button", { name: "Remove old" }).click();
+      await old.getByRole("button", { name: "Yes, remove" }).click();
+      await old.waitFor({ state: "detached" });
+      expect(stage.hosts.map(({ id, state }) => [id, state])).toEqual([["h1", "ready"]]);
+    }),
+  );
 });
 
 describe("A run", () => {
-  const onStage = withBrowser();
-
   test(
     "is created from a form, shows its changes, and is merged and dropped",
     onStage(async (stage) => {
@@ -469,7 +498,6 @@ describe("A run", () => {
       await expect.poll(() => stage.engine.get(id)!.messages.map(({ text }) => text)).toEqual(["Be brief"]);
 
       // A link to an entry opens the part around it. The whole transcript can be downloaded.
-      asked.length = 0;
       await page.route("**/transcript?after=0*", async (route) => {
         const response = await route.fetch();
         const read = (await response.json()) as { n: number }[];
@@ -477,6 +505,8 @@ describe("A run", () => {
         const result = { n: 300, type: "toolResult", id: "call", text: "forty-eight <b>lines</b>" };
         await route.fulfill({ json: entries.map((entry) => (entry.n === 300 ? result : entry)) });
       });
+      // The page before polls until it is left.
+      page.once("framenavigated", () => (asked.length = 0));
       await page.goto(`${stage.url}/runs/${id}?session=a&entry=50`);
       await transcript.locator(".entry.is-linked").waitFor();
       expect(await transcript.locator(".entry.is-linked").innerText()).toMatch(/\d\d:\d\d:\d\d\s+Tool48/);

@@ -10,7 +10,9 @@ import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.t
 import { openSchedules } from "../../src/main/local-server.ts";
 import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
+import type { HostRow } from "../../src/schema/api/host-routes.ts";
 import type { Run } from "../../src/schema/run.ts";
+import type { Hosts } from "../../src/server/hosts.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 
 const TOKEN = "token-of-the-tests";
@@ -22,15 +24,25 @@ interface PageOptions extends BrowserContextOptions {
 export class Stage {
   readonly lab: Lab;
   readonly troubles: string[] = [];
+  /** The worker hosts of the server. */
+  readonly hosts: HostRow[];
   readonly #browser: Browser;
   readonly #agents: ScriptedAgents;
   #local: LocalEngine;
   #server: RunningServer;
 
-  private constructor(browser: Browser, lab: Lab, agents: ScriptedAgents, local: LocalEngine, server: RunningServer) {
+  private constructor(
+    browser: Browser,
+    lab: Lab,
+    agents: ScriptedAgents,
+    local: LocalEngine,
+    hosts: HostRow[],
+    server: RunningServer,
+  ) {
     this.#browser = browser;
     this.#agents = agents;
     this.lab = lab;
+    this.hosts = hosts;
     this.#local = local;
     this.#server = server;
   }
@@ -38,7 +50,8 @@ export class Stage {
   static async open(browser: Browser, lab = new Lab()): Promise<Stage> {
     const agents: ScriptedAgents = new Map();
     const local = openEngine(lab, agents);
-    return new Stage(browser, lab, agents, local, await serve(lab, local, 0));
+    const hosts: HostRow[] = [];
+    return new Stage(browser, lab, agents, local, hosts, await serve(lab, local, hosts, 0));
   }
 
   get engine() {
@@ -101,7 +114,7 @@ export class Stage {
 
   async startServer(version?: string): Promise<void> {
     this.#local = openEngine(this.lab, this.#agents);
-    this.#server = await serve(this.lab, this.#local, this.#server.port, version);
+    this.#server = await serve(this.lab, this.#local, this.hosts, this.#server.port, version);
     for (const { id, released } of this.engine.list()) if (!released) await this.engine.activate(id);
   }
 
@@ -121,11 +134,22 @@ const openEngine = (lab: Lab, agents: ScriptedAgents): LocalEngine =>
 function serve(
   { data }: Lab,
   { engine, templates }: LocalEngine,
+  rows: HostRow[],
   port: number,
   version = "0.0.0",
 ): Promise<RunningServer> {
   const machine = openMachine(data, version);
   const automation = openSchedules(data, engine);
   const tokens = openTokens(data);
-  return startServer({ engine, templates, token: TOKEN, tokens, automation, machine, port, version, webRoot });
+  const hosts: Hosts = {
+    list: async () => rows,
+    drain: async (id) => void (rows.find((host) => host.id === id)!.state = "draining"),
+    undrain: async (id) => void (rows.find((host) => host.id === id)!.state = "ready"),
+    remove: async (id) =>
+      void rows.splice(
+        rows.findIndex((host) => host.id === id),
+        1,
+      ),
+  };
+  return startServer({ engine, templates, token: TOKEN, tokens, automation, machine, hosts, port, version, webRoot });
 }

@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { isTyping } from "./keys.ts";
 import { Link } from "./link.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { COSTS, INBOX, MACHINE, NEW_RUN, RUNS, SCHEDULES, TEMPLATES, type PageRoute } from "./page-route.ts";
+import { COSTS, HOSTS, INBOX, MACHINE, NEW_RUN, RUNS, SCHEDULES, TEMPLATES, type PageRoute } from "./page-route.ts";
 import { navigate } from "./route.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { useLive } from "../live/use-live.ts";
@@ -22,6 +22,7 @@ const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"
   { to: SCHEDULES, name: "Schedules", icon: "clock", view: "schedules", key: "s" },
   { to: COSTS, name: "Costs", icon: "coins", view: "costs", key: "c" },
   { to: MACHINE, name: "Machine", icon: "tool", view: "machine", key: "m" },
+  { to: HOSTS, name: "Hosts", icon: "branch", view: "hosts", key: "h" },
 ];
 
 /** The parts around every view: places, connection, role, palette and help. */

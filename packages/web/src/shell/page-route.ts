@@ -35,6 +35,7 @@ export type PageRoute =
   | { view: "schedules" }
   | { view: "costs"; by: string }
   | { view: "machine" }
+  | { view: "hosts" }
   | { view: "parts" }
   | { view: "unknown"; path: string };
 
@@ -45,6 +46,7 @@ export const TEMPLATES = "/templates";
 export const SCHEDULES = "/schedules";
 export const COSTS = "/costs";
 export const MACHINE = "/machine";
+export const HOSTS = "/hosts";
 /** For developers: no link leads there. */
 const PARTS = "/parts";
 
@@ -103,6 +105,8 @@ export function readRoute(address: string): PageRoute {
       return { view: "costs", by: query.get("by") ?? "day" };
     case MACHINE:
       return { view: "machine" };
+    case HOSTS:
+      return { view: "hosts" };
     case PARTS:
       return { view: "parts" };
   }

@@ -2,6 +2,7 @@ import { useEffect, useId, useState, type KeyboardEvent } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import {
   COSTS,
+  HOSTS,
   INBOX,
   MACHINE,
   NEW_RUN,
@@ -45,6 +46,7 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
     { name: "Go to the schedules", line: "tutti schedules list", run: () => navigate(SCHEDULES) },
     { name: "Go to the costs", run: () => navigate(COSTS) },
     { name: "Check the machine", line: "tutti doctor", run: () => navigate(MACHINE) },
+    { name: "Go to the hosts", line: "tutti hosts list", run: () => navigate(HOSTS) },
     ...runs.toReversed().map(({ id, userRequest }) => ({
       name: `Open ${id}: ${shown(userRequest, 80)}`,
       line: `tutti attach ${id}`,

@@ -3,7 +3,7 @@ import { Dialog } from "../parts/dialog.tsx";
 const KEYS: [string, string][] = [
   ["Ctrl+K, ⌘K", "Find a run, a place or a command"],
   ["?", "Show these shortcuts"],
-  ["g then i, r, n, t, s, c, m", "Go to the inbox, runs, new run, templates, schedules, costs, machine"],
+  ["g then i, r, n, t, s, c, m, h", "Go to the inbox, runs, new run, templates, schedules, costs, machine, hosts"],
   ["j, k", "Next or previous item of the inbox"],
   ["1 to 9", "Choose an option of the item"],
   ["a", "Approve: confirm the plan, allow the tool"],
