@@ -92,6 +92,8 @@ export class Stage {
     context.setDefaultTimeout(0);
     const page = await context.newPage();
     page.on("console", (message) => {
+      // Chromium drops all its requests when another program on the machine adds or removes a network interface.
+      if (message.text().includes("ERR_NETWORK_CHANGED")) return;
       if (message.type() === "error" || message.type() === "warning") this.troubles.push(message.text());
     });
     page.on("pageerror", (error) => this.troubles.push(`uncaught: ${error.message}`));
