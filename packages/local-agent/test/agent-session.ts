@@ -1,11 +1,10 @@
 // Drives the local agent as a keeper does: starts the process in a workspace, writes prompts and reads JSON lines.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ANSWERS, type BlockPhase } from "../../tutti/src/schema/answer.ts";
+import { localDriver } from "../../tutti/src/session/drivers/local.ts";
 
-export const AGENT = join(import.meta.dirname, "../src/agent.ts");
 export const START = "<<<ORCHESTRATOR_RESPONSE>>>";
 export const END = "<<<END_ORCHESTRATOR_RESPONSE>>>";
 
@@ -41,7 +40,8 @@ export class AgentSession implements AsyncDisposable {
   stderr = "";
 
   constructor(cwd: string, env: Record<string, string> = {}) {
-    this.#child = spawn(process.execPath, [AGENT], { cwd, env: { PATH: process.env["PATH"], ...env } });
+    const [program, ...args] = localDriver.launch().command;
+    this.#child = spawn(program!, args, { cwd, env: { PATH: process.env["PATH"], ...env } });
     this.#exit = new Promise((resolve) => this.#child.on("close", resolve));
     this.#child.stderr.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()));
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
@@ -55,6 +55,11 @@ export class AgentSession implements AsyncDisposable {
   cpuSeconds(): number {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** The most memory that the process has had at a time. */
+  peakMegabytes(): number {
+    return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8"))![1]) / 1024;
   }
 
   write(text: string): void {

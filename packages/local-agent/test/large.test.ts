@@ -22,7 +22,7 @@ describe("a large repository", () => {
       `/** Number ${index}. */\nexport function g${index}(a: number): number {\n  return g${(index + 40) % 4_000}(a);\n}\n`;
   }
 
-  test("has a bounded number of components, and a page takes a bounded time", async () => {
+  test("has a bounded number of components, and a page takes a bounded time and memory", async () => {
     const root = makeRepository(files);
     await using session = new AgentSession(root);
     const analysis = lastBlock(await session.ask("analysis"));
@@ -34,6 +34,7 @@ describe("a large repository", () => {
       status: "success",
     });
     expect(session.cpuSeconds()).toBeLessThan(45);
+    expect(session.peakMegabytes()).toBeLessThan(160);
   });
 });
 

@@ -1,5 +1,6 @@
 // Analyses a repository. The result depends only on the files, so that sessions that work in parallel find the same
 // components and choose the same paths for their pages.
+import { createHash } from "node:crypto";
 import { folderOf, languageOf } from "../read/classify.ts";
 import { type Component, findComponents } from "./components.ts";
 import { chooseDocsFolder } from "./docs-folder.ts";
@@ -13,8 +14,8 @@ import { type InterruptCheck, readRepository, readText, type RepositoryFiles } f
 import type { DocumentationSettings } from "../settings.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
 
-export interface CodeAnalysis {
-  repository: RepositoryFiles;
+/** The part of an analysis that depends only on the content of the files, without the pages of this agent. */
+interface CodeKnowledge {
   modules: Map<string, ModuleFacts>;
   manifests: Manifest[];
   resolver: Resolver;
@@ -23,9 +24,13 @@ export interface CodeAnalysis {
   /** The component of each documented file. */
   owners: Map<string, Component>;
   project: ProjectFacts;
+  warnings: string[];
+}
+
+export interface CodeAnalysis extends CodeKnowledge {
+  repository: RepositoryFiles;
   /** The folder of the pages, relative to the root. */
   docsFolder: string;
-  warnings: string[];
   settings: DocumentationSettings;
 }
 
@@ -34,14 +39,43 @@ const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
 /** A file with a longer line is generated or minified, and is not documented. */
 const LONGEST_LINE = 5_000;
 
+/** The result of the last turn. A second one beside it would double the memory of the process. */
+let last: { key: string; knowledge: CodeKnowledge } | null = null;
+
 export async function analyse(
   root: string,
   checkInterrupt: InterruptCheck,
   settings: DocumentationSettings,
 ): Promise<CodeAnalysis> {
   const repository = await readRepository(root, checkInterrupt);
-  const read = (path: string): string | null => readText(root, path);
-  const warnings = [...settings.warnings, ...repository.warnings];
+  const key = knowledgeKey(repository, settings);
+  if (last?.key !== key) {
+    last = null;
+    last = { key, knowledge: await understand(repository, checkInterrupt, settings) };
+  }
+  const { knowledge } = last;
+  return {
+    ...knowledge,
+    repository,
+    docsFolder: chooseDocsFolder(repository, knowledge.components, settings.docsFolder),
+    warnings: [...settings.warnings, ...repository.warnings, ...knowledge.warnings],
+    settings,
+  };
+}
+
+function knowledgeKey({ root, files, links }: RepositoryFiles, { projectName }: DocumentationSettings): string {
+  const hash = createHash("sha256");
+  for (const { path, stamp, role } of files) hash.update(`${path}\0${stamp}\0${role}\0`);
+  return hash.update(JSON.stringify([root, projectName, [...links]])).digest("hex");
+}
+
+async function understand(
+  repository: RepositoryFiles,
+  checkInterrupt: InterruptCheck,
+  settings: DocumentationSettings,
+): Promise<CodeKnowledge> {
+  const read = (path: string): string | null => readText(repository.root, path);
+  const warnings: string[] = [];
   const modules = completeModules(await readModules(repository, warnings, checkInterrupt));
   const manifests = readManifests(repository.files, read);
   const resolver = makeResolver(modules, manifests);
@@ -52,20 +86,7 @@ export async function analyse(
   const components = findComponents(facts);
   const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
   const project = readProject(facts, settings.projectName);
-  const docsFolder = chooseDocsFolder(repository, components, settings.docsFolder);
-  return {
-    repository,
-    modules,
-    manifests,
-    resolver,
-    graph,
-    components,
-    owners,
-    project,
-    docsFolder,
-    warnings,
-    settings,
-  };
+  return { modules, manifests, resolver, graph, components, owners, project, warnings };
 }
 
 /** The facts of the files that this process has read, each with the stamp of the file. */

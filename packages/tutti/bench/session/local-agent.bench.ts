@@ -1,13 +1,13 @@
 // Measures what the local agent costs per file: the CPU time of an analysis and the peak memory of its process, for a
-// generated repository of 500 and of 4,000 files (target: below 5 ms and, with 20,000 files, below 300 MB).
+// generated repository of 2,000 and of 20,000 files (target: below 5 ms and below 300 MB).
 // Run: npm run bench -- session/local-agent
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { localDriver } from "../../src/session/drivers/local.ts";
 
-const AGENT = join(import.meta.dirname, "../../../local-agent/src/agent.ts");
-const SIZES = [500, 4_000];
+const SIZES = [2_000, 20_000];
 const TICKS_PER_SECOND = 100;
 
 function makeRepository(files: number): string {
@@ -33,7 +33,8 @@ function makeRepository(files: number): string {
 async function measure(files: number): Promise<{ cpuSeconds: number; peakMegabytes: number }> {
   const root = makeRepository(files);
   try {
-    const child = spawn(process.execPath, [AGENT], { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
+    const [program, ...args] = localDriver.launch().command;
+    const child = spawn(program!, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
     let output = "";
     child.stdin.write(`${JSON.stringify({ type: "user", phase: "analysis", text: "Document it." })}\n`);
     await new Promise<void>((resolve) => {
