@@ -361,6 +361,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "result:dropped":
       return run;
     case "task:submitted":
+    case "task:overdue":
     case "task:approved":
     case "lead:asked":
     case "lead:answered":

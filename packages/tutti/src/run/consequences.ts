@@ -26,6 +26,7 @@ import {
 } from "./team/delegation.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
 import { followMessages } from "./team/acknowledge.ts";
+import { followDeadlines } from "./team/deadline.ts";
 import { breakCircuit, isContinuous } from "./team/cycle.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
@@ -49,6 +50,8 @@ export function consequences(run: Run, at: number): RunEvent[] {
   }
   const followed = followMessages(run, at);
   if (followed.length > 0) return followed;
+  const late = followDeadlines(run, at);
+  if (late.length > 0) return late;
   const released = endHolds(run);
   if (released.length > 0) return released;
   const broken = breakCircuit(run);

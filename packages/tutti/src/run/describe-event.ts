@@ -203,6 +203,8 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofSession("neutral", data.taskId, `was stopped in ${data.tookMs} ms`);
     case "task:submitted":
       return ofSession("neutral", data.taskId, "waits for a verdict");
+    case "task:overdue":
+      return ofSession("warning", data.taskId, "is overdue");
     case "task:delegating":
       return ofSession("neutral", data.taskId, "waits for the tasks that it delegated");
     case "task:approved":

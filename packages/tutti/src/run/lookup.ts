@@ -34,6 +34,21 @@ export const workerOf = (run: Run, taskId: string): Worker | undefined => entryO
 /** Workers with an open session, in the order of their first start. */
 export const activeWorkers = (run: Run): readonly Worker[] => openWork(run).active;
 
+/** Workers whose time runs: they wait for no user, provider, lead or delegated task, and are not paused. */
+export function timedWorkers(run: Run): Worker[] {
+  const { active, questions } = openWork(run);
+  const waiting = new Set(questions.map(({ sessionId }) => sessionId));
+  return active.filter(
+    ({ status, startedAt, sessionId, session, awaits, delegating }) =>
+      status === "running" &&
+      startedAt !== null &&
+      !waiting.has(sessionId) &&
+      session.refusedSince === null &&
+      !awaits &&
+      !delegating,
+  );
+}
+
 /** Finds only the newest attempt at each task. */
 export function workerOfSession(run: Run, sessionId: string): Worker | undefined {
   const taskId = entryOf(openWork(run).sessions, sessionId);

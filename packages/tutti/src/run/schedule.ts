@@ -3,7 +3,7 @@
 import { minutesOverAt } from "./rules/budget.ts";
 import { mainAgent, workerAgent, workerAgents } from "./rules/assign-agent.ts";
 import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisions.ts";
-import { taskOf, workerOf } from "./lookup.ts";
+import { taskOf, timedWorkers, workerOf } from "./lookup.ts";
 import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { openWork } from "./fold/open-work.ts";
 import { outlineOf } from "./plan/outline.ts";
@@ -12,6 +12,7 @@ import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
 import { scopesOverlap } from "./plan/scopes.ts";
 import type { Run } from "../schema/run.ts";
 import { acknowledgementTimes } from "./team/acknowledge.ts";
+import { deadlineTimes } from "./team/deadline.ts";
 import { isDelegating } from "./team/delegation.ts";
 import { gateExpiries } from "./team/gate.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
@@ -173,6 +174,7 @@ function nextLook(run: Run, since: number): number | null {
     refusedUntil(run, since),
     ...gateExpiries(run),
     ...acknowledgementTimes(run),
+    ...deadlineTimes(run),
   ].filter((moment) => moment !== null && moment > since && Number.isFinite(moment)) as number[];
   // Expired items count even if they expired before `since`: a fork may wait for a limit that ended long ago.
   const overdue = openWork(run).questions.flatMap(({ expiresAt }) => expiresAt ?? []);
@@ -191,8 +193,7 @@ const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification
 
 /** Paused sessions, and those that wait for the user, a provider or checks, have no deadline. `waitedMs` extends it afterwards. */
 export function deadlines(run: Run): Deadline[] {
-  const { active, questions } = openWork(run);
-  const waiting = new Set(questions.map((item) => item.sessionId));
+  const waiting = new Set(openWork(run).questions.map((item) => item.sessionId));
   const found: Deadline[] = [];
   // A session that waits for its sub-sessions has no turn, but must not wait forever.
   const waitsSince = isWaitingForSubSessions(run) ? run.owed?.waitedSince : undefined;
@@ -210,11 +211,8 @@ export function deadlines(run: Run): Deadline[] {
     const at = run.main.turn.startedAt + run.template.config.workerTimeout + run.main.waitedMs;
     found.push({ sessionId: run.main.sessionId, at });
   }
-  for (const worker of active) {
-    if (worker.status !== "running" || worker.startedAt === null || waiting.has(worker.sessionId)) continue;
-    if (worker.session.refusedSince !== null || worker.awaits || isDelegating(worker)) continue;
-    const at = worker.startedAt + run.template.config.workerTimeout + worker.session.waitedMs;
-    found.push({ sessionId: worker.sessionId, at });
+  for (const { sessionId, startedAt, session } of timedWorkers(run)) {
+    found.push({ sessionId, at: startedAt! + run.template.config.workerTimeout + session.waitedMs });
   }
   return found;
 }

@@ -175,6 +175,8 @@ export const EVENTS = {
     now: z.boolean().optional(),
     /** The sub-session whose result the text is. Other messages are from the user. */
     from: z.string().optional(),
+    /** The deadline of the task has passed. The answer of a turn without the reminder still counts. */
+    isReminder: z.boolean().optional(),
   }),
   /** The agent received the message during its turn. `message` is its position among the messages of the run, from 0. */
   "message:steered": z.object({ ...session, message: z.number().int().min(0) }),
@@ -381,6 +383,8 @@ export const EVENTS = {
     description: z.string(),
     blockerType: z.string(),
     severity: z.string(),
+    /** The task is overdue. Its session goes on while the user decides. */
+    isDeadline: z.boolean().optional(),
   }),
   "blocker:resolved": z.object({
     id: z.string(),
@@ -389,6 +393,8 @@ export const EVENTS = {
     decision: z.string(),
     by: z.string(),
   }),
+  /** The `deadline` of the task, in milliseconds, has passed. Its role is reminded, later the user is asked. */
+  "task:overdue": z.object({ id: z.string(), taskId: z.string(), sessionId: z.string(), deadline: z.number() }),
   /** A completion of the task was sent back, and its session has to submit it again. */
   "task:rejected": z.object({
     ...session,

@@ -125,7 +125,14 @@ export interface Run {
    * Messages from the user, and results `from` sub-sessions; `told` is true once a turn includes the message or its agent
    * received it.
    */
-  messages: { taskId: string | null; text: string; told: boolean; now?: boolean; from?: string }[];
+  messages: {
+    taskId: string | null;
+    text: string;
+    told: boolean;
+    now?: boolean;
+    from?: string;
+    isReminder?: boolean;
+  }[];
   /** The worker of a team that the main session has to answer. */
   duty?: { taskId: string; sessionId: string; messageId?: string } | null;
   /** The report of the main session that delegates: its last task has returned, and the request is done. */

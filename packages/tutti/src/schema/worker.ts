@@ -168,6 +168,8 @@ export interface Worker {
   delegating?: { since: number } | null;
   /** The returned task that the session's next turn is about. */
   duty?: ParentDuty | null;
+  /** Set once the deadline of this attempt has passed. The item `itemId` asked the user about it. */
+  overdue?: { deadline: number; itemId?: string };
   /** How often a completion of this attempt was sent back. */
   rejections?: number;
   retryCount: number;

@@ -1,5 +1,6 @@
 // Metrics of the engine. They are updated event by event, so the cost of a scrape depends only on the number of open runs.
 import { counter, observed, type Metric } from "./metric.ts";
+import { roleMetrics } from "./role-metrics.ts";
 import type { Engine } from "../engine/engine.ts";
 import { activeWorkers } from "../run/lookup.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
@@ -19,8 +20,9 @@ export interface EngineMetrics {
 
 type Watched = Pick<Engine, "subscribe" | "summaries" | "get" | "lastSeq">;
 
-export function engineMetrics(engine: Watched): EngineMetrics {
+export function engineMetrics(engine: Watched, now: () => number = Date.now): EngineMetrics {
   const runs = new RunCounts(engine);
+  const teams = roleMetrics(() => runs.open(), now);
   const events = counter("tutti_events_total", "Events stored, by type.");
   const turns = counter("tutti_turns_total", "Turns started, by phase.");
   const turnsEnded = counter("tutti_turns_ended_total", "Turns ended, by kind of ending.");
@@ -72,7 +74,9 @@ export function engineMetrics(engine: Watched): EngineMetrics {
     events.add({ type: event.type });
     if (!run) return;
     runs.update(event, run);
-    if (!runs.isCopied(event, run)) count(event, run);
+    if (runs.isCopied(event, run)) return;
+    count(event, run);
+    teams.count(event, run);
   });
   const metrics = [
     observed("gauge", "tutti_runs", "Runs, by status.", () => runs.byStatus()),
@@ -88,6 +92,7 @@ export function engineMetrics(engine: Watched): EngineMetrics {
     tokens,
     usd,
     refusals,
+    ...teams.metrics,
   ];
   return { metrics, close: () => unsubscribe() };
 }
@@ -129,13 +134,12 @@ class RunCounts {
     return this.#waiting;
   }
 
+  open(): Run[] {
+    return [...this.#open].flatMap((id) => this.#engine.get(id) ?? []);
+  }
+
   activeWorkers(): number {
-    let active = 0;
-    for (const id of this.#open) {
-      const run = this.#engine.get(id);
-      if (run) active += activeWorkers(run).length;
-    }
-    return active;
+    return this.open().reduce((sum, run) => sum + activeWorkers(run).length, 0);
   }
 
   #set(id: string, next: CountedRun | null): void {

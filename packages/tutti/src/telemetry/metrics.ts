@@ -30,7 +30,7 @@ export function createMetrics({ engine, version, now, live }: MetricsOptions): M
     "Response time in seconds, by method and route.",
     SECONDS,
   );
-  const ofEngine = engineMetrics(engine);
+  const ofEngine = engineMetrics(engine, now);
   const ofProcess = processMetrics(version, now);
   const all = [
     ...ofEngine.metrics,

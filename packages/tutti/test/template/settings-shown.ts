@@ -134,6 +134,7 @@ export const SHOWN: Record<string, Shown> = {
   pipeline: ["team/feature.test.ts", "runs the pipeline of document 003 and deploys exactly the approved"],
   "team.ackTimeout": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
   "team.resendLimit": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
+  "team.deadline": ["team/deadline.test.ts", "is overdue once; then the user is asked, and the work still counts"],
   "team.continuous": ["team/continuous.test.ts", "plans again when all tasks have ended, until the lead plans none"],
   "team.breaker": ["team/continuous.test.ts", "is paused by its circuit breaker after failures of the same kind"],
   "team.rejectionLimit": ["team/feature.test.ts", "fails the task after the last allowed rejection"],

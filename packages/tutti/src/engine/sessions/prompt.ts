@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
+import { workerOf } from "../../run/lookup.ts";
 import { overlaps } from "../../run/overlaps.ts";
 import { describeUse } from "../../run/used-names.ts";
 import { describeOpponents } from "../../run/emerging.ts";
@@ -172,7 +173,10 @@ function checksOf({ checks }: Run): string[] {
 /** Every turn contains all messages, because a replacement session has seen none of them. */
 function messagesTo(run: Run, taskId: string | null): string[] {
   const messages = run.messages.filter((message) => message.taskId === taskId);
-  const ofUser = messages.filter(({ from }) => from === undefined);
+  const ofUser = messages.filter(({ from, isReminder }) => from === undefined && !isReminder);
+  // A new attempt has a new deadline.
+  const isOverdue = taskId !== null && workerOf(run, taskId)?.overdue !== undefined;
+  const reminders = isOverdue ? messages.filter(({ isReminder }) => isReminder).slice(-1) : [];
   const results = messages.filter(({ from }) => from !== undefined);
   return [
     ...(ofUser.length === 0 ? [] : [`Messages from the user:\n${ofUser.map(({ text }) => `- ${text}`).join("\n")}`]),
@@ -181,6 +185,7 @@ function messagesTo(run: Run, taskId: string | null): string[] {
       : [
           `Results of your sub-sessions, which are not messages from the user:\n\n${results.map(({ text }) => text).join("\n\n")}`,
         ]),
+    ...reminders.map(({ text }) => text),
   ];
 }
 

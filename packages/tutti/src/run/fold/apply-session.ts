@@ -233,7 +233,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string; start?: string
     pausedBy: null,
     losses: previous?.losses ?? 0,
     // An earlier result cannot take the user's messages to this task into account.
-    anew: (previous?.anew ?? false) || run.messages.some((message) => message.taskId === taskId),
+    anew: (previous?.anew ?? false) || run.messages.some((message) => message.taskId === taskId && !message.isReminder),
     reused: null,
     commit: null,
     merged: "not yet",

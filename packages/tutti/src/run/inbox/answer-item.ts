@@ -10,6 +10,7 @@ import { LIMIT_OPTIONS } from "../provider/provider.ts";
 import { retryMain } from "../rules/resume.ts";
 import { FAILURE_OPTIONS, retry } from "../rules/retry.ts";
 import { resolveBlocker } from "../team/blocker.ts";
+import { answerOverdue, isOverdueItem } from "../team/deadline.ts";
 import { giveVerdict, VERDICT_OPTIONS } from "../team/lead-duty.ts";
 import { Budget, type BudgetKind } from "../../schema/budget.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -34,7 +35,9 @@ export function answerItem(
     case "question":
       return [answered(run, item, wordsOf(item, answer))];
     case "blocker":
-      return resolveBlocker(run, item, wordsOf(item, answer), at);
+      return isOverdueItem(run, item)
+        ? answerOverdue(run, item, wordsOf(item, answer))
+        : resolveBlocker(run, item, wordsOf(item, answer), at);
     case "validation":
       return answerValidation(run, item, answer, at);
     case "gate":

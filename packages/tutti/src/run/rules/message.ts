@@ -39,7 +39,7 @@ export function toldTo(run: Run, taskId: string | null): Run["messages"] {
 }
 
 export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
-  const isLate = run.messages.some((message) => message.taskId === taskId && !message.told);
+  const isLate = run.messages.some((message) => message.taskId === taskId && !message.told && !message.isReminder);
   if (!isLate || over.ending.kind !== "ended") return over;
   return {
     ...over,

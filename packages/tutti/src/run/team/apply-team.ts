@@ -21,6 +21,7 @@ export type TeamEvent = Extract<
       | `lead:${string}`
       | "breaker:open"
       | "task:submitted"
+      | "task:overdue"
       | "task:approved"
       | "task:delegating"
       | "criterion:judged"
@@ -73,8 +74,14 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       const { taskId, messageId, body, work } = event.data;
       return awaitLead(run, taskId, { kind: "verdict", messageId, body, since: at, work });
     }
+    case "task:overdue":
+      return withWorker(run, event.data.taskId, { overdue: { deadline: event.data.deadline } });
     case "blocker:raised": {
-      const { taskId, messageId = "", body = {}, itemId } = event.data;
+      const { taskId, messageId = "", body = {}, itemId, isDeadline } = event.data;
+      if (isDeadline) {
+        const { deadline } = workerOf(run, taskId)!.overdue!;
+        return withWorker(run, taskId, { overdue: { deadline, itemId: itemId! } });
+      }
       // The item of a blocker for the user makes the session wait.
       if (itemId !== null) return workerOf(run, taskId)?.awaits ? release(run, taskId, at, {}) : run;
       return awaitLead(run, taskId, { kind: "resolution", messageId, body, since: at });

@@ -1,16 +1,25 @@
-import { workersOf } from "../lookup.ts";
+import { taskOf, workersOf } from "../lookup.ts";
 import type { TeamMetrics } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+
+/** The messages that report a completed task, in the documents 003, 001 and 002. */
+export const REPORT_TYPES: ReadonlySet<string> = new Set([
+  "TASK_COMPLETION",
+  "completion_report",
+  "attempt_completion",
+]);
 
 /** How well a team works together; undefined for a run without roles. */
 export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
   if (!run.template.roles) return undefined;
   const counted = (run.teamMessages ?? []).filter(({ state }) => state !== "rejected");
   const ofType = (type: string) => counted.filter((message) => message.type === type);
-  const completions = ofType("TASK_COMPLETION").length + ofType("completion_report").length;
-  // Document 001 assigns a rejected task again.
+  const completions = counted.filter(({ type }) => REPORT_TYPES.has(type)).length;
+  // Document 001 assigns a rejected task again, and document 002 delegates it again.
   const assignedAgain = ofType("task_assignment").filter(({ body }) => "rejectionReason" in body).length;
-  const rejections = ofType("TASK_REJECTION").length + assignedAgain;
+  const delegatedAgain = run.tasks.reduce((sum, { delegation }) => sum + (delegation?.rejections ?? 0), 0);
+  const sentBack = ofType("TASK_REJECTION").filter(({ taskId }) => !taskOf(run, taskId)?.delegation).length;
+  const rejections = sentBack + assignedAgain + delegatedAgain;
   const ages = ofType("BLOCKER_ESCALATION").map(({ sessionId, queuedAt }) => {
     const resolved = ofType("BLOCKER_RESOLUTION").find(
       (answer) => answer.sessionId === sessionId && answer.queuedAt >= queuedAt,

@@ -45,8 +45,9 @@ export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at
   if (protocol === "delegation") return [delegate(run, worker, at)];
   const from = leadOfRun(run)!;
   const to = task.role!;
+  const deadline = newDeadline(run, at);
   if (protocol === "mailbox") {
-    const body = mailboxAssignment(run, worker, mail, at);
+    const body = { ...mailboxAssignment(run, worker, mail, at), ...(deadline === null ? {} : { deadline }) };
     return [queueMessage(run, { type: "task_assignment", from, to, taskId, sessionId, body }, 0)];
   }
   const body = {
@@ -63,8 +64,15 @@ export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at
     blocked_by: null,
     related_tasks: task.dependencies,
     ...(task.filesToReview ? { files_to_review: task.filesToReview } : {}),
+    ...(deadline === null ? {} : { deadline }),
   };
   return [queueMessage(run, { type: "TASK_ASSIGNMENT", from, to, taskId, sessionId, body }, 0)];
+}
+
+/** When a task that starts now is due. */
+function newDeadline({ template }: Run, at: number): string | null {
+  const { deadline } = template.team ?? {};
+  return deadline === undefined ? null : new Date(at + deadline).toISOString();
 }
 
 interface NewSession {
@@ -112,7 +120,9 @@ function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: nu
   const from = parent?.role ?? leadOfRun(run)!;
   const { context: given, ...written } = delegation?.message ?? {};
   const context = [typeof given === "string" ? given : "", ...(delegation?.notes ?? [])].filter((part) => part !== "");
+  const deadlineHint = newDeadline(run, at);
   const body = {
+    ...(deadlineHint === null ? {} : { deadlineHint }),
     ...written,
     taskId,
     parentTaskId: delegation?.parent ?? run.id,

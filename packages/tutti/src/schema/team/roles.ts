@@ -44,6 +44,11 @@ export const TeamSettings = z.strictObject({
   ackTimeout: z.number().int().min(1).max(MAX_TIME_MS).default(DEFAULT_ACK_TIMEOUT_MS),
   /** How often a message is sent again before it expires. */
   resendLimit: z.number().int().min(0).max(20).default(DEFAULT_RESEND_LIMIT),
+  /**
+   * Milliseconds that a role has for a task. Then the role is reminded, and after as much time again the user is asked.
+   * Without it only deadlines that another role gives count.
+   */
+  deadline: z.number().int().min(1).max(MAX_TIME_MS).optional(),
   /** Whether the lead plans again when all tasks have ended, until it plans no task. */
   continuous: z.boolean().default(false),
   /** How many failures of the same kind in a row pause a continuous run. */
