@@ -23,7 +23,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
-export const FOLD_VERSION = 18;
+export const FOLD_VERSION = 19;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);

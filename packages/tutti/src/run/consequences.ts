@@ -6,6 +6,7 @@ import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./r
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { endHolds } from "./emerging.ts";
 import { confirm } from "./plan/confirm.ts";
+import { raiseForeignChanges } from "./plan/interfaces.ts";
 import { answerByDefault } from "./inbox/default-answer.ts";
 import { addItem, withdrawQuestions } from "./inbox/inbox.ts";
 import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
@@ -50,8 +51,8 @@ export function consequences(run: Run, at: number): RunEvent[] {
   }
   const followed = followMessages(run, at);
   if (followed.length > 0) return followed;
-  const late = followDeadlines(run, at);
-  if (late.length > 0) return late;
+  const raised = [...followDeadlines(run, at), ...raiseForeignChanges(run, at)];
+  if (raised.length > 0) return raised;
   const released = endHolds(run);
   if (released.length > 0) return released;
   const broken = breakCircuit(run);

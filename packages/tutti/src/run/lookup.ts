@@ -35,19 +35,21 @@ export const workerOf = (run: Run, taskId: string): Worker | undefined => entryO
 export const activeWorkers = (run: Run): readonly Worker[] => openWork(run).active;
 
 /** Workers whose time runs: they wait for no user, provider, lead or delegated task, and are not paused. */
-export function timedWorkers(run: Run): Worker[] {
+export function timedWorkers(run: Run): StartedWorker[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map(({ sessionId }) => sessionId));
   return active.filter(
-    ({ status, startedAt, sessionId, session, awaits, delegating }) =>
-      status === "running" &&
-      startedAt !== null &&
-      !waiting.has(sessionId) &&
-      session.refusedSince === null &&
-      !awaits &&
-      !delegating,
+    (worker): worker is StartedWorker =>
+      worker.status === "running" &&
+      worker.startedAt !== null &&
+      !waiting.has(worker.sessionId) &&
+      worker.session.refusedSince === null &&
+      !worker.awaits &&
+      !worker.delegating,
   );
 }
+
+type StartedWorker = Worker & { startedAt: number };
 
 /** Finds only the newest attempt at each task. */
 export function workerOfSession(run: Run, sessionId: string): Worker | undefined {

@@ -6,6 +6,7 @@ import { isBranchHeld, waitsForBranch, waitsForDecisions } from "./rules/collisi
 import { taskOf, timedWorkers, workerOf } from "./lookup.ts";
 import { isWaitingForSubSessions } from "./rules/natural.ts";
 import { openWork } from "./fold/open-work.ts";
+import { isHeldByInterface } from "./plan/interfaces.ts";
 import { outlineOf } from "./plan/outline.ts";
 import { providerOf } from "./provider/provider-name.ts";
 import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
@@ -72,7 +73,9 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],
-    merges: isBranchHeld(run) ? [] : unmerged.map((worker) => worker.taskId),
+    merges: isBranchHeld(run)
+      ? []
+      : unmerged.flatMap((worker) => (isHeldByInterface(run, worker) ? [] : [worker.taskId])),
     deadlines: deadlines(run),
     lookAt: nextLook(run, Math.min(now, limits.since ?? now)),
   };
@@ -211,8 +214,9 @@ export function deadlines(run: Run): Deadline[] {
     const at = run.main.turn.startedAt + run.template.config.workerTimeout + run.main.waitedMs;
     found.push({ sessionId: run.main.sessionId, at });
   }
-  for (const { sessionId, startedAt, session } of timedWorkers(run)) {
-    found.push({ sessionId, at: startedAt! + run.template.config.workerTimeout + session.waitedMs });
+  for (const worker of timedWorkers(run)) {
+    const at = worker.startedAt + run.template.config.workerTimeout + worker.session.waitedMs;
+    found.push({ sessionId: worker.sessionId, at });
   }
   return found;
 }

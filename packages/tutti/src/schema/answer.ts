@@ -28,6 +28,8 @@ export const TaskListAnswer = z.looseObject({
   total_tasks: z.number().optional(),
   parallelizable_groups: z.array(z.array(z.string())).optional(),
   execution_order: z.array(z.string()).optional(),
+  /** `[{name, owner, files}]`. Read leniently: a wrong entry is dropped with a warning. */
+  interfaces: z.unknown().optional(),
 });
 
 export const ProgressAnswer = z.looseObject({

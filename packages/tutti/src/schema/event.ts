@@ -383,8 +383,8 @@ export const EVENTS = {
     description: z.string(),
     blockerType: z.string(),
     severity: z.string(),
-    /** The task is overdue. Its session goes on while the user decides. */
-    isDeadline: z.boolean().optional(),
+    /** Missing for an escalation of the role. Both others leave the session alone while the user decides. */
+    cause: z.enum(["deadline", "interface"]).optional(),
   }),
   "blocker:resolved": z.object({
     id: z.string(),

@@ -38,6 +38,13 @@ export type DelegationRight = { modes: string[] } | { refusal: string };
 export const HostLabels = z.record(z.string().min(1).max(100), z.string().max(200));
 export type HostLabels = z.infer<typeof HostLabels>;
 
+/** Files that other tasks rely on and that only the owner changes. */
+export const SharedInterface = z.object({
+  name: z.string().min(1).max(200),
+  files: z.array(z.string().min(1)).min(1),
+});
+export type SharedInterface = z.infer<typeof SharedInterface>;
+
 export const Task = z.object({
   id: TaskId,
   title: z.string().min(1),
@@ -61,6 +68,8 @@ export const Task = z.object({
   requirements: z.array(z.string()).optional(),
   acceptanceCriteria: z.array(z.string()).optional(),
   filesToReview: z.array(z.string()).optional(),
+  /** The interfaces that the task owns. */
+  interfaces: z.array(SharedInterface).optional(),
   delegation: Delegation.optional(),
 });
 export type Task = z.infer<typeof Task>;

@@ -170,6 +170,8 @@ export interface Worker {
   duty?: ParentDuty | null;
   /** Set once the deadline of this attempt has passed. The item `itemId` asked the user about it. */
   overdue?: { deadline: number; itemId?: string };
+  /** Set if its work changes an interface of another task. The item `itemId` asked the user about it. */
+  foreignChange?: { itemId: string; isAllowed: boolean };
   /** How often a completion of this attempt was sent back. */
   rejections?: number;
   retryCount: number;

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
+import { describeInterfaces } from "../../run/plan/interfaces.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { workerOf } from "../../run/lookup.ts";
 import { overlaps } from "../../run/overlaps.ts";
@@ -68,6 +69,7 @@ export function renderPrompt(
     ...(phase === "taskPlanning" && isPlanningAgain(run) ? earlierCycles(run) : []),
     ...earlierRun(run),
     ...(worker ? [...dependenciesOf(run, worker), ...reworkNote(run, worker)] : []),
+    ...(worker ? describeInterfaces(run, worker.taskId) : []),
     ...messagesTo(run, worker?.taskId ?? null),
     ...(phase === "verification" ? checksOf(run) : []),
   ];
@@ -204,9 +206,12 @@ function instructions(run: Run, phase: Phase): string {
     lines.push(progressReporting ? `Report progress about every ${seconds} seconds.` : "Do not report progress.");
   }
   if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
-  if (phase === "taskPlanning") lines.push(choiceOfAgents(run));
+  if (phase === "taskPlanning") lines.push(INTERFACES, choiceOfAgents(run));
   return lines.join(" ");
 }
+
+const INTERFACES =
+  'If tasks rely on the same files, the data may contain "interfaces": [{"name": …, "owner": the id of the one task that may change the files, "files": […]}].';
 
 /** Empty if the template lists no agents. */
 function choiceOfAgents(run: Run): string {

@@ -2,6 +2,7 @@
 import { extended } from "../rules/budget.ts";
 import { confirm, refused, requestChanges } from "../plan/confirm.ts";
 import { HOST_OPTIONS } from "./ask-for-host.ts";
+import { answerForeignChange, isForeignChangeItem } from "../plan/interfaces.ts";
 import { answered, withdraw } from "./inbox.ts";
 import { cancel, cancelWorker, resumed, stillAsks } from "../lifecycle.ts";
 import { noSuchItem } from "../lookup.ts";
@@ -35,9 +36,7 @@ export function answerItem(
     case "question":
       return [answered(run, item, wordsOf(item, answer))];
     case "blocker":
-      return isOverdueItem(run, item)
-        ? answerOverdue(run, item, wordsOf(item, answer))
-        : resolveBlocker(run, item, wordsOf(item, answer), at);
+      return answerBlocker(run, item, wordsOf(item, answer), at);
     case "validation":
       return answerValidation(run, item, answer, at);
     case "gate":
@@ -61,6 +60,13 @@ export function answerItem(
     case "data":
       return answerData(run, item, answer, at);
   }
+}
+
+function answerBlocker(run: Run, item: InboxItem, decision: string, at: number): RunEvent[] {
+  if (isOverdueItem(run, item)) return answerOverdue(run, item, decision);
+  return isForeignChangeItem(run, item)
+    ? answerForeignChange(run, item, decision)
+    : resolveBlocker(run, item, decision, at);
 }
 
 /** The words of an option choose it, whatever their case. */

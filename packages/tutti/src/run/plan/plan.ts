@@ -1,4 +1,5 @@
 import { planErrors } from "./graph.ts";
+import { readInterfaces } from "./interfaces.ts";
 import type { TaskListAnswer } from "../../schema/answer.ts";
 import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
 import { DEFAULT_PRIORITY, HostLabels, ModelName, PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
@@ -25,7 +26,9 @@ export function readPlan(
 ): Plan {
   const dropped: string[] = [];
   const highestFirst = template.config.priorityOrder === "highest-first";
+  const owned = readInterfaces(answer, dropped);
   const tasks = answer.tasks.map((task): Task => {
+    const interfaces = owned.get(task.id)!;
     const expectedMs = Object.hasOwn(msByTitle, task.title) ? msByTitle[task.title] : undefined;
     return {
       id: task.id,
@@ -39,6 +42,7 @@ export function readPlan(
       ...readAgent(task, assignable, dropped),
       ...readRole(task, template.roles, dropped),
       ...readLabels(task, dropped),
+      ...(interfaces.length > 0 ? { interfaces } : {}),
     };
   });
   const { errors, warnings } = checkPlan(tasks, template);

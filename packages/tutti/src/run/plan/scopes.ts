@@ -15,6 +15,12 @@ function within(a: readonly string[], b: readonly string[]): boolean {
   return a.length <= b.length && a.every((part, i) => part === b[i]);
 }
 
+/** Whether an entry of the scope names the file, or a folder around it. */
+export function isInScope(scope: readonly string[], file: string): boolean {
+  const parts = file.split("/");
+  return scope.some((entry) => within(scopePath(entry), parts));
+}
+
 /** Caches `scopePath`, because every possible start compares all scopes. */
 const pathsByScope = new WeakMap<readonly string[], string[][]>();
 

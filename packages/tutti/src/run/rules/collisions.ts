@@ -9,6 +9,7 @@ import { addItem } from "../inbox/inbox.ts";
 import { openWork } from "../fold/open-work.ts";
 import { valuesOf } from "../fold/shared-record.ts";
 import { taskOf, workerOf } from "../lookup.ts";
+import { isHeldByInterface } from "../plan/interfaces.ts";
 import { dependenciesOf } from "../plan/dependencies-of.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Conflict } from "../../schema/outcome.ts";
@@ -27,7 +28,7 @@ const isOpen = ({ resolution }: Conflict): boolean => resolution === null;
 export function waitsForBranch(run: Run, taskId: string): boolean {
   const { unmerged } = openWork(run);
   if (unmerged.length === 0 && run.conflicts.length === 0) return false;
-  if (isHeldByChecks(run, taskId)) return true;
+  if (isHeldByMerge(run, taskId)) return true;
   if (taskOf(run, taskId)!.dependencies.length < 2) return false;
   const collisions = collisionsOf(run, taskId);
   if (collisions.some(isOpen)) return true;
@@ -41,10 +42,13 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
   return pending.some(({ outputFiles }) => outputFiles.some((file) => touched.get(file)! > 1));
 }
 
-/** With commands for merges, work to build on may still be rejected until it is merged. */
-const isHeldByChecks = (run: Run, taskId: string): boolean =>
-  run.template.phases.aggregation.commands !== undefined &&
-  openWork(run).unmerged.some((worker) => dependenciesOf(run, taskId).has(worker.taskId));
+/** With commands for merges, or with a change of a foreign interface, work to build on may be rejected until it is merged. */
+const isHeldByMerge = (run: Run, taskId: string): boolean => {
+  const isChecked = run.template.phases.aggregation.commands !== undefined;
+  return openWork(run).unmerged.some(
+    (worker) => (isChecked || isHeldByInterface(run, worker)) && dependenciesOf(run, taskId).has(worker.taskId),
+  );
+};
 
 /** Whether the main session owes the repair of conflicts, not the answer of a phase. */
 export const isRepairing = ({ owed, currentPhase }: Run): boolean =>

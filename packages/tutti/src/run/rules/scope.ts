@@ -1,5 +1,5 @@
 // The scope of a run limits its result, and the declared scope of a task says which files it should touch.
-import { scopePath } from "../plan/scopes.ts";
+import { isInScope, scopePath } from "../plan/scopes.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import type { EventData } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
@@ -43,7 +43,7 @@ export const changesInOtherScopes = (run: Run): string[] =>
     run.tasks.flatMap((other) => {
       // A scope that names the whole project says nothing about single files.
       const narrow = other.scope.filter((entry) => scopePath(entry).length > 0);
-      const theirs = files.filter((file) => isDeclared(narrow, file));
+      const theirs = files.filter((file) => isInScope(narrow, file));
       return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listed(theirs)}.`];
     }),
   );
@@ -52,14 +52,9 @@ function undeclared(run: Run): { id: string; files: string[] }[] {
   return run.tasks.flatMap(({ id, scope }) => {
     const worker = entryOf(run.workers, id);
     if (worker?.status !== "completed" || scope.length === 0) return [];
-    const files = worker.outputFiles.filter((file) => !isDeclared(scope, file));
+    const files = worker.outputFiles.filter((file) => !isInScope(scope, file));
     return files.length === 0 ? [] : [{ id, files }];
   });
-}
-
-function isDeclared(scope: readonly string[], file: string): boolean {
-  const parts = file.split("/");
-  return scope.map(scopePath).some((path) => path.every((part, i) => part === parts[i]));
 }
 
 const listed = (files: readonly string[]): string => {

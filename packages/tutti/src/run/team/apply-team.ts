@@ -1,5 +1,6 @@
 // The part of the fold for the messages and the gate of a team.
 import { workerOf } from "../lookup.ts";
+import { FOREIGN_CHANGE_OPTIONS } from "../plan/interfaces.ts";
 import { isLedByDelegation } from "./delegation.ts";
 import { withoutEntries } from "../fold/shared-record.ts";
 import { withWorker } from "../fold/with-worker.ts";
@@ -77,8 +78,10 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     case "task:overdue":
       return withWorker(run, event.data.taskId, { overdue: { deadline: event.data.deadline } });
     case "blocker:raised": {
-      const { taskId, messageId = "", body = {}, itemId, isDeadline } = event.data;
-      if (isDeadline) {
+      const { taskId, messageId = "", body = {}, itemId, cause } = event.data;
+      if (cause === "interface")
+        return withWorker(run, taskId, { foreignChange: { itemId: itemId!, isAllowed: false } });
+      if (cause === "deadline") {
         const { deadline } = workerOf(run, taskId)!.overdue!;
         return withWorker(run, taskId, { overdue: { deadline, itemId: itemId! } });
       }
@@ -86,8 +89,13 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       if (itemId !== null) return workerOf(run, taskId)?.awaits ? release(run, taskId, at, {}) : run;
       return awaitLead(run, taskId, { kind: "resolution", messageId, body, since: at });
     }
-    case "blocker:resolved":
-      return event.data.itemId === null ? release(run, event.data.taskId, at, {}) : run;
+    case "blocker:resolved": {
+      const { itemId, taskId, decision } = event.data;
+      if (itemId === null) return release(run, taskId, at, {});
+      if (workerOf(run, taskId)?.foreignChange?.itemId !== itemId) return run;
+      const isAllowed = decision === FOREIGN_CHANGE_OPTIONS[0];
+      return withWorker(run, taskId, { foreignChange: { itemId, isAllowed }, ...(isAllowed ? {} : { commit: null }) });
+    }
     case "lead:asked": {
       const { taskId, sessionId, messageId, parent } = event.data;
       if (parent !== undefined) return askParent(run, parent, { taskId, sessionId, messageId }, at);

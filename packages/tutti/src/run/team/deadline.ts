@@ -28,20 +28,22 @@ function timeOf(value: unknown): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-function deadlineOf(run: Run, { sessionId, startedAt, session, task }: Worker): TaskDeadline | null {
+function deadlineOf(run: Run, { sessionId, startedAt, session, task }: TimedWorker): TaskDeadline | null {
   const message = messageTo(run, sessionId);
   // The deadline in an assignment is that of the template, which the waits of the session extend.
   const rejection = message?.type === "TASK_REJECTION" ? message.body["deadline"] : undefined;
   const given = timeOf(rejection) ?? timeOf(task.delegation?.message["deadlineHint"]);
   if (given !== null) {
-    const length = Math.max(0, given - (message?.queuedAt ?? startedAt!));
+    const length = Math.max(0, given - (message?.queuedAt ?? startedAt));
     return { at: given, escalateAt: given + length, isGiven: true };
   }
   const length = run.template.team?.deadline;
   if (length === undefined) return null;
-  const at = startedAt! + length + session.waitedMs;
+  const at = startedAt + length + session.waitedMs;
   return { at, escalateAt: at + length, isGiven: false };
 }
+
+type TimedWorker = ReturnType<typeof timedWorkers>[number];
 
 interface TimedTask {
   worker: Worker;
@@ -98,8 +100,8 @@ function escalateOverdue(run: Run, { taskId, sessionId, task, overdue }: Worker,
   const item = { kind: "blocker" as const, taskId, question: description, options: DEADLINE_OPTIONS, evidence };
   const added = addItem(run, { ...item, risk: "medium" }, at) as Extract<RunEvent, { type: "inbox:added" }>;
   const { id: itemId } = added.data.item;
-  const about = { id: run.id, taskId, sessionId, itemId, description, blockerType: "deadline", severity: "high" };
-  return [{ type: "blocker:raised", data: { ...about, isDeadline: true } }, added];
+  const about = { description, blockerType: "deadline", severity: "high", cause: "deadline" as const };
+  return [{ type: "blocker:raised", data: { id: run.id, taskId, sessionId, itemId, ...about } }, added];
 }
 
 export const isOverdueItem = (run: Run, { id, taskId }: InboxItem): boolean =>

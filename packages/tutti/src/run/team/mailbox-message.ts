@@ -1,4 +1,5 @@
 // The messages of document 001 to a role that works on the mailbox.
+import { describeInterfaces } from "../plan/interfaces.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -22,7 +23,11 @@ export function mailboxAssignment(run: Run, worker: Worker, mail: MailPaths | un
   const { PLATFORM: platform, ARCHITECTURE: architecture } = variables;
   const criteria = task.acceptanceCriteria ?? [];
   const list = criteria.map((criterion) => `- ${criterion}`).join("\n");
-  const instructions = [task.description, ...(criteria.length > 0 ? [`Acceptance criteria:\n${list}`] : [])];
+  const instructions = [
+    task.description,
+    ...(criteria.length > 0 ? [`Acceptance criteria:\n${list}`] : []),
+    ...describeInterfaces(run, taskId),
+  ];
   return {
     type: "task_assignment",
     taskId,
