@@ -77,6 +77,15 @@ describe("commits between machines", () => {
     expect(existsSync(trap)).toBe(false);
   });
 
+  it("find the clone complete that another attempt is creating", async () => {
+    const clone = join(folder, "shared");
+    const first = exchange.openClone(clone);
+    while (!existsSync(join(clone, ".git", "HEAD"))) await new Promise(setImmediate);
+    await exchange.openClone(clone);
+    expect(existsSync(join(clone, ".git", "config"))).toBe(true);
+    await first;
+  });
+
   it("are fetched with all branches into an empty clone, and packed without those that it has", async () => {
     const clone = join(folder, "clone");
     await exchange.openClone(clone);

@@ -69,10 +69,8 @@ export class Exchange {
   }
 
   /** Creates an empty repository for the branches of a remote. */
-  async openClone(folder: string): Promise<void> {
-    if (await exists(join(folder, ".git", "HEAD"))) return;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await git("create a clone", ["init", "--quiet", "--", folder], { cwd: folder });
+  openClone(folder: string): Promise<void> {
+    return createOnce(folder, join(folder, ".git"), []);
   }
 
   /** Fetches all branches of the remote, and returns their commits. */
@@ -204,9 +202,7 @@ export class Exchange {
 
   async #open({ commonDir }: Repository): Promise<string> {
     const folder = join(this.#folder, createHash("sha256").update(commonDir).digest("hex").slice(0, 20));
-    if (await exists(join(folder, "HEAD"))) return folder;
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await git("create a folder for transfers", ["init", "--quiet", "--bare", "--", folder], { cwd: this.#folder });
+    await createOnce(folder, folder, ["--bare"]);
     return folder;
   }
 
@@ -221,6 +217,15 @@ export class Exchange {
     };
     return git(purpose, args, options);
   }
+}
+
+/** A repository has a `HEAD` before it is complete, so the other attempts of a host wait for the one that creates it. */
+function createOnce(folder: string, gitDir: string, args: readonly string[]): Promise<void> {
+  return enqueue(`create ${gitDir}`, async () => {
+    if (await exists(join(gitDir, "HEAD"))) return;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await git("create a repository", ["init", "--quiet", ...args, "--", folder], { cwd: folder });
+  });
 }
 
 /** An address may contain a password. */
