@@ -1,12 +1,16 @@
 // An engine over a database, a bare remote of its repository, and worker hosts as processes.
 import { spawnSync, type ChildProcess } from "node:child_process";
+import { globSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { Lab, finished, type Finished } from "../lab/lab.ts";
-import { newDatabase } from "../lab/postgres.ts";
+import { newDatabase, query } from "../lab/postgres.ts";
 import { openHeldStore } from "../../src/main/held-store.ts";
 import { openEngine, type OpenEngine } from "../../src/main/open-engine.ts";
 
 export interface StartedWorker {
+  /** The id of its host. */
+  id: string;
   process: ChildProcess;
   ended: Promise<Finished>;
 }
@@ -20,12 +24,16 @@ export class FleetLab extends Lab {
   #local: OpenEngine | null = null;
   url = "";
 
-  async begin(): Promise<OpenEngine> {
+  async begin(url?: string): Promise<OpenEngine> {
     const cloned = spawnSync("git", ["clone", "-q", "--bare", this.repo, this.remote]);
     if (cloned.status !== 0) throw new Error(String(cloned.stderr));
     this.git("remote", "add", "origin", this.remote);
-    this.url = await newDatabase();
+    this.url = url ?? (await newDatabase());
     return this.openServer();
+  }
+
+  remoteGit(...args: string[]): string {
+    return spawnSync("git", ["-C", this.remote, ...args], { encoding: "utf8" }).stdout.trim();
   }
 
   async openServer(): Promise<OpenEngine> {
@@ -38,22 +46,52 @@ export class FleetLab extends Lab {
     this.#local = null;
   }
 
+  /** Starts a run and confirms its plan. */
+  async startRun({ engine }: OpenEngine, agent: string): Promise<string> {
+    const { id } = await engine.create({ templateId: "_default", message: "Do it", cwd: this.repo, agent });
+    await engine.order(id, "start");
+    await engine.until(id, (run) => run.status === "confirming");
+    await engine.order(id, "confirm");
+    return id;
+  }
+
+  /** Resolves when the hosts of these tasks have their first turns. The log has the turn before its host. */
+  async untilDelivered(tasks: readonly string[]): Promise<void> {
+    const delivered = `SELECT 1 FROM tutti_hosts.request JOIN tutti_hosts.attempt USING (key)
+                        WHERE task = ANY($1) AND name = 'turn 1' AND reply IS NOT NULL`;
+    await expect.poll(async () => (await query(this.url, delivered, [tasks])).length).toBe(tasks.length);
+  }
+
+  /** Resolves when the agent of a host has written the file in its workspace. */
+  async untilWritten(host: string, file: string): Promise<void> {
+    const pattern = join(this.folder, host, "worker", "worktrees", "**", file);
+    await expect.poll(() => globSync(pattern).length).toBeGreaterThan(0);
+  }
+
+  /** The lease of a host passes at once. */
+  async expireLease(host: string): Promise<void> {
+    await query(this.url, "UPDATE tutti_hosts.host SET seen_at = seen_at - interval '1 day' WHERE id = $1", [host]);
+  }
+
   /** Starts a worker and waits until it has joined. */
-  async worker(name: string, args: string[] = [], url = this.url): Promise<StartedWorker> {
-    const started = this.start(["--data-dir", join(this.folder, name), "worker", "--database-url", url, ...args]);
+  async worker(name: string, args: string[] = [], url = this.url, via: string[] = []): Promise<StartedWorker> {
+    const command = ["--data-dir", join(this.folder, name), "worker", "--database-url", url, ...args];
+    const started = this.start(command, {}, via);
     this.#workers.push(started);
     const ended = finished(started);
-    const joined = new Promise<void>((resolve) => {
+    let printed = "";
+    const joined = new Promise<string>((resolve) => {
       started.stdout!.on("data", (chunk: Buffer) => {
-        if (chunk.toString().includes("ready as")) resolve();
+        printed += chunk.toString();
+        const id = /ready as .*\((.*)\)/.exec(printed)?.[1];
+        if (id !== undefined) resolve(id);
       });
     });
     const early = ended.then(({ code, stderr }) => {
       throw new Error(`The worker ended with ${code}: ${stderr}`);
     });
     early.catch(() => {});
-    await Promise.race([joined, early]);
-    return { process: started, ended };
+    return { id: await Promise.race([joined, early]), process: started, ended };
   }
 
   async end(): Promise<void> {

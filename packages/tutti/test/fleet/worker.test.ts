@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -12,17 +11,6 @@ let lab: FleetLab;
 
 afterEach(() => lab.end());
 
-const remoteGit = (...args: string[]): string =>
-  spawnSync("git", ["-C", lab.remote, ...args], { encoding: "utf8" }).stdout.trim();
-
-async function startRun({ engine }: OpenEngine, agent: string): Promise<string> {
-  const { id } = await engine.create({ templateId: "_default", message: "Do it", cwd: lab.repo, agent });
-  await engine.order(id, "start");
-  await engine.until(id, (run) => run.status === "confirming");
-  await engine.order(id, "confirm");
-  return id;
-}
-
 /** A run with the task `a`, whose turn has begun and waits for `open`. */
 async function startWaitingRun(local: OpenEngine): Promise<{ id: string; open: () => void }> {
   const { file, open } = lab.gate();
@@ -33,8 +21,9 @@ async function startWaitingRun(local: OpenEngine): Promise<{ id: string; open: (
     block: done({ summary: "wrote" }),
   };
   const agent = lab.scenario([...mainSession([{ id: "a" }]), { match: { role: "worker" }, turns: [turn] }]);
-  const id = await startRun(local, agent);
+  const id = await lab.startRun(local, agent);
   await local.engine.until(id, (run) => (run.workers["a"]?.session.turn ?? null) !== null);
+  await lab.untilDelivered(["a"]);
   return { id, open };
 }
 
@@ -50,14 +39,14 @@ describe("a worker host", () => {
         ...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"], labels: { gpu: "yes" } }]),
         goodWorker,
       ]);
-      const id = await startRun(local, agent);
+      const id = await lab.startRun(local, agent);
       const run = await engine.until(id, ({ released }) => released);
       const outcome = await engine.result(id);
       expect(outcome).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
       expect(lab.git("show", `${outcome.branch}:docs/b.md`)).toBe("# Title of b");
       expect(lab.git("show", `${outcome.branch}:docs/a.md`)).toBe("# Title of a");
-      expect(remoteGit("rev-parse", `refs/heads/${outcome.branch}`)).toBe(outcome.commit);
-      expect(remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
+      expect(lab.remoteGit("rev-parse", `refs/heads/${outcome.branch}`)).toBe(outcome.commit);
+      expect(lab.remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
       const transcript = await engine.transcript(id, run.workers["a"]!.sessionId);
       expect(transcript.map(({ type }) => type)).toContain("turnOver");
       expect(await query(lab.url, "SELECT DISTINCT state FROM tutti_jobs.job")).toEqual([{ state: "completed" }]);
@@ -85,7 +74,7 @@ describe("a worker host", () => {
       await hosts!.drain(host!.id);
       await expect.poll(async () => (await hosts!.list())[0]!.state, { timeout: 60_000 }).toBe("draining");
       const labels = { gpu: "yes" };
-      const id = await startRun(local, lab.scenario([...mainSession([{ id: "a", labels }]), goodWorker]));
+      const id = await lab.startRun(local, lab.scenario([...mainSession([{ id: "a", labels }]), goodWorker]));
       await engine.until(id, (run) => run.workers["a"]?.status === "spawning");
       await query(
         lab.url,
@@ -133,7 +122,7 @@ describe("a worker host", () => {
       expect(run.workers["a"]).toMatchObject({ status: "completed", attempt: 1 });
       const { branch } = await second.engine.result(id);
       expect(lab.git("show", `${branch}:docs/a.md`)).toBe("# A");
-      expect(remoteGit("for-each-ref", "refs/tutti", "refs/heads/tutti")).toBe("");
+      expect(lab.remoteGit("for-each-ref", "refs/tutti", "refs/heads/tutti")).toBe("");
       await hosts.remove("gpu-1");
       const { code, stderr } = await after.ended;
       expect([code, stderr]).toEqual([4, expect.stringContaining('The host "gpu-1" was removed.')]);
@@ -152,16 +141,14 @@ describe("a worker host", () => {
       const { id, open } = await startWaitingRun(local);
       frozen.process.kill("SIGSTOP");
       const drained = await lab.worker("two", ["--grace", "0"]);
-      // As if the lease had passed.
-      await query(lab.url, "UPDATE tutti_hosts.host SET seen_at = seen_at - interval '1 day' WHERE id = $1", [
-        (await query<{ host: string }>(lab.url, "SELECT host FROM tutti_hosts.attempt WHERE task = 'a'"))[0]!.host,
-      ]);
+      await lab.expireLease(frozen.id);
       await engine.until(id, (run) => run.workers["a"]!.attempt === 2 && run.workers["a"]!.session.turn !== null);
       drained.process.kill("SIGTERM");
       expect((await drained.ended).code).toBe(0);
       // No host is ready, so the server works itself.
       await engine.until(id, (run) => run.workers["a"]!.attempt === 3 && run.workers["a"]!.session.turn !== null);
       open();
+      await lab.untilWritten("one", "docs/a.md");
       frozen.process.kill("SIGCONT");
       const run = await engine.until(id, ({ released }) => released);
       expect(run.workers["a"]).toMatchObject({ status: "completed", attempt: 3 });
@@ -171,7 +158,9 @@ describe("a worker host", () => {
         { reason: "its host was lost", counted: false },
         { reason: "its host was drained", counted: false },
       ]);
-      await expect.poll(() => remoteGit("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`)).toContain("/a/1");
+      await expect
+        .poll(() => lab.remoteGit("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`))
+        .toContain("/a/1");
       expect(lab.git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`)).not.toContain("/a/1");
       frozen.process.kill("SIGTERM");
       expect((await frozen.ended).code).toBe(0);

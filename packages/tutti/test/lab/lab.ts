@@ -70,8 +70,10 @@ export class Lab {
     return { file, open: () => writeFileSync(file, "") };
   }
 
-  start(args: string[], env: Record<string, string> = {}): ChildProcess {
-    return spawn(process.execPath, [LAUNCHER, "--data-dir", this.data, ...args], {
+  /** `via` is a command that starts the rest of its command line, such as `ip netns exec`. */
+  start(args: string[], env: Record<string, string> = {}, via: readonly string[] = []): ChildProcess {
+    const [program, ...rest] = [...via, process.execPath, LAUNCHER, "--data-dir", this.data, ...args];
+    return spawn(program!, rest, {
       cwd: this.folder,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -41,6 +41,8 @@ export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: 
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: QUERY_MS,
     keepAlive: true,
+    // A host relies on a report that was acknowledged, whatever the default of the database.
+    options: "-c synchronous_commit=on",
     types,
   };
   let pool: Pool;
