@@ -5,7 +5,7 @@
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
 // 3. An attempt whose host is lost is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
-import { HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, REQUESTS } from "./host-tables.ts";
+import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, WORK } from "./host-tables.ts";
 import { JobQueue } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
@@ -40,6 +40,19 @@ interface AttemptRow {
 }
 
 const ATTEMPTS = "SELECT key, run, session, state, archived FROM tutti_hosts.attempt";
+
+interface SignalRow {
+  state: string;
+  reason: string | null;
+  at: number | null;
+  body: string | null;
+}
+
+export interface AttemptWatch {
+  /** Resolves after a report about the attempt since the last call, after `POLL_MS`, or when `signal` is aborted. */
+  changed(signal?: AbortSignal): Promise<void>;
+  end(): void;
+}
 
 interface KnownAttempt {
   key: string;
@@ -121,7 +134,7 @@ export class Fleet {
   #begin(): void {
     const { database, world, leaseMs } = this.#options;
     const { signal } = this.#leaving;
-    this.#background.push(listen(database, REPORTS, (key) => this.#wake(key), { world, signal }));
+    this.#background.push(listen(database, { [REPORTS]: (key) => this.#wake(key) }, { world, signal }));
     const watch = async () => {
       while (!signal.aborted) {
         await world.sleep(Math.min(POLL_MS, leaseMs / 4), signal, true);
@@ -136,16 +149,23 @@ export class Fleet {
     for (const wake of this.#wakers.get(key) ?? []) wake();
   }
 
-  /** Resolves at a report about the attempt, after `POLL_MS`, or when `signal` is aborted. */
-  async changed(key: string, signal?: AbortSignal): Promise<void> {
-    const woken = new AbortController();
+  /** Notes every report about the attempt from now on, so that none is missed during a query. */
+  watch(key: string): AttemptWatch {
+    let woken = new AbortController();
     const wake = () => woken.abort();
     const wakers = this.#wakers.get(key) ?? new Set();
     this.#wakers.set(key, wakers.add(wake));
-    const signals = [woken.signal, this.#leaving.signal, ...(signal ? [signal] : [])];
-    await this.#options.world.sleep(POLL_MS, AbortSignal.any(signals));
-    wakers.delete(wake);
-    if (wakers.size === 0) this.#wakers.delete(key);
+    return {
+      changed: async (signal) => {
+        const signals = [woken.signal, this.#leaving.signal, ...(signal ? [signal] : [])];
+        await this.#options.world.sleep(POLL_MS, AbortSignal.any(signals));
+        woken = new AbortController();
+      },
+      end: () => {
+        wakers.delete(wake);
+        if (wakers.size === 0) this.#wakers.delete(key);
+      },
+    };
   }
 
   /** Ends the attempts of lost and removed hosts, and those that no host will take. */
@@ -227,7 +247,7 @@ export class Fleet {
       isHandedOver ||= job !== null;
     }
     // Sent at the commit.
-    if (isHandedOver) await client.query("SELECT pg_notify($1, '')", [REQUESTS]);
+    if (isHandedOver) await client.query("SELECT pg_notify($1, '')", [WORK]);
   }
 
   /** Whether the attempt of the session runs on a host. Unknown attempts are those of an imported run, and stay here. */
@@ -298,46 +318,48 @@ export class Fleet {
   async call(key: string, name: string, body: object): Promise<unknown> {
     this.#attempts.get(this.#keys.get(key) ?? "")?.requests.add(name);
     const { pool } = this.#options.database;
-    const { rows } = await this.#query(() =>
-      pool.query<{ n: number; host: string | null }>(
-        `WITH added AS (
-           INSERT INTO tutti_hosts.request (key, name, body) VALUES ($1, $2, $3)
-           ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n)
-         SELECT added.n, attempt.host FROM added, tutti_hosts.attempt WHERE attempt.key = $1`,
-        [key, name, JSON.stringify(body)],
-      ),
-    );
-    const { n, host } = rows[0]!;
-    if (host !== null) await this.#notify(REQUESTS, host);
-    for (;;) {
-      const found = await this.#query(() =>
-        pool.query<{ reply: string | null; state: string; reason: string | null }>(
-          `SELECT r.reply, a.state, a.reason FROM tutti_hosts.request r JOIN tutti_hosts.attempt a USING (key) WHERE r.n = $1`,
-          [n],
+    const watch = this.watch(key);
+    try {
+      const { rows } = await this.#query(() =>
+        pool.query<{ n: number }>(
+          `WITH added AS (
+             INSERT INTO tutti_hosts.request (key, name, body) VALUES ($1, $2, $3)
+             ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n)
+           SELECT added.n, CASE WHEN attempt.host IS NOT NULL THEN pg_notify('${HOST_CHANNEL}' || attempt.host, $1) END
+             FROM added, tutti_hosts.attempt WHERE attempt.key = $1`,
+          [key, name, JSON.stringify(body)],
         ),
       );
-      const { reply = null, state = "over", reason = null } = found.rows[0] ?? {};
-      if (reply !== null) return decodeReply(JSON.parse(reply) as Reply);
-      if (state === "over") throw hostLost(reason);
-      await this.changed(key);
+      for (;;) {
+        const found = await this.#query(() =>
+          pool.query<{ reply: string | null; state: string; reason: string | null }>(
+            `SELECT r.reply, a.state, a.reason FROM tutti_hosts.request r JOIN tutti_hosts.attempt a USING (key) WHERE r.n = $1`,
+            [rows[0]!.n],
+          ),
+        );
+        const { reply = null, state = "over", reason = null } = found.rows[0] ?? {};
+        if (reply !== null) return decodeReply(JSON.parse(reply) as Reply);
+        if (state === "over") throw hostLost(reason);
+        await watch.changed();
+      }
+    } finally {
+      watch.end();
     }
   }
 
   /** Reads the signals of an attempt after a position, and why it is over. */
   async signals(key: string, after: number): Promise<{ rows: { at: number; body: string }[]; over: string | null }> {
     return this.#query(async () => {
-      const { pool } = this.#options.database;
-      // The state first: all reports of an attempt that is over are stored.
-      const state = await pool.query<{ state: string; reason: string | null }>(
-        "SELECT state, reason FROM tutti_hosts.attempt WHERE key = $1",
-        [key],
-      );
-      const { rows } = await pool.query<{ at: number; body: string }>(
-        "SELECT at, body FROM tutti_hosts.signal WHERE key = $1 AND at > $2 ORDER BY at LIMIT 500",
+      // One statement: all reports of an attempt that is over are stored.
+      const { rows } = await this.#options.database.pool.query<SignalRow>(
+        `SELECT a.state, a.reason, s.at, s.body FROM tutti_hosts.attempt a LEFT JOIN LATERAL (
+           SELECT at, body FROM tutti_hosts.signal WHERE key = a.key AND at > $2 ORDER BY at LIMIT 500) s ON true
+          WHERE a.key = $1 ORDER BY s.at`,
         [key, after],
       );
-      const found = state.rows[0];
-      return { rows, over: found && found.state !== "over" ? null : (found?.reason ?? "its session was removed") };
+      const found = rows[0];
+      const over = found && found.state !== "over" ? null : (found?.reason ?? "its session was removed");
+      return { rows: rows.flatMap(({ at, body }) => (at === null ? [] : [{ at, body: body! }])), over };
     });
   }
 

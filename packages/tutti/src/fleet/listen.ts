@@ -4,13 +4,12 @@ import type { World } from "../world.ts";
 const PAUSE_MS = 300;
 
 /**
- * Calls `onNotify` with the text of each notification until `signal` is aborted. A notification during a lost connection is
- * missed, so subscribers also poll.
+ * Calls the function of each channel with the text of its notifications until `signal` is aborted. A notification during a
+ * lost connection is missed, so subscribers also poll.
  */
 export async function listen(
   database: Database,
-  channel: string,
-  onNotify: (payload: string) => void,
+  channels: Readonly<Record<string, (payload: string) => void>>,
   { world, signal }: { world: World; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
@@ -19,10 +18,10 @@ export async function listen(
       const lost = Promise.withResolvers<void>();
       const end = () => lost.resolve();
       client.on("end", end).on("error", end);
-      client.on("notification", ({ payload = "" }) => onNotify(payload));
+      client.on("notification", ({ channel, payload = "" }) => channels[channel]?.(payload));
       signal.addEventListener("abort", end, { once: true });
       try {
-        await client.query(`LISTEN ${channel}`);
+        for (const channel of Object.keys(channels)) await client.query(`LISTEN "${channel}"`);
         await lost.promise;
       } finally {
         signal.removeEventListener("abort", end);

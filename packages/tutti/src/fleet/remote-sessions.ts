@@ -1,5 +1,5 @@
 // Sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on this machine goes to `local`.
-import type { Fleet } from "./fleet.ts";
+import type { AttemptWatch, Fleet } from "./fleet.ts";
 import type { HostRequest } from "./host-request.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
@@ -96,6 +96,15 @@ class RemoteSession implements Session {
   async *signals(): AsyncGenerator<SessionSignal> {
     const { cwd: _, ...spec } = this.#spec;
     await this.#call("open", { op: "open", spec });
+    const watch = this.#fleet.watch(this.#key);
+    try {
+      yield* this.#read(watch);
+    } finally {
+      watch.end();
+    }
+  }
+
+  async *#read(watch: AttemptWatch): AsyncGenerator<SessionSignal> {
     let position = 0;
     let caughtUp = false;
     while (!this.#left.signal.aborted) {
@@ -113,7 +122,7 @@ class RemoteSession implements Session {
         yield { type: "gone", reason: over, deliberate: true };
         return;
       }
-      await this.#fleet.changed(this.#key, this.#left.signal);
+      await watch.changed(this.#left.signal);
     }
   }
 

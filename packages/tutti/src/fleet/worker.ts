@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HeldAttempt, type HeldAttemptOptions } from "./held-attempt.ts";
 import { HostLink, type Beat, type HostFacts, type TakenAttempt } from "./host-link.ts";
-import { REQUESTS } from "./host-tables.ts";
+import { HOST_CHANNEL, WORK } from "./host-tables.ts";
 import { listen } from "./listen.ts";
 import { removeFile, replaceDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -70,7 +70,11 @@ class Worker {
     );
     this.#id = joined.id;
     const { signal } = this.#ended;
-    const listening = listen(database, REQUESTS, (payload) => this.#notified(payload), { world, signal });
+    const channels = {
+      [WORK]: () => this.#wake.abort(),
+      [`${HOST_CHANNEL}${this.#id}`]: (key: string) => this.#held.get(key)?.wake(),
+    };
+    const listening = listen(database, channels, { world, signal });
     const onDrain = () => this.#wake.abort();
     drain.addEventListener("abort", onDrain);
     try {
@@ -90,11 +94,6 @@ class Worker {
       await Promise.allSettled([...this.#setAside, ...[...this.#held.values()].map((attempt) => attempt.leave())]);
       await listening;
     }
-  }
-
-  #notified(payload: string): void {
-    if (payload === "") this.#wake.abort();
-    else if (payload === this.#id) for (const attempt of this.#held.values()) attempt.wake();
   }
 
   async #step(): Promise<void> {
