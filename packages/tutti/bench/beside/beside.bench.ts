@@ -36,16 +36,21 @@ async function entries(folder: string, packages: string | null, stops: (() => Pr
     entry("Tutti", `Node ${process.versions.node}`, "SQLite, WAL, synchronous FULL"),
     entry("p-graph", ownVersion("p-graph"), "none: in memory", "", false),
   ];
-  if (packages === null) return found;
   const add = (name: string, provided: Provided, of: string, durability: (service: Service) => string): void => {
     if (typeof provided === "string") return console.log(`skipped: ${name}, because ${provided}`);
     if (!stops.includes(provided.stop)) stops.push(provided.stop);
-    found.push(entry(name, versionIn(packages, of), durability(provided), provided.url));
+    found.push(entry(name, versionIn(packages!, of), durability(provided), provided.url));
   };
-  const redis = await startRedis(join(folder, "redis"));
-  add("BullMQ", redis, "bullmq", ({ version }) => `${version}, appendfsync always; stalled jobs after 1 s`);
   const postgres = await startPostgres(join(folder, "postgres"));
   const synchronous = ({ version }: Service): string => `${version}, fsync and synchronous_commit on`;
+  if (typeof postgres !== "string") {
+    stops.push(postgres.stop);
+    const about = `${synchronous(postgres)}; one worker host`;
+    found.push(entry("Tutti fleet", `pg-boss ${ownVersion("pg-boss")}`, about, postgres.url));
+  }
+  if (packages === null) return found;
+  const redis = await startRedis(join(folder, "redis"));
+  add("BullMQ", redis, "bullmq", ({ version }) => `${version}, appendfsync always; stalled jobs after 1 s`);
   add("pg-boss", postgres, "pg-boss", (service) => `${synchronous(service)}; NOTIFY, heartbeat 10 s`);
   add("DBOS", postgres, "@dbos-inc/dbos-sdk", (service) => `${synchronous(service)}; polled every 20 ms`);
   const restate = await startRestate(join(folder, "restate"), packages);
@@ -114,7 +119,7 @@ function show(all: readonly Entry[]): void {
 const against = (value: number, baseline: number): string => `${number(value)} (${(value / baseline).toFixed(2)})`;
 const number = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
 const row = (name: string, cells: readonly string[]): string =>
-  `  ${name.padEnd(10)}${cells.map((cell) => cell.padStart(20)).join("")}`;
+  `  ${name.padEnd(12)}${cells.map((cell) => cell.padStart(20)).join("")}`;
 
 function syncMs(folder: string): number {
   const file = openSync(join(folder, "sync"), "w");

@@ -17,6 +17,7 @@ export type Participant = (setting: Setting, recorder: Recorder) => Promise<void
 
 const PARTICIPANTS: { [name: string]: () => Promise<Participant> } = {
   Tutti: async () => (await import("./tutti.ts")).tutti,
+  "Tutti fleet": async () => (await import("./tutti.ts")).tuttiFleet,
   "p-graph": async () => (await import("./peers/p-graph.ts")).pGraph,
   BullMQ: async () => (await import("./peers/bullmq.ts")).bullmq,
   "pg-boss": async () => (await import("./peers/pg-boss.ts")).pgBoss,

@@ -1,58 +1,111 @@
-// Tutti's engine with its SQLite store, and with no-op sessions and workspaces.
+// Tutti's engine with no-op sessions and workspaces: alone with its SQLite store, and over PostgreSQL with a worker host.
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { CAP } from "./layered-graph.ts";
-import { NoOpHost } from "./no-op-host.ts";
-import { NO_OP_WORKSPACES } from "./no-op-workspaces.ts";
+import { basename, join } from "node:path";
+import pg from "pg";
+import { CAP, GRAPH } from "./layered-graph.ts";
 import type { Participant } from "./participant.ts";
+import type { Recorder } from "./recorder.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
-import type { Template } from "../../src/schema/template.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
-import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { realWorld } from "../../src/world.ts";
+import { NoOpHost } from "../../test/lab/no-op/no-op-host.ts";
+import { NO_OP_WORKSPACES } from "../../test/lab/no-op/no-op-workspaces.ts";
+import { openSimulatedServer, runSimulatedHost, workersOnly } from "../../test/lab/no-op/simulated-fleet.ts";
+
+const template = workersOnly(CAP);
 
 export const tutti: Participant = async ({ folder, trace, isResumed }, recorder) => {
-  const template = templateIn(folder);
   const store = openSqliteStore(join(folder, "tutti.db"));
   const engine = Engine.open({
     store,
     snapshots: store.snapshots,
-    sessions: new NoOpHost({ delimiters: template.prompts.responseFormat, recorder, answered: answeredIn(trace) }),
+    sessions: recordedHost(recorder, trace),
     workspaces: NO_OP_WORKSPACES,
     world: realWorld,
     templates: { resolve: () => ({ template, programs: [], warnings: [] }) },
     maxWorkers: CAP,
   });
+  await carryOut(engine, recorder, folder, isResumed);
+};
+
+/** Tutti with PostgreSQL and one worker host, which runs all sessions. */
+export const tuttiFleet: Participant = async ({ folder, url, trace, isResumed }, recorder) => {
+  const database = `${url}/${await provideDatabase(url, basename(folder))}`;
+  const drain = new AbortController();
+  const { engine, fleet } = await openSimulatedServer({
+    folder: join(folder, "data"),
+    url: database,
+    template,
+    sessions: recordedHost(recorder, trace),
+    maxWorkers: CAP,
+  });
+  const hosting = runSimulatedHost({
+    folder: join(folder, "host"),
+    url: database,
+    name: "host",
+    capacity: CAP + 1,
+    sessions: recordedHost(recorder, trace),
+    maxConnections: CAP,
+    drain: drain.signal,
+  });
+  hosting.catch((error: unknown) => console.error(error));
+  while (!fleet.hasReadyHost) await new Promise((resolve) => setTimeout(resolve, 10));
+  await carryOut(engine, recorder, folder, isResumed);
+};
+
+async function provideDatabase(url: string, name: string): Promise<string> {
+  const client = new pg.Client(`${url}/postgres`);
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } catch (error) {
+    // A resumed participant has it already.
+    if ((error as { code?: string }).code !== "42P04") throw error;
+  } finally {
+    await client.end();
+  }
+  return name;
+}
+
+export function recordedHost(recorder: Recorder, trace: string | null): NoOpHost {
+  const answered = answeredIn(trace);
+  return new NoOpHost({
+    delimiters: template.prompts.responseFormat,
+    plan: PLAN,
+    started: ({ taskId }) => {
+      if (taskId !== null) recorder.started(taskId);
+    },
+    delivered: ({ taskId }) => {
+      if (taskId !== null) recorder.work(taskId);
+    },
+    lastTurn: ({ taskId }) => (taskId !== null && answered.has(taskId) ? 1 : 0),
+  });
+}
+
+async function carryOut(engine: Engine, recorder: Recorder, cwd: string, isResumed: boolean): Promise<void> {
   engine.subscribe(({ type, data }) => {
     recorder.stored++;
     if (type === "worker:started") recorder.prompted(data.taskId);
     if (type === "worker:completed") recorder.ended(data.taskId);
   });
-  const id = isResumed ? engine.list()[0]!.id : await planned(engine, folder);
+  const id = isResumed ? engine.list()[0]!.id : await planned(engine, cwd);
   recorder.begin();
   recorder.stored = 0;
   if (isResumed) await engine.activateAll();
   else await engine.order(id, "confirm");
   const { outcome } = await engine.until(id, ({ status }) => isRunOver(status));
   if (outcome !== "success") throw new Error(`the run ended with ${outcome}`);
-};
-
-/** The built-in template, with the worker phase only. */
-function templateIn(folder: string): Template {
-  const { template } = new TemplateLibrary({ userFolder: join(folder, "templates") }).resolve("_default");
-  const { analysis, aggregation, verification } = template.phases;
-  return {
-    ...template,
-    config: { ...template.config, maxWorkers: CAP, acceptWithoutWork: true, autoSpawn: false },
-    phases: {
-      ...template.phases,
-      analysis: { ...analysis, enabled: false },
-      aggregation: { ...aggregation, enabled: false },
-      verification: { ...verification, enabled: false },
-    },
-  };
 }
+
+const PLAN = GRAPH.map(({ id, needs }) => ({
+  id,
+  title: id,
+  description: "nothing is to be done",
+  scope: [`${id}.md`],
+  priority: 5,
+  dependencies: needs,
+}));
 
 async function planned(engine: Engine, cwd: string): Promise<string> {
   const { id } = await engine.create({ templateId: "_default", cwd, message: "do nothing", agent: "local" });

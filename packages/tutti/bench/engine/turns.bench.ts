@@ -6,32 +6,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CAP } from "../beside/layered-graph.ts";
-import { NoOpHost } from "../beside/no-op-host.ts";
-import { NO_OP_WORKSPACES } from "../beside/no-op-workspaces.ts";
 import { Recorder } from "../beside/recorder.ts";
+import { recordedHost } from "../beside/tutti.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
-import type { Template } from "../../src/schema/template.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
-import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { realWorld } from "../../src/world.ts";
+import { NO_OP_WORKSPACES } from "../../test/lab/no-op/no-op-workspaces.ts";
+import { workersOnly } from "../../test/lab/no-op/simulated-fleet.ts";
 
 const OTHERS = 200;
 const TASKS = 1000;
 const ROUNDS = 3;
 
-const { template: given } = new TemplateLibrary().resolve("_default");
-const { analysis, aggregation, verification } = given.phases;
-const template: Template = {
-  ...given,
-  config: { ...given.config, maxWorkers: CAP, acceptWithoutWork: true, autoSpawn: false },
-  phases: {
-    ...given.phases,
-    analysis: { ...analysis, enabled: false },
-    aggregation: { ...aggregation, enabled: false },
-    verification: { ...verification, enabled: false },
-  },
-};
+const template = workersOnly(CAP);
 
 /** Returns the CPU time per task in microseconds, with `others` open runs. */
 async function cost(others: number): Promise<number> {
@@ -40,11 +28,7 @@ async function cost(others: number): Promise<number> {
   const engine = Engine.open({
     store,
     snapshots: store.snapshots,
-    sessions: new NoOpHost({
-      delimiters: template.prompts.responseFormat,
-      recorder: new Recorder(null),
-      answered: new Set(),
-    }),
+    sessions: recordedHost(new Recorder(null), null),
     workspaces: NO_OP_WORKSPACES,
     world: realWorld,
     templates: { resolve: () => ({ template, programs: [], warnings: [] }) },

@@ -1,18 +1,22 @@
-// Sessions in this process that answer at once: the main session with the plan, a worker with its completion. Their
-// history is in the benchmark's trace, as a real session's is in its folder: a session that is reopened after a crash
+// Sessions in this process that do nothing: the main session answers with the plan, a worker with its completion. Their
+// history is in a trace of the caller, as a real session's is in its folder: a session that is reopened after a crash
 // and has answered before repeats its answer and does nothing.
-import type { Recorder } from "./recorder.ts";
-import { GRAPH } from "./layered-graph.ts";
-import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
-import type { Template } from "../../src/schema/template.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../../src/session/session.ts";
+import type { Template } from "../../../src/schema/template.ts";
 
 type Delimiters = Template["prompts"]["responseFormat"];
 
 export interface NoOpHostOptions {
   delimiters: Delimiters;
-  recorder: Recorder;
-  /** Tasks whose sessions answered before the engine was restarted. */
-  answered: ReadonlySet<string>;
+  plan: readonly object[];
+  /** Called when a session is opened, where a real host would start the agent's process. */
+  started?(spec: SessionSpec): void;
+  /** Called before a turn begins. The caller stores it if sessions should outlive the process. */
+  delivered(spec: SessionSpec, turn: number): void;
+  /** The last turn that was delivered before this process was started, or 0. Its answer is repeated at once. */
+  lastTurn(spec: SessionSpec): number;
+  /** How long a worker works; by default it answers at once. */
+  durationMs?: () => number;
 }
 
 export class NoOpHost implements SessionHost {
@@ -25,8 +29,7 @@ export class NoOpHost implements SessionHost {
 
   open(spec: SessionSpec): Session {
     const session = new NoOpSession(spec, this.#options);
-    // A real host would start the agent's process here.
-    if (spec.taskId !== null) this.#options.recorder.started(spec.taskId);
+    this.#options.started?.(spec);
     this.#open.set(spec.sessionId, session);
     return session;
   }
@@ -50,19 +53,20 @@ export class NoOpHost implements SessionHost {
 
 class NoOpSession implements Session {
   readonly sessionId: string;
-  readonly #taskId: string | null;
+  readonly #spec: SessionSpec;
   readonly #options: NoOpHostOptions;
   readonly #signals: SessionSignal[] = [];
-  readonly #hasAnswered: boolean;
+  #lastTurn: number;
   #isOver = false;
   #wake: (() => void) | null = null;
 
-  constructor({ sessionId, taskId }: SessionSpec, options: NoOpHostOptions) {
-    this.sessionId = sessionId;
-    this.#taskId = taskId;
+  constructor(spec: SessionSpec, options: NoOpHostOptions) {
+    this.sessionId = spec.sessionId;
+    this.#spec = spec;
     this.#options = options;
-    this.#hasAnswered = taskId !== null && options.answered.has(taskId);
-    if (this.#hasAnswered) this.#signals.push({ type: "ready" }, ...this.#answer(1), { type: "caughtUp" });
+    this.#lastTurn = options.lastTurn(spec);
+    const answers = Array.from({ length: this.#lastTurn }, (_, i) => this.#answer(i + 1)).flat();
+    if (answers.length > 0) this.#signals.push({ type: "ready" }, ...answers, { type: "caughtUp" });
     else this.#signals.push({ type: "caughtUp" }, { type: "ready" });
   }
 
@@ -83,10 +87,11 @@ class NoOpSession implements Session {
 
   #answer(turn: number): SessionSignal[] {
     const { delimiterStart, delimiterEnd } = this.#options.delimiters;
+    const { taskId } = this.#spec;
     const block =
-      this.#taskId === null
-        ? { phase: "task_list", data: { tasks: PLAN } }
-        : { phase: "completion", data: { task_id: this.#taskId, status: "success" } };
+      taskId === null
+        ? { phase: "task_list", data: { tasks: this.#options.plan } }
+        : { phase: "completion", data: { task_id: taskId, status: "success" } };
     return [
       { type: "text", text: `${delimiterStart}\n${JSON.stringify(block)}\n${delimiterEnd}`, complete: true },
       { type: "turnOver", turn, ending: { kind: "ended", detail: "" } },
@@ -94,12 +99,16 @@ class NoOpSession implements Session {
   }
 
   async deliver({ number }: Turn): Promise<void> {
-    if (this.#taskId !== null) this.#options.recorder.work(this.#taskId);
-    this.#tell(...this.#answer(number));
+    if (number <= this.#lastTurn) return;
+    this.#lastTurn = number;
+    this.#options.delivered(this.#spec, number);
+    const { durationMs } = this.#options;
+    if (durationMs && this.#spec.taskId !== null) setTimeout(() => this.#tell(...this.#answer(number)), durationMs());
+    else this.#tell(...this.#answer(number));
   }
 
-  wasDelivered(): boolean {
-    return this.#hasAnswered;
+  wasDelivered(turn: number): boolean {
+    return turn <= this.#lastTurn;
   }
 
   async answer(): Promise<void> {}
@@ -120,12 +129,3 @@ class NoOpSession implements Session {
     this.#wake?.();
   }
 }
-
-const PLAN = GRAPH.map(({ id, needs }) => ({
-  id,
-  title: id,
-  description: "nothing is to be done",
-  scope: [`${id}.md`],
-  priority: 5,
-  dependencies: needs,
-}));

@@ -1,20 +1,30 @@
 // Workspaces without git: every operation completes at once, and no task changes a file.
-import type { Workspaces } from "../../src/workspace/workspace.ts";
+import { createHash } from "node:crypto";
+import type { Workspaces } from "../../../src/workspace/workspace.ts";
+
+/** A server accepts only commits of this form from its hosts. */
+const commitOf = (name: string): string => createHash("sha1").update(name).digest("hex");
+const BASE = commitOf("base");
 
 export const NO_OP_WORKSPACES: Workspaces = {
-  inspect: async (cwd) => ({ root: cwd, prefix: "", head: "base", branch: "main", dirty: false }),
-  locate: async (cwd) => ({ root: cwd, prefix: "", head: "base" }),
+  inspect: async (cwd) => ({ root: cwd, prefix: "", head: BASE, branch: "main", dirty: false }),
+  locate: async (cwd) => ({ root: cwd, prefix: "", head: BASE }),
   combine: async (_, __, base) => ({ ok: true, commit: base }),
   access: async () => ({}),
   prepare: async (cwd) => ({ path: cwd }),
   move: async () => {},
-  snapshot: async (_, { name, attempt }) => ({ commit: `${name}-${attempt}`, files: [] }),
+  snapshot: async (_, { name, attempt }) => ({ commit: commitOf(`${name}-${attempt}`), files: [] }),
   findUnproven: async () => ({ missing: [], unchanged: [] }),
   saveWork: async () => null,
   treeOf: async (_, commit) => `tree-${commit}`,
   adopt: async () => null,
   openBranch: async () => null,
-  integrate: async (_, __, ___, { commit }) => ({ ok: true, commit: `merged-${commit}`, settled: [], moved: null }),
+  integrate: async (_, __, ___, { commit }) => ({
+    ok: true,
+    commit: commitOf(`merged-${commit}`),
+    settled: [],
+    moved: null,
+  }),
   changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
   changedFiles: async () => [],
   readText: async () => null,
