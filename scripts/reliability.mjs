@@ -1,5 +1,5 @@
-// `npm run reliability`: kills and simulations in numbers that `npm test` has no time for. With `--long` also a soak of
-// 2,000 sessions, or of `--sessions N`.
+// `npm run reliability`: kills and simulations in numbers that `npm test` has no time for, and a fleet in chaos. With `--long`
+// also a soak of 2,000 sessions, or of `--sessions N`.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -26,6 +26,8 @@ const parts = [
     "packages/tutti/test/crash",
   ],
   [{}, "packages/tutti/test/sim/main.ts", "--seeds", "20000", "--kill-points", "10000", "--double"],
+  // Servers and hosts are killed, frozen and cut off, and PostgreSQL crashes.
+  [{}, "packages/tutti/test/chaos/main.ts", "--tasks", "1000"],
 ];
 if (values.long) parts.push([{}, "packages/tutti/test/soak/main.ts", "--sessions", values.sessions]);
 

@@ -47,7 +47,7 @@ export async function playPart(part: ChaosPart): Promise<void> {
   }
   const { engine, fleet } = await openSimulatedServer({ folder, url, template, sessions, maxWorkers: 200, leaseMs });
   await engine.activateAll();
-  while (runs > 0 && !fleet.hasReadyHost) await new Promise((resolve) => setTimeout(resolve, 100));
+  if (runs > 0) while (!fleet.hasReadyHost) await new Promise((resolve) => setTimeout(resolve, 100));
   for (let i = 0; i < runs; i++) {
     const { id } = await engine.create({ templateId: "_default", cwd: folder, message: "chaos", agent: "local" });
     await engine.order(id, "start");

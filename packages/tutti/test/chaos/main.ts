@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { playPart, TURNS, type ChaosPart } from "./chaos-part.ts";
 import { openNetwork, type CutNetwork } from "../lab/cut-network.ts";
-import { newCluster, query } from "../lab/postgres.ts";
+import { findPostgres, newCluster, NO_POSTGRES, query } from "../lab/postgres.ts";
 import { Random } from "../sim/random.ts";
 
 const RUNS_PER_SERVER = 2;
@@ -88,7 +88,7 @@ class Chaos {
     const args = ["--part", JSON.stringify(part)];
     const options = { stdio: ["ignore", "inherit", "inherit", "ipc"] as ("ignore" | "inherit" | "ipc")[] };
     const child = isCut
-      ? fork(import.meta.filename, args, { ...options, ...startedBy(this.#network as CutNetwork) })
+      ? fork(import.meta.filename, args, { ...options, ...startedBy(this.#network) })
       : fork(import.meta.filename, args, options);
     this.#children.set(name, child);
     child.once("exit", (code) => {
@@ -246,6 +246,7 @@ class Chaos {
 const startedBy = ({ via }: CutNetwork) => ({ execPath: via[0]!, execArgv: [...via.slice(1), process.execPath] });
 
 if (values.part !== undefined) await playPart(JSON.parse(values.part) as ChaosPart);
+else if (findPostgres() === null) console.log(NO_POSTGRES);
 else {
   const isRight = await new Chaos(Number(values.tasks)).run();
   console.log(isRight ? "all tasks are accounted for" : "FAILED");
