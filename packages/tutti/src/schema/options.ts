@@ -10,6 +10,7 @@ export const OrchestratorOptions = z.object({
     .startsWith("/", "must be an absolute path")
     .or(z.string().regex(/^[A-Za-z]:[\\/]/))
     .optional(),
+  /** The longest time until a change is on disk. Every change is, before a caller sees it, so any limit is kept (E78). */
   saveDebounceMs: z.number().int().min(0).default(1000),
   pollInterval: z.number().int().min(1).default(3000),
 });

@@ -141,10 +141,6 @@ export const SHOWN: Record<string, Shown> = {
   "team.recycleAfter": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
   "gate.environment": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
   "gate.environments": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
+  "ui.*": ["web/page-parts.test.ts", "gives a run its mark, the parts of a worker's card and the columns of the table"],
   "hooks.*": hooks("that is a function is called once for each event"),
-};
-
-/** Settings that are not implemented yet, with the planned work. */
-export const WAITING: Record<string, string> = {
-  "ui.*": "dashboard",
 };

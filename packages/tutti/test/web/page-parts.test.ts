@@ -17,6 +17,7 @@ import {
 } from "../../../web/src/run/plan/plan-edits.ts";
 import { comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
 import { taskLook } from "../../../web/src/run/task-look.ts";
+import { columnsOf, showsStatus, templateIcon, workerParts } from "../../../web/src/run/template-look.ts";
 import { splitPatch } from "../../../web/src/changes/split-patch.ts";
 import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-route.ts";
 import { agentName, duration } from "../../../web/src/text/format.ts";
@@ -370,4 +371,32 @@ test("Every address is read back as it was written", () => {
   });
   expect(readRoute("/runs/new").view).toBe("new");
   expect(readRoute("/elsewhere").view).toBe("unknown");
+});
+
+describe("`ui` of a template", () => {
+  const uiOf = (ui: Partial<Run["template"]["ui"]>) => ({ ...makeTemplate().ui, ...ui });
+
+  test("gives a run its mark, the parts of a worker's card and the columns of the table", () => {
+    expect([templateIcon(uiOf({ icon: "zap" })), templateIcon(uiOf({ icon: "constructor" }))]).toEqual(["zap", "file"]);
+    expect([...workerParts(uiOf({}))]).toEqual(["action", "bar", "words", "tools"]);
+    expect([...workerParts(uiOf({ showWorkerDetails: false }))]).toEqual(["action", "bar"]);
+    expect([...workerParts(uiOf({ showProgressBar: false, progressStyle: "compact" }))]).toEqual(["action"]);
+    expect([...workerParts(uiOf({ progressStyle: "simple" }))]).toEqual(["bar"]);
+    expect([...workerParts(uiOf({ progressStyle: "minimal" }))]).toEqual([]);
+    const ui = uiOf({ workerColumns: ["files", "tokens", "progress", "tools", "files"] });
+    expect([showsStatus(uiOf({})), showsStatus(ui)]).toEqual([true, false]);
+    const worker = {
+      progress: 40,
+      outputFiles: ["a", "b"],
+      usage: { inputTokens: 900, outputTokens: 50, usd: 0 },
+      toolStats: { total: 7 },
+    } as unknown as Run["workers"][string];
+    const cells = columnsOf(ui).map(({ title, text }) => [title, text(worker, 0)]);
+    expect(cells).toEqual([
+      ["Files", "2"],
+      ["Tokens", "950"],
+      ["Progress", "40 %"],
+      ["Tools", "7"],
+    ]);
+  });
 });

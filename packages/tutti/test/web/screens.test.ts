@@ -229,6 +229,8 @@ describe("A plan", () => {
       await stage.engine.until(id, ({ workers }) => workers["t1"]?.session.turn != null);
       const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
       await page.getByRole("region", { name: "Table of tasks" }).waitFor();
+      const columns = ["State", "Task", "After", "Progress", "Tools", "Time", "Cost"];
+      expect(await page.locator(".task-table th").allInnerTexts()).toEqual(columns);
       await page.getByLabel("Find tasks").fill("t41");
       await page.locator('[data-row="t41"]').waitFor();
       expect(await page.locator("[data-row]").count()).toBe(1);

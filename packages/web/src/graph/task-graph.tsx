@@ -226,7 +226,7 @@ function useNodes(
       ...look,
       id,
       title: task.title,
-      progress: worker?.progress ?? 0,
+      progress: run.template.ui.showProgressBar ? (worker?.progress ?? 0) : 0,
       isIdle: worker === undefined,
       isOpen: opened === id,
       open,

@@ -107,8 +107,14 @@ function PlanEvidence({ facts }: { facts: Facts }) {
   );
 }
 
+interface PlanTermsProperties {
+  estimate: PlanEstimate;
+  budget: Budget;
+  hasTokens?: boolean;
+}
+
 /** Shows the terms that a confirmation approves: time, cost, the longest chain and the budget. */
-export function PlanTerms({ estimate, budget }: { estimate: PlanEstimate; budget: Budget }) {
+export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsProperties) {
   const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
   const limits = [
     budget.usd !== undefined && money(budget.usd),
@@ -121,7 +127,10 @@ export function PlanTerms({ estimate, budget }: { estimate: PlanEstimate; budget
     <>
       <FactList
         rows={[
-          ["Estimate", `${count(Math.ceil(minutes))} min, ${money(usd)}, ${compact(tokens)} tokens (${origin})`],
+          [
+            "Estimate",
+            `${count(Math.ceil(minutes))} min, ${money(usd)}${hasTokens ? `, ${compact(tokens)} tokens` : ""} (${origin})`,
+          ],
           ["Budget", limits.length === 0 ? "no limit" : limits.join(", ")],
           ["Longest chain", `${criticalPath.join(" → ")} (${count(Math.ceil(criticalMinutes))} min)`],
         ]}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { runTime } from "./clock.ts";
+import { templateIcon } from "./template-look.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
@@ -25,7 +26,7 @@ export function RunFacts({ run }: { run: Run }) {
         {usd > 0 && ` · ${money(usd)}`}
         {run.budget.usd !== undefined && ` of ${money(run.budget.usd)}`}
       </Fact>
-      <Fact name="Template" icon="file">
+      <Fact name="Template" icon={templateIcon(run.template.ui)} color={run.template.ui.color}>
         {run.templateId}
       </Fact>
       <Fact name="Agent" icon="tool" title={visible(run.agent)}>
@@ -47,13 +48,14 @@ interface FactProperties {
   name: string;
   icon: IconName;
   title?: string;
+  color?: string;
   children: ReactNode;
 }
 
-function Fact({ name, icon, title, children }: FactProperties) {
+function Fact({ name, icon, title, color, children }: FactProperties) {
   return (
     <div className="fact" title={title ?? name}>
-      <dt>
+      <dt style={color === undefined ? undefined : { color }}>
         <Icon name={icon} size={14} />
         <span className="visually-hidden">{name}</span>
       </dt>

@@ -1,11 +1,11 @@
 import { memo, useState } from "react";
-import { workerTime } from "./clock.ts";
 import type { StatusStyle } from "./run-look.ts";
 import { taskLook } from "./task-look.ts";
+import { columnsOf, showsStatus } from "./template-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
-import { duration, money } from "../text/format.ts";
+import { money } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
@@ -19,18 +19,19 @@ interface Properties {
 export function TaskTable({ run, opened, onOpen }: Properties) {
   const [text, setText] = useState("");
   const now = useNow(!isRunOver(run.status) && run.status !== "paused", 5000);
+  const { ui } = run.template;
+  const columns = columnsOf(ui);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = run.tasks
     .map((task) => {
       const worker = run.workers[task.id];
-      const time = worker ? workerTime(worker, now) : null;
       return {
         ...taskLook(run, task),
         id: task.id,
         title: task.title,
         needs: task.dependencies.join(", "),
-        progress: worker?.progress ?? 0,
-        time: time === null ? "" : duration(time),
+        cells: columns.map(({ text: textOf }) => `\n${worker ? textOf(worker, now) : ""}`).join(""),
+        hasStatus: showsStatus(ui),
         cost: worker && worker.usage.usd > 0 ? money(worker.usage.usd) : "",
       };
     })
@@ -52,10 +53,14 @@ export function TaskTable({ run, opened, onOpen }: Properties) {
         <table>
           <thead>
             <tr>
-              <th scope="col">State</th>
+              {showsStatus(ui) && <th scope="col">State</th>}
               <th scope="col">Task</th>
               <th scope="col">After</th>
-              <th scope="col">Time</th>
+              {columns.map(({ title }) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
               <th scope="col">Cost</th>
             </tr>
           </thead>
@@ -74,8 +79,9 @@ interface RowProperties extends StatusStyle {
   id: string;
   title: string;
   needs: string;
-  progress: number;
-  time: string;
+  /** The texts of the template's columns, each after a line break. One text is easy to compare. */
+  cells: string;
+  hasStatus: boolean;
   cost: string;
   isOpen: boolean;
   onOpen: (session: string) => void;
@@ -83,16 +89,17 @@ interface RowProperties extends StatusStyle {
 
 /** `onOpen` is the same for all rows, so a new one needs no new row. */
 const Row = memo(
-  function Row({ id, title, needs, word, tone, icon, progress, time, cost, isOpen, onOpen }: RowProperties) {
+  function Row({ id, title, needs, word, tone, icon, cells, hasStatus, cost, isOpen, onOpen }: RowProperties) {
     return (
       <tr className={isOpen ? "is-open" : undefined}>
-        <td>
-          <span className={`inline-mark tone-${tone}`}>
-            <Icon name={icon === "spinner" ? "dot" : icon} size={14} />
-            {word}
-            {tone === "running" && progress > 0 && ` ${progress} %`}
-          </span>
-        </td>
+        {hasStatus && (
+          <td>
+            <span className={`inline-mark tone-${tone}`}>
+              <Icon name={icon === "spinner" ? "dot" : icon} size={14} />
+              {word}
+            </span>
+          </td>
+        )}
         <td>
           <button type="button" className="row-button" data-row={id} onClick={() => onOpen(id)}>
             <code>{id}</code> <AgentText text={title} max={160} />
@@ -101,7 +108,12 @@ const Row = memo(
         <td className="muted">
           <AgentText text={needs} max={120} />
         </td>
-        <td>{time}</td>
+        {cells
+          .split("\n")
+          .slice(1)
+          .map((cell, index) => (
+            <td key={index}>{cell}</td>
+          ))}
         <td>{cost}</td>
       </tr>
     );

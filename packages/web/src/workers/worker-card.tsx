@@ -1,6 +1,7 @@
 import { ToolCounts } from "./tool-counts.tsx";
 import { workerTime } from "../run/clock.ts";
 import { taskLook } from "../run/task-look.ts";
+import { workerParts } from "../run/template-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -19,7 +20,8 @@ interface Properties {
 export function WorkerCard({ worker, run, now, onOpen }: Properties) {
   const look = taskLook(run, worker.task);
   const time = workerTime(worker, now);
-  const words = wordsOf(worker.outputPreview ?? "", run.template.prompts.responseFormat);
+  const parts = workerParts(run.template.ui);
+  const words = parts.has("words") ? wordsOf(worker.outputPreview ?? "", run.template.prompts.responseFormat) : "";
   return (
     <button type="button" className="card worker-card" data-worker={worker.taskId} onClick={onOpen}>
       <span className="worker-card-top">
@@ -34,16 +36,16 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
         <AgentText text={worker.task.title} max={120} />
       </strong>
       <span className="worker-card-action">
-        <AgentText text={worker.currentAction ?? actionOf(worker, look.word)} max={160} />
+        {parts.has("action") && <AgentText text={worker.currentAction ?? actionOf(worker, look.word)} max={160} />}
         <span className="push mono">{worker.progress} %</span>
       </span>
-      <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />
+      {parts.has("bar") && <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />}
       {words !== "" && (
         <span className="last-words">
           <AgentText text={words} max={280} />
         </span>
       )}
-      <ToolCounts stats={worker.toolStats} />
+      {parts.has("tools") && <ToolCounts stats={worker.toolStats} />}
     </button>
   );
 }

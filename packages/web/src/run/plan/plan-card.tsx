@@ -89,7 +89,7 @@ export function PlanCard({ run }: { run: Run }) {
         </Notice>
       )}
       <ComparedPlan run={run} />
-      {estimate && <PlanTerms estimate={estimate} budget={budget} />}
+      {estimate && <PlanTerms estimate={estimate} budget={budget} hasTokens={run.template.ui.showTokenEstimate} />}
       {tasks.length > 12 && (
         <input
           className="field"

@@ -1,0 +1,72 @@
+// The settings in `ui` of a run's template: its mark, the parts of a worker's card and the columns of the table of tasks.
+import type { IconName } from "../parts/icon-shapes.ts";
+import { compact, count, duration } from "../text/format.ts";
+import type { Template } from "../../../tutti/src/schema/template.ts";
+import type { Worker } from "../../../tutti/src/schema/worker.ts";
+import { workerTime } from "./clock.ts";
+
+type Ui = Template["ui"];
+
+/** Names of templates' icons, in the words of common icon sets. */
+const ICONS: Record<string, IconName> = {
+  layers: "layers",
+  pen: "pen",
+  book: "book",
+  "book-open": "book",
+  compass: "compass",
+  users: "users",
+  zap: "zap",
+  hammer: "tool",
+  "git-branch": "branch",
+  shuffle: "shuffle",
+  mail: "inbox",
+  "check-circle": "check",
+};
+
+/** An unknown name gives the icon of a file. */
+export const templateIcon = ({ icon }: Ui): IconName => (Object.hasOwn(ICONS, icon) ? ICONS[icon]! : "file");
+
+const PARTS = ["action", "bar", "words", "tools"] as const;
+type WorkerPart = (typeof PARTS)[number];
+
+const PARTS_OF_STYLE: Record<Ui["progressStyle"], readonly WorkerPart[]> = {
+  detailed: PARTS,
+  compact: ["action", "bar"],
+  simple: ["bar"],
+  minimal: [],
+};
+
+/** The parts that the card of a worker shows besides its name, state and percentage. */
+export function workerParts({ progressStyle, showWorkerDetails, showProgressBar }: Ui): ReadonlySet<WorkerPart> {
+  const parts = new Set(PARTS_OF_STYLE[progressStyle]);
+  if (!showProgressBar) parts.delete("bar");
+  if (showWorkerDetails) return parts;
+  parts.delete("words");
+  parts.delete("tools");
+  return parts;
+}
+
+type ColumnName = Ui["workerColumns"][number];
+
+/** The columns besides the name of the task. `status` comes first and has a mark, so it is no text. */
+const COLUMNS: Record<
+  Exclude<ColumnName, "status">,
+  { title: string; text: (worker: Worker, now: number) => string }
+> = {
+  progress: { title: "Progress", text: ({ progress }) => `${progress} %` },
+  tools: { title: "Tools", text: ({ toolStats }) => count(toolStats.total) },
+  time: {
+    title: "Time",
+    text: (worker, now) => {
+      const time = workerTime(worker, now);
+      return time === null ? "" : duration(time);
+    },
+  },
+  tokens: { title: "Tokens", text: ({ usage }) => compact(usage.inputTokens + usage.outputTokens) },
+  files: { title: "Files", text: ({ outputFiles }) => count(outputFiles.length) },
+};
+
+export const showsStatus = ({ workerColumns }: Ui): boolean => workerColumns.includes("status");
+
+export const columnsOf = ({ workerColumns }: Ui): (typeof COLUMNS)[keyof typeof COLUMNS][] =>
+  [...new Set(workerColumns)].flatMap((name) => (name === "status" ? [] : [COLUMNS[name]]));
