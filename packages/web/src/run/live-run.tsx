@@ -12,7 +12,6 @@ import { Link } from "../shell/link.tsx";
 import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
 import { leaveTo, navigate } from "../shell/route.ts";
 import { shown } from "../text/safe-text.ts";
-import { WorkerPanel } from "../workers/worker-panel.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
@@ -22,6 +21,7 @@ const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.ts
 const TranscriptPanel = lazy(async () => ({
   default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
 }));
+const WorkerPanel = lazy(async () => ({ default: (await import("../workers/worker-panel.tsx")).WorkerPanel }));
 const ChangesPanel = lazy(async () => ({ default: (await import("../changes/changes-panel.tsx")).ChangesPanel }));
 const PlanTab = lazy(async () => ({ default: (await import("./tabs/plan-tab.tsx")).PlanTab }));
 const ChecksTab = lazy(async () => ({ default: (await import("./tabs/checks-tab.tsx")).ChecksTab }));

@@ -1,6 +1,7 @@
 // Contracts between tasks: a plan names interfaces that several tasks share, each with the one task that may change its files.
 // The work of another task that changes them is not merged before the user allows it.
 import { addItem, answered } from "../inbox/inbox.ts";
+import { FOREIGN_CHANGE_OPTIONS } from "./foreign-change-options.ts";
 import { isInScope } from "./scopes.ts";
 import { openWork } from "../fold/open-work.ts";
 import { workerOf } from "../lookup.ts";
@@ -10,8 +11,6 @@ import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 import { SharedInterface, type Task } from "../../schema/task.ts";
 import type { Worker } from "../../schema/worker.ts";
-
-export const FOREIGN_CHANGE_OPTIONS = ["merge the change", "send it back"];
 
 /** Returns the interfaces of each owner. One that no task of the plan owns is dropped with a warning. */
 export function readInterfaces(answer: TaskListAnswer, dropped: string[]): Map<string, SharedInterface[]> {

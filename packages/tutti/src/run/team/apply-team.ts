@@ -1,6 +1,6 @@
 // The part of the fold for the messages and the gate of a team.
 import { workerOf } from "../lookup.ts";
-import { FOREIGN_CHANGE_OPTIONS } from "../plan/interfaces.ts";
+import { FOREIGN_CHANGE_OPTIONS } from "../plan/foreign-change-options.ts";
 import { isLedByDelegation } from "./delegation.ts";
 import { withoutEntries } from "../fold/shared-record.ts";
 import { withWorker } from "../fold/with-worker.ts";
