@@ -223,6 +223,8 @@ const WorkspaceSettings = z.strictObject({
   /** Agents can change the linked files of the user's folder. */
   link: outsideNames.optional(),
   setup: z.array(CheckCommand).max(20).optional(),
+  /** A workspace has only the files of its task's scope and of the folders above it; the agent can get more. */
+  sparse: z.boolean().optional(),
 });
 
 export const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;

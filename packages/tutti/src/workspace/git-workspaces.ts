@@ -9,6 +9,7 @@ import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/fold
 import { unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { provideFiles } from "./disk/provide-files.ts";
+import { exists } from "./folder.ts";
 import { findUnproven } from "./find-unproven.ts";
 import { limitToScope } from "./limit-scope.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
@@ -123,9 +124,9 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     prepare: (cwd, key, start, files = {}) =>
       changing(cwd, key.runId, async (repository, run) => {
         const paths = workspacePaths(run, key);
-        const path = await prepareWorktree(repository, run, paths, start);
+        const path = await prepareWorktree(repository, run, paths, start, inRepository(files.only, repository));
         await provideFiles(repository, paths, files);
-        return { path };
+        return { path, ...((await exists(paths.sparse)) && { isSparse: true as const }) };
       }),
     access: (cwd, key) =>
       guarded(async () => {
@@ -214,6 +215,10 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     },
   };
 }
+
+/** A path may be relative to the run's folder or to the top of the repository. */
+const inRepository = (paths: readonly string[] = [], { prefix }: Repository): string[] =>
+  prefix === "" ? [...paths] : paths.flatMap((path) => [path, `${prefix}/${path}`]);
 
 /** Converts file system errors in `folder` to `TuttiError`, so that callers always get a code. */
 async function withErrorCode<T>(task: () => Promise<T>, folder: string): Promise<T> {

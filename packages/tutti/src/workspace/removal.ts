@@ -27,7 +27,7 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
   const half = worktrees.filter((entry) => isHalfMade(entry, paths));
   for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
     await deregister(repository, entry);
-  for (const file of [paths.index, paths.indexedCommit, paths.boot]) await rm(file, { force: true });
+  for (const file of [paths.index, paths.indexedCommit, paths.boot, paths.sparse]) await rm(file, { force: true });
   await clearScratch(paths.scratchIndex);
   await verifyRemoved(repository, paths);
 }

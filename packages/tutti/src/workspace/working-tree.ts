@@ -1,13 +1,15 @@
 // Turns the files of a workspace into a tree.
 //
 // Invariants
-// 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both.
+// 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both. Only in a
+//    workspace with a part of the files its index tells which of the missing ones were never there.
 // 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
 // 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
 import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
+import { readSkipped, withSparse } from "./disk/sparse-files.ts";
 import { isUnchanged, readStamp, type FolderStamp } from "./disk/folder-stamp.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
@@ -16,6 +18,8 @@ import type { WorkspacePaths } from "./workspace-paths.ts";
 
 /** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
 export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
+  /** Missing for a folder that is no workspace. */
+  sparse?: string;
   folder: string;
   /** Worktrees that the agent created inside its own. They have branches of their own and are left out. */
   skip: readonly string[];
@@ -94,18 +98,20 @@ async function fillOrAllow(repository: Repository, work: WorkingTree, base: stri
 
 async function fill(repository: Repository, work: WorkingTree, base: string | null): Promise<string> {
   const { folder, scratchIndex } = work;
-  const where: GitOptions = {
+  const whole: GitOptions = {
     cwd: folder,
     gitDir: repository.commonDir,
     workTree: folder,
     indexFile: scratchIndex,
     settings: repository.settings,
   };
-  await loadIndex(work, base, where);
-  const found = await differences(work, where);
+  await loadIndex(work, base, whole);
+  const skipped = await readSkipped(work, whole);
+  const where = skipped === null ? whole : withSparse(whole);
+  const found = await differences(work, where, skipped);
   await updateIndex(["--force-remove"], found.removed, where);
   // Git does not list the files below a folder that replaced a file until the file is gone from the index.
-  const { added } = found.removed.length === 0 ? found : await differences(work, where);
+  const { added } = found.removed.length === 0 ? found : await differences(work, where, skipped);
   const written = [...found.changed, ...added];
   if (base !== null && found.removed.length + written.length === 0) return treeOf(repository, base);
   await updateIndex(["--add", "--remove", "--replace"], written, where);
@@ -164,7 +170,11 @@ interface Differences {
 }
 
 /** Compares the files with the index, in one process: most workspaces have few changes or none. */
-async function differences(work: WorkingTree, where: GitOptions): Promise<Differences> {
+async function differences(
+  work: WorkingTree,
+  where: GitOptions,
+  skipped: ReadonlySet<string> | null,
+): Promise<Differences> {
   const args = ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"];
   const { stdout, stderr } = await git("compare a workspace", args, where);
   refuseDenied(stderr);
@@ -179,6 +189,7 @@ async function differences(work: WorkingTree, where: GitOptions): Promise<Differ
     const found = await lstat(childOf(work.folder, bytes(path))).catch(() => null);
     // Pipes, sockets and devices cannot be committed.
     const canBeCommitted = found !== null && (found.isFile() || found.isSymbolicLink());
+    if (found === null && skipped?.has(path)) continue;
     (canBeCommitted ? changed : found?.isDirectory() ? folders : missing).push(path);
   }
   // A folder at the path of a file is a removal of the file. A submodule stays at the commit of `base`, because a commit

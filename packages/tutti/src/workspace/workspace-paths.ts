@@ -22,6 +22,8 @@ export interface WorkspacePaths {
    * workspace from an earlier boot counts as incomplete.
    */
   boot: string;
+  /** Exists if the workspace has only a part of the files; see `disk/sparse-files.ts`. */
+  sparse: string;
   /** The index that a snapshot builds. */
   scratchIndex: string;
   /** Keeps the attempt's commits reachable. */
@@ -65,6 +67,7 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
     index: `${path}.index`,
     indexedCommit: `${path}.indexed-commit`,
     boot: `${path}.boot`,
+    sparse: `${path}.sparse`,
     scratchIndex: `${path}.scratch-index`,
     ref: `${run.refPrefix}${name}/${attempt}`,
   };

@@ -37,10 +37,21 @@ export interface WorkspaceKey {
   sessionId?: string;
 }
 
-/** Files of the user's folder that git ignores, for a workspace. */
 export interface ProvidedFiles {
+  /**
+   * Folders or files of the repository, with the files directly in the folders above them. The workspace has only these,
+   * and the agent can check out more. Without them it has all files.
+   */
+  only?: readonly string[] | undefined;
+  /** Files of the user's folder that git ignores. */
   copy?: readonly string[] | undefined;
   link?: readonly string[] | undefined;
+}
+
+export interface PreparedWorkspace {
+  path: string;
+  /** Set if the workspace has only a part of the files. */
+  isSparse?: true | undefined;
 }
 
 export interface WorkspaceSnapshot {
@@ -112,9 +123,9 @@ export interface Workspaces {
   ): Promise<Merge>;
   /**
    * Creates the workspace at `start`, or returns the existing one untouched. `path` is the folder inside the workspace
-   * that corresponds to `cwd`. It gets those of `files` that it lacks.
+   * that corresponds to `cwd`. It gets those of the ignored `files` that it lacks.
    */
-  prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<{ path: string }>;
+  prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<PreparedWorkspace>;
   /** The files that an agent in the sandbox needs to work in the workspace, which exists. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**

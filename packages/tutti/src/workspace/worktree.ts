@@ -6,6 +6,7 @@ import { environmentFault, isTooSmall } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { updateRef } from "./dialogue/ref-updates.ts";
 import { addWorktree } from "./disk/add-worktree.ts";
+import { checkOutAll } from "./disk/sparse-files.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
 import { isVisibleIn } from "./guard/folder-limits.ts";
@@ -22,6 +23,7 @@ export async function prepareWorktree(
   run: RunPaths,
   paths: WorkspacePaths,
   start: string,
+  only?: readonly string[],
 ): Promise<string> {
   if (!(await isComplete(repository, paths))) {
     const commit = await commitOf(repository, start);
@@ -32,7 +34,7 @@ export async function prepareWorktree(
     await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
     await storePinned(repository, run);
     try {
-      await makeWorktree(repository, paths, commit);
+      await makeWorktree(repository, paths, commit, only);
     } catch (error) {
       await removeWorkspace(repository, run, paths).catch(() => undefined);
       throw error;
@@ -73,13 +75,18 @@ async function isComplete(repository: Repository, paths: WorkspacePaths): Promis
   return (await registrations(repository)).some(({ path }) => path === paths.path);
 }
 
-async function makeWorktree(repository: Repository, paths: WorkspacePaths, start: string): Promise<void> {
+async function makeWorktree(
+  repository: Repository,
+  paths: WorkspacePaths,
+  start: string,
+  only?: readonly string[],
+): Promise<void> {
   const purpose = `make the workspace ${paths.path}`;
   // A workspace that fills the disk would stop the log, too.
   const fault = isTooSmall(dirname(paths.path), AMPLE_BYTES) && (await findFullDisk(repository, paths, start, purpose));
   if (fault) throw fault;
   try {
-    await addWorktree(repository, paths.path, start, purpose);
+    await addWorktree(repository, paths, start, purpose, only);
   } catch (error) {
     if (!(error instanceof TuttiError) || !/unable to (?:write|create) file/.test(error.message)) throw error;
     const { output } = error.details as { output: string };
@@ -169,7 +176,7 @@ async function detach(
   await updateRef({ ref: name, commit }, sharedPart(repository));
 }
 
-/** Makes the files equal to the commit. Ignored files and repositories that the agent created stay. */
+/** Makes the files equal to all files of the commit. Ignored files and repositories that the agent created stay. */
 async function checkOut(
   repository: Repository,
   paths: WorkspacePaths,
@@ -181,6 +188,7 @@ async function checkOut(
   const where = { cwd: path, gitDir, workTree: path, indexFile: scratchIndex, settings };
   const purpose = `move the workspace ${path}`;
   forgetTree(path);
+  await checkOutAll(paths, where);
   await git(purpose, ["read-tree", "--reset", "-u", commit], where);
   if (!isClean) await git(purpose, ["clean", "--quiet", "--force", "-d"], where);
 }

@@ -1,10 +1,11 @@
 // Files that git ignores and set-up commands in the workspaces of a run, with real git and a real shell.
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 import { checkRunner } from "../../src/main/sessions.ts";
+import { workerSessionId } from "../../src/schema/ids.ts";
 import type { Template } from "../../src/schema/template.ts";
 
 let lab: EngineLab;
@@ -62,4 +63,35 @@ it.each([
   const run = await untilOver(engine, id);
   expect(run.status).toBe("error");
   expect((await engine.result(id)).error).toContain(sentence);
+});
+
+it("has only the scope of its task and the files above it if the template says so, until the task is tried again", async () => {
+  for (const name of ["src/app/one.ts", "src/lib/two.ts", "other/three.ts"]) {
+    mkdirSync(join(lab.repo, dirname(name)), { recursive: true });
+    writeFileSync(join(lab.repo, name), `${name}\n`);
+  }
+  lab.git("add", ".");
+  lab.git("commit", "--quiet", "-m", "sources");
+  const setup = [{ name: "list", run: "ls -d src/* other > list.txt; true" }];
+  lab.userTemplate("mine", { extends: "_default", workspace: { sparse: true, setup } });
+  const engine = lab.open(undefined, { checks: checkRunner(lab.data) });
+  const fails = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "too little" } };
+  const first = { match: { role: "worker", attempt: 1 }, turns: [{ block: fails }] };
+  const second = { match: { role: "worker" }, turns: [{ block: done({}) }] };
+  const plan = mainSession([{ id: "one", scope: ["src/app/"] } as { id: string }]);
+  const id = await lab.begin(engine, lab.scenario([...plan, first, second]), {
+    templateId: "mine",
+    config: { autoSpawn: true, autoRetry: true, retryDelay: 0 },
+  });
+  const { sessionPrefix } = (await untilOver(engine, id)).template.config;
+  const listed = (attempt: number): string => lab.git("show", `refs/tutti/${id}/one/${attempt}:list.txt`);
+  expect([listed(1), listed(2)]).toEqual(["src/app", "other\nsrc/app\nsrc/lib"]);
+  const prompts = await Promise.all(
+    [1, 2].map(async (attempt) => {
+      const entries = await engine.transcript(id, workerSessionId(id, "one", attempt, sessionPrefix));
+      return JSON.stringify(entries.find(({ type }) => type === "prompt"));
+    }),
+  );
+  expect(prompts.map((prompt) => prompt.includes("sparse-checkout add FOLDER"))).toEqual([true, false]);
+  expect(await engine.result(id)).toMatchObject({ outcome: "success", outputFiles: ["list.txt"] });
 });

@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { WIDEN } from "../../src/run/plan/sparse-scope.ts";
 import { commitAll, git, laboratory, RUN, write } from "./laboratory.ts";
 
 it.each([["--cone"], ["--no-cone"]])(
@@ -25,3 +26,74 @@ it.each([["--cone"], ["--no-cone"]])(
     await lab.workspaces.close();
   },
 );
+
+describe("a workspace with a part of the files", () => {
+  const key = { runId: RUN, name: "task", attempt: 1 };
+
+  async function prepare() {
+    const lab = laboratory();
+    const names = [
+      "src/app/one.ts",
+      "src/app/deep/two.ts",
+      "src/lib/three.ts",
+      "src/near.ts",
+      "other/a.ts",
+      "other/b.ts",
+    ];
+    write(lab.repo, Object.fromEntries(names.map((name) => [name, `${name}\n`])));
+    commitAll(lab.repo, "more");
+    const config = readFileSync(join(lab.repo, ".git/config"), "utf8");
+    const { path } = await lab.workspaces.prepare(lab.repo, key, "HEAD", { only: ["src/app"] });
+    const files = (): string[] =>
+      readdirSync(path, { recursive: true, withFileTypes: true, encoding: "utf8" })
+        .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+        .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
+        .toSorted();
+    const take = async () => (await lab.workspaces.snapshot(lab.repo, key, "HEAD", "work")).files;
+    return { lab, path, files, take, config };
+  }
+
+  it("has the scope of its task and the files above it, and its snapshot keeps the others", async () => {
+    const { lab, path, files, take, config } = await prepare();
+    expect(files()).toEqual(["src/app/deep/two.ts", "src/app/one.ts", "src/near.ts"]);
+    expect(git(path, "status", "--short")).toBe("");
+    expect(await take()).toEqual([]);
+    // Without its index, git lists everything that the workspace lacks as deleted.
+    rmSync(git(path, "rev-parse", "--git-path", "index"));
+    git(path, "reset", "--quiet");
+    rmSync(join(path, "src/app/one.ts"));
+    // A file that the workspace did not have is work, too, also in place of one that it lacks.
+    write(path, { "src/lib/three.ts": "changed\n", "other/new.ts": "new\n" });
+    expect(await take()).toEqual(["other/new.ts", "src/app/one.ts", "src/lib/three.ts"]);
+    expect(git(lab.repo, "show", `refs/tutti/${RUN}/task/1:other/a.ts`)).toBe("other/a.ts");
+    expect(readFileSync(join(lab.repo, ".git/config"), "utf8")).toBe(config);
+    await lab.workspaces.remove(lab.repo, key);
+    expect(git(lab.repo, "for-each-ref", "refs/tutti").split("\n")).toHaveLength(1);
+    await lab.workspaces.close();
+  });
+
+  it("gets more files when the agent checks them out, and then knows which of them it deleted", async () => {
+    const { lab, path, files, take } = await prepare();
+    git(path, ...WIDEN.split(" ").slice(1), "other");
+    expect(files()).toContain("other/a.ts");
+    expect(await take()).toEqual([]);
+    rmSync(join(path, "other/a.ts"));
+    git(path, "rm", "--quiet", "other/b.ts");
+    write(path, { "src/app/own.ts": "own\n" });
+    git(path, "add", "src/app/own.ts");
+    git(path, "commit", "--quiet", "-m", "own");
+    expect(await take()).toEqual(["other/a.ts", "other/b.ts", "src/app/own.ts"]);
+    await lab.workspaces.close();
+  });
+
+  it("has all files after a move to another commit", async () => {
+    const { lab, files, take } = await prepare();
+    await take();
+    write(lab.repo, { "other/later.ts": "later\n" });
+    commitAll(lab.repo, "later");
+    await lab.workspaces.move(lab.repo, key, "HEAD");
+    expect(files()).toHaveLength(7);
+    expect(await take()).toEqual([]);
+    await lab.workspaces.close();
+  });
+});

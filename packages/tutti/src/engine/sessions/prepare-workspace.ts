@@ -1,8 +1,11 @@
 import { sandboxOf } from "../choose-sandbox.ts";
 import { runChecks, type CheckRunner } from "./run-checks.ts";
+import { workerOf } from "../../run/lookup.ts";
+import { sparseScope } from "../../run/plan/sparse-scope.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
-import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
+import type { Worker } from "../../schema/worker.ts";
+import type { PreparedWorkspace, WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
 export interface PreparationOptions {
@@ -11,6 +14,12 @@ export interface PreparationOptions {
   world: World;
   signal: AbortSignal;
 }
+
+/** The main session needs all files. */
+const workerOfKey = (run: Run, { name, attempt }: WorkspaceKey): Worker | null => {
+  const worker = workerOf(run, name);
+  return worker?.attempt === attempt ? worker : null;
+};
 
 /** In characters, of the output of a command that failed. */
 const MAX_OUTPUT = 1000;
@@ -22,9 +31,10 @@ export async function prepareWorkspace(
   start: string,
   isNew: boolean,
   options: PreparationOptions,
-): Promise<{ path: string }> {
-  const { setup = [], ...files } = run.template.workspace ?? {};
-  const prepared = await options.workspaces.prepare(run.cwd, key, start, files);
+): Promise<PreparedWorkspace> {
+  const { setup = [], copy, link } = run.template.workspace ?? {};
+  const only = sparseScope(run, workerOfKey(run, key));
+  const prepared = await options.workspaces.prepare(run.cwd, key, start, { copy, link, only });
   if (!isNew || setup.length === 0) return prepared;
   const sandbox = await sandboxOf(run, key, options.workspaces);
   for (const command of setup) {

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { describeInterfaces } from "../../run/plan/interfaces.ts";
+import { WIDEN } from "../../run/plan/sparse-scope.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { workerOf } from "../../run/lookup.ts";
 import { overlaps } from "../../run/overlaps.ts";
@@ -49,6 +50,7 @@ export function renderPrompt(
   worker: Worker | null,
   asking: PromptContext | null,
   cwd: string,
+  isSparse = false,
 ): RenderedPrompt {
   const isRepair = phase === "aggregation" && isRepairing(run);
   const about = isRepair ? { ...run, conflicts: run.conflicts.filter(({ resolution }) => resolution === null) } : run;
@@ -65,6 +67,7 @@ export function renderPrompt(
     ...(asking ? preamble(asking, phase, speaksToTeam || isLead ? null : prompt) : []),
     ...(worker && asking?.interrupted ? describeOpponents(run, worker.taskId) : []),
     ...scopeOf(run),
+    ...(isSparse ? [SPARSE] : []),
     ...(phase === "aggregation" ? factsOf(run) : []),
     ...(phase === "taskPlanning" && isPlanningAgain(run) ? earlierCycles(run) : []),
     ...earlierRun(run),
@@ -106,6 +109,8 @@ function preamble(asking: PromptContext, phase: Phase, prompt: Prompt | null): s
     ...(asking.note === null ? [] : [asking.note]),
   ];
 }
+
+const SPARSE = `This folder contains only the files of your scope and of the folders above it. The others exist, too. Check out a folder that you need with: ${WIDEN} FOLDER`;
 
 const scopeOf = ({ scope = [] }: Run): string[] =>
   scope.length === 0

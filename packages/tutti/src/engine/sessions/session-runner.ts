@@ -82,6 +82,8 @@ export class SessionRunner {
   readonly #key: WorkspaceKey;
   #session: Session | null = null;
   #cwd = "";
+  /** Whether the workspace may have only a part of the files. */
+  #isSparse = false;
   /** The attempt's work key, computed by `#findKey`. */
   #workKey: string | null = null;
   #record: TurnRecord;
@@ -241,7 +243,7 @@ export class SessionRunner {
     const submitted = this.taskId === null && turn.phase === "workerExecution" ? dutyOf(this.#run)?.awaits.work : null;
     if (submitted && isNewTurn) await workspaces.move(this.#run.cwd, this.#key, submitted.commit);
     if (this.#worker?.duty && isNewTurn) await this.#takeReturned(this.#worker);
-    const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
+    const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd, this.#isSparse);
     this.#lastPrompt = { turn: turn.number, text: prompt.text, messages: this.#run.messages.length };
     // The run may have been paused during `move`; then the turn waits for the resume.
     if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
@@ -386,8 +388,9 @@ export class SessionRunner {
       if (start === null || !this.#isOpen) return;
       const { signal } = this.#checksEnd;
       const isNew = this.#state?.state === "spawning";
-      const { path } = await prepareWorkspace(this.#run, this.#key, start, isNew, { ...this.#options, signal });
-      this.#cwd = path;
+      const prepared = await prepareWorkspace(this.#run, this.#key, start, isNew, { ...this.#options, signal });
+      this.#cwd = prepared.path;
+      this.#isSparse = prepared.isSparse ?? false;
       await this.#startWatching();
       if (!this.#isOpen) return;
       const { sessions, mailbox } = this.#options;

@@ -4,13 +4,16 @@ import { basename, join } from "node:path";
 import { exists } from "../folder.ts";
 import { git } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
+import type { WorkspacePaths } from "../workspace-paths.ts";
+import { markSparse, withSparse } from "./sparse-files.ts";
 
-/** Creates `path` with the files of `commit` and a detached HEAD. */
+/** Creates `path` with the files of `commit`, or with those of `only` where that is possible, and a detached HEAD. */
 export async function addWorktree(
   repository: Repository,
-  path: string,
+  { path, sparse }: WorkspacePaths,
   commit: string,
   purpose: string,
+  only: readonly string[] = [],
 ): Promise<void> {
   if (await hasUnusualLayout(repository)) {
     // A detached HEAD, so that the agents' work adds nothing to the user's list of branches.
@@ -27,9 +30,12 @@ export async function addWorktree(
   await writeFile(join(adminDir, "gitdir"), `${join(path, ".git")}\n`);
   await mkdir(path);
   await writeFile(join(path, ".git"), `gitdir: ${adminDir}\n`);
+  const isSparse = only.length > 0 && !(await exists(join(commonDir, "info/sparse-checkout")));
+  if (isSparse) await markSparse(sparse, adminDir, only);
   const args = ["read-tree", "--reset", "-u", commit];
+  const where = { cwd: path, gitDir: adminDir, workTree: path, settings };
   try {
-    await git(purpose, args, { cwd: path, gitDir: adminDir, workTree: path, settings });
+    await git(purpose, args, isSparse ? withSparse(where) : where);
   } catch (error) {
     // The files may have filled the disk, and the log needs some of it.
     await rm(path, { recursive: true, force: true });
