@@ -89,6 +89,8 @@ export interface DialogueContext {
   sessionId: string;
   cwd: string;
   permissions: Permissions;
+  /** How many levels of sub-agents the agent may start. Without it there is no limit. */
+  subagentDepth?: number | undefined;
   /** Null for the agent's own default. */
   model: string | null;
   /** The conversation to resume; null for a new one. */

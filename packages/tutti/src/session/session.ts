@@ -28,6 +28,8 @@ export interface SessionSpec {
   model?: string;
   cwd: string;
   permissions: Permissions;
+  /** How many levels of sub-agents the agent may start. Without it there is no limit. */
+  subagentDepth?: number | undefined;
   /** In milliseconds; only agents with a dialogue can stall. */
   stallTimeout?: number;
   /** Without it the agent runs without a sandbox. */

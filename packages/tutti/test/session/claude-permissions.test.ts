@@ -140,6 +140,33 @@ test("Listed tools are allowed or refused without a question", () => {
   expect(lab.of("ask")).toEqual([]);
 });
 
+test("A sub-agent that would nest deeper than the run allows is refused before it starts", () => {
+  const nested = (subagentDepth: number): ClaudeLab => {
+    const lab = new ClaudeLab({ subagentDepth, cwd: folder });
+    lab.shakeHands();
+    lab.turn();
+    const started = { type: "system", subtype: "task_started", subagent_type: "Plan", description: "part" };
+    lab.hear({ ...started, task_id: "outer", tool_use_id: "1" });
+    lab.hear({ ...started, task_id: "inner", tool_use_id: "2", parent_task_id: "outer" });
+    return lab;
+  };
+  const starts = (lab: ClaudeLab, agent?: string) => {
+    const { hooks } = (lab.said[0] as { request: { hooks: { PreToolUse: { hookCallbackIds: string[] }[] } } }).request;
+    const [{ hookCallbackIds }] = hooks.PreToolUse as [{ hookCallbackIds: string[] }];
+    const input = { tool_name: "Agent", tool_use_id: "use", ...(agent === undefined ? {} : { agent_id: agent }) };
+    const request = { subtype: "hook_callback", callback_id: hookCallbackIds[0], input };
+    lab.hear({ type: "control_request", request_id: "request", request });
+    return decision(lab) ?? "default";
+  };
+  const decisions = [0, 1, 2, 3].map((depth) => [undefined, "outer", "inner"].map((id) => starts(nested(depth), id)));
+  expect(decisions).toEqual([
+    ["deny", "deny", "deny"],
+    ["default", "deny", "deny"],
+    ["default", "default", "deny"],
+    ["default", "default", "default"],
+  ]);
+});
+
 test("A run that is stricter than the program gets a hook before every tool", () => {
   const hooks = (lab: ClaudeLab) => (lab.said[0] as { request: { hooks?: object } }).request.hooks;
   expect(hooks(ready())).toBeUndefined();

@@ -8,6 +8,7 @@ import { LineTail } from "../../src/session/lines/line-tail.ts";
 
 export interface DialogueLabOptions {
   permissions?: Partial<Permissions>;
+  subagentDepth?: number;
   model?: string;
   resumed?: ResumedConversation;
   cwd?: string;
@@ -31,6 +32,7 @@ export class DialogueLab {
       command: options.command ?? ["agent"],
       cwd: options.cwd ?? "/home/dev/project",
       permissions: { ...DEFAULT_PERMISSIONS, ...options.permissions },
+      subagentDepth: options.subagentDepth,
       model: options.model ?? null,
       tools: { url: "http://127.0.0.1:9/mcp", token: "tutti_worker_none" },
       resumed: options.resumed ?? null,

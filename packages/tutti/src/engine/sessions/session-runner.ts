@@ -414,6 +414,7 @@ export class SessionRunner {
         ...(model === undefined ? {} : { model }),
         cwd: this.#cwd,
         permissions: this.#run.template.config.permissions,
+        subagentDepth: this.#run.budget.depth,
         stallTimeout: this.#run.template.config.stallTimeout,
         sandbox,
       };

@@ -42,12 +42,13 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
   const open = await loadDialogue(name);
   return new DialogueRunner(options, (runner) => {
     const { spec, write } = options;
-    const { sessionId, cwd, permissions, command, model = null } = spec;
+    const { sessionId, cwd, permissions, subagentDepth, command, model = null } = spec;
     const tell = (line: AgentLine) => runner.tell(line);
     const ready = () => runner.becomeReady();
     const fail = (error: string) => runner.fail(error);
     const { resumed, tools } = options;
-    return open({ sessionId, cwd, permissions, model, resumed, tools, command, write, tell, ready, fail });
+    const fixed = { sessionId, cwd, permissions, subagentDepth, model, command };
+    return open({ ...fixed, resumed, tools, write, tell, ready, fail });
   });
 }
 

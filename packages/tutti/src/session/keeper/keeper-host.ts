@@ -117,7 +117,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   }
 
   function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
-    const { sessionId, runId, agent, cwd, permissions, delegation, model = null } = spec;
+    const { sessionId, runId, agent, cwd, permissions, delegation, subagentDepth, model = null } = spec;
     return {
       sessionId,
       runId,
@@ -128,6 +128,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       dialogue: "dialogue" in driver ? driver.dialogue : null,
       permissions,
       delegation,
+      subagentDepth,
       model,
       interrupt: "coding" in driver ? driver.coding.encodeInterrupt() : null,
       engineFile: options.engineFile,

@@ -49,6 +49,8 @@ export interface KeeperSpec {
   /** The dialogue for an agent with its own protocol; only in `stream` mode. */
   dialogue: DialogueName | null;
   permissions: Permissions;
+  /** Missing for no limit. */
+  subagentDepth?: number | undefined;
   /** Missing in folders of older versions, whose sessions cannot delegate. */
   delegation?: DelegationRight | undefined;
   /** Null for the agent's own default. Missing in folders of older versions. */

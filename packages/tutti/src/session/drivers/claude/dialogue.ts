@@ -51,6 +51,8 @@ class ClaudeDialogue implements Dialogue {
   #reportsIdle = false;
   #keyIsFixed = false;
   #subagents = new Set<string>();
+  /** The level of each sub-agent so far; 1 for one of the main agent. */
+  readonly #levels = new Map<string, number>();
   /** Ids of commands and subagents in the background. */
   #tasks: string[] = [];
   #startTimer: NodeJS.Timeout | undefined;
@@ -68,6 +70,7 @@ class ClaudeDialogue implements Dialogue {
       context,
       // The program reports paths with links resolved.
       cwd: realPath(context.cwd),
+      levelOf: (id) => this.#levels.get(id) ?? (id === "" ? 0 : 1),
       decided: (id, allowed) => (allowed ? this.#turn?.run(id) : this.#turn?.refuse(id)),
     });
   }
@@ -258,6 +261,7 @@ class ClaudeDialogue implements Dialogue {
         this.#turn?.run(toolId);
         if (message["subagent_type"] === undefined) return;
         this.#subagents.add(id);
+        this.#levels.set(id, 1 + (this.#levels.get(parent) ?? 0));
         this.#context.tell({
           type: "subagent",
           id,

@@ -20,6 +20,8 @@ export interface RequestsOptions {
   context: DialogueContext;
   /** The workspace with links resolved. */
   cwd: string;
+  /** The level of a sub-agent below the main agent, which has no id and the level 0. */
+  levelOf(agentId: string): number;
   /** Called with the decision about a tool call. */
   decided(toolUseId: string, allowed: boolean): void;
 }
@@ -29,6 +31,11 @@ const REFUSED_BY_RUN =
   "The permissions of this run do not allow this. Continue without it, or report what you could not do.";
 const REFUSED_BY_USER = "The user refused this. Continue without it, or report what you could not do.";
 const HOOK = "tutti-permissions";
+const DEPTH_HOOK = "tutti-depth";
+const STARTS_AN_AGENT = "Task|Agent";
+
+const tooDeep = (depth: number): string =>
+  `${depth === 0 ? "This run allows no sub-agents." : `This run allows sub-agents to nest ${depth} deep.`} Do this part yourself.`;
 
 export class Requests {
   readonly #options: RequestsOptions;
@@ -39,19 +46,31 @@ export class Requests {
     this.#open = new OpenQuestions((line) => options.context.tell(line));
   }
 
-  /** The program asks only where its own settings do not decide. A stricter run needs a hook before every tool. */
+  /**
+   * The program asks only where its own settings do not decide. A stricter run needs a hook before every tool, and one
+   * that limits the nesting of sub-agents a hook before they start.
+   */
   hooks(): Fields | null {
-    const { mode, refuse } = this.#options.context.permissions;
+    const { permissions, subagentDepth } = this.#options.context;
+    const { mode, refuse } = permissions;
     const strict = mode === "ask" || mode === "listed" || refuse.length > 0;
-    return strict ? { PreToolUse: [{ hookCallbackIds: [HOOK] }] } : null;
+    const hooks = [
+      ...(strict ? [{ hookCallbackIds: [HOOK] }] : []),
+      ...(subagentDepth === undefined ? [] : [{ matcher: STARTS_AN_AGENT, hookCallbackIds: [DEPTH_HOOK] }]),
+    ];
+    return hooks.length > 0 ? { PreToolUse: hooks } : null;
   }
 
   handle(requestId: string, request: Fields): void {
     switch (request["subtype"]) {
       case "can_use_tool":
         return this.#permission(requestId, request);
-      case "hook_callback":
-        return this.#beforeTool(requestId, recordOf(request["input"]));
+      case "hook_callback": {
+        const input = recordOf(request["input"]);
+        return request["callback_id"] === DEPTH_HOOK
+          ? this.#beforeSubagent(requestId, input)
+          : this.#beforeTool(requestId, input);
+      }
       default:
         // An unknown request needs an answer too, or the program would wait forever.
         this.#respond({ subtype: "error", request_id: requestId, error: "not supported" });
@@ -82,14 +101,25 @@ export class Requests {
   /** Decides only where the run's permissions require it. Otherwise the program continues with its own rules. */
   #beforeTool(requestId: string, input: Fields): void {
     const ruling = this.#rulingBefore(textOf(input["tool_name"]), recordOf(input["tool_input"]));
+    if (ruling === "refuse") return this.#deny(requestId, input, REFUSED_BY_RUN);
     const output = {
       hookEventName: "PreToolUse",
-      permissionDecision: ruling === "refuse" ? "deny" : "ask",
-      permissionDecisionReason:
-        ruling === "refuse" ? REFUSED_BY_RUN : "The permissions of this run require the user's decision.",
+      permissionDecision: "ask",
+      permissionDecisionReason: "The permissions of this run require the user's decision.",
     };
-    if (ruling === "refuse") this.#options.decided(textOf(input["tool_use_id"]), false);
     this.#succeed(requestId, ruling === "allow" ? {} : { hookSpecificOutput: output });
+  }
+
+  #beforeSubagent(requestId: string, input: Fields): void {
+    const depth = this.#options.context.subagentDepth ?? Number.POSITIVE_INFINITY;
+    if (this.#options.levelOf(textOf(input["agent_id"])) < depth) return this.#succeed(requestId, {});
+    this.#deny(requestId, input, tooDeep(depth));
+  }
+
+  #deny(requestId: string, input: Fields, reason: string): void {
+    this.#options.decided(textOf(input["tool_use_id"]), false);
+    const output = { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason: reason };
+    this.#succeed(requestId, { hookSpecificOutput: output });
   }
 
   #rulingBefore(name: string, input: Fields): PermissionRuling {
