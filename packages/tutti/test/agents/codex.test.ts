@@ -15,6 +15,7 @@ import { Conversation } from "./conversation.ts";
 import { Lab } from "../lab/lab.ts";
 import { agentEnv } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
+import { awaitCodex } from "../lab/model/play-orders.ts";
 import { byPrompt, inOrder } from "../lab/model/script.ts";
 import { call, die, fail, hang, run, say, stall, stop, think, usage, write, type Step } from "../lab/model/step.ts";
 import { askedFor, playRun } from "../lab/model/tutti-run.ts";
@@ -51,6 +52,7 @@ interface Options {
   permissions?: Partial<Permissions>;
   answer?: (question: string) => string;
   stallTimeout?: number;
+  subagentDepth?: number;
 }
 
 function converse({ permissions, answer, ...more }: Options = {}): Conversation {
@@ -452,4 +454,35 @@ test("Codex completes all five phases of a run with its own files (D4-012)", asy
   expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/gamma.md"]);
   expect(model.requests.map((request) => askedFor(request).phase)).toContain("verification");
   expect(runLab.leftovers()).toEqual([]);
+});
+
+const startSubagent = (job: string): Step => call("multi_agent_v1.spawn_agent", { message: `${job}: do it` });
+const DELEGATES = byPrompt({
+  "Inner job": ({ step }) => (step === 0 ? [run("echo inner > inner.txt")] : [say("inner is written")]),
+  "Outer job": ({ step, results }) =>
+    step === 0 ? [startSubagent("Inner job")] : step === 1 ? [awaitCodex(results)] : [say("outer is done")],
+  "": ({ step, results }) =>
+    step === 0 ? [startSubagent("Outer job")] : step === 1 ? [awaitCodex(results)] : [say("All is done.")],
+});
+
+test.each([
+  [2, ["Outer job: do it", "Inner job: do it"]],
+  [1, ["Outer job: do it"]],
+  [0, []],
+])("Codex reports its sub-agents with their calls and tools, at most %d deep", async (subagentDepth, jobs) => {
+  await start(DELEGATES);
+  const heard = await converse({ subagentDepth }).turn(1, "Delegate it");
+  expect(model.problems).toEqual([]);
+  expect(ending(heard)).toMatchObject({ kind: "ended" });
+  const started = of(heard, "subagent").filter(({ phase }) => phase === "started");
+  expect(started.map(({ text }) => text)).toEqual(jobs);
+  const calls = of(heard, "tool").filter(({ name }) => name === "Agent");
+  expect(started.map(({ toolId }) => toolId)).toEqual(calls.map(({ id }) => id));
+  const done = of(heard, "subagent").filter(({ phase }) => phase === "done");
+  expect(done.map(({ id }) => id).toSorted()).toEqual(started.map(({ id }) => id).toSorted());
+  const [outer, inner] = started;
+  const shell = of(heard, "tool").find(({ name }) => name === "Bash");
+  if (inner) expect([inner.parent, shell?.parent]).toEqual([outer!.id, inner.toolId]);
+  else expect(shell).toBeUndefined();
+  expect(texts(heard)).toBe("All is done.");
 });

@@ -4,7 +4,13 @@ import { expect, vi } from "vitest";
 import { agentProgram } from "../../../../scripts/agents.mjs";
 import { agentEnv, type AgentName } from "../lab/model/agent-env.ts";
 import { startModel } from "../lab/model/model-endpoint.ts";
-import { delegateToClaude, playOrders, type PlayOrdersOptions } from "../lab/model/play-orders.ts";
+import {
+  awaitCodex,
+  delegateToClaude,
+  delegateToCodex,
+  playOrders,
+  type PlayOrdersOptions,
+} from "../lab/model/play-orders.ts";
 import { call } from "../lab/model/step.ts";
 import { describeAgent, type Made } from "../session/conformance.ts";
 import type { SessionLab } from "../session/session-lab.ts";
@@ -18,7 +24,10 @@ describeAgent("claude", {
 
 describeAgent("codex", {
   patienceMs: PATIENCE_MS,
-  make: (lab) => real(lab, "codex", { agent: "codex", tool: "Write", orders: { run: outsideOfSandbox } }),
+  make: (lab) => {
+    const orders = { run: outsideOfSandbox, delegate: delegateToCodex, await: awaitCodex };
+    return real(lab, "codex", { agent: "codex", tool: "Write", orders });
+  },
 });
 
 describeAgent("acp:gemini", {

@@ -574,3 +574,81 @@ describe("A message during a turn", () => {
     expect(lab.of("steered")).toEqual([]);
   });
 });
+
+describe("The sub-agents of Codex", () => {
+  const spawn = (id: string, sender: string, receiver: string, prompt: string) => ({
+    type: "collabAgentToolCall",
+    id,
+    tool: "spawnAgent",
+    status: "completed",
+    senderThreadId: sender,
+    receiverThreadIds: [receiver],
+    prompt,
+    agentsStates: {},
+  });
+  const command = (id: string) => ({
+    type: "commandExecution",
+    id,
+    command: "ls",
+    processId: "1",
+    source: "agent",
+    status: "inProgress",
+    aggregatedOutput: "",
+  });
+  const begin = (): CodexLab => {
+    const lab = begun();
+    lab.turn();
+    lab.notify("item/completed", { item: spawn("call-1", THREAD, "outer", "Outer job") });
+    lab.notify("turn/started", { threadId: "outer", turn: { id: "turn-outer" } });
+    return lab;
+  };
+
+  test("are reported with the call that started them, with their tools and tokens, and without their words", () => {
+    const lab = begin();
+    lab.notify("item/completed", { threadId: "outer", item: spawn("call-2", "outer", "inner", "Inner job") });
+    lab.notify("item/started", { threadId: "inner", item: command("command-1") });
+    lab.notify("item/completed", { threadId: "inner", item: { type: "agentMessage", id: "m", text: "aside" } });
+    const total = { inputTokens: 7, outputTokens: 3 };
+    lab.notify("thread/tokenUsage/updated", { threadId: "inner", tokenUsage: { total } });
+    const failed = { id: "turn-inner", status: "failed", items: [], error: { message: "no model" } };
+    lab.notify("turn/completed", { threadId: "inner", turn: failed });
+    const items = [{ type: "agentMessage", id: "n", text: "outer is done" }];
+    lab.notify("turn/completed", { threadId: "outer", turn: { id: "turn-outer", status: "completed", items } });
+    const done = lab.news();
+    expect(done).toMatchObject([
+      { type: "tool", id: "call-1", name: "Agent", input: { prompt: "Outer job" } },
+      { type: "subagent", id: "outer", phase: "started", text: "Outer job", toolId: "call-1" },
+      { type: "tool", id: "call-2", name: "Agent", parent: "call-1" },
+      { type: "subagent", id: "inner", phase: "started", toolId: "call-2", parent: "outer" },
+      { type: "tool", id: "command-1", name: "Bash", parent: "call-2" },
+      { type: "usage", inputTokens: 7, outputTokens: 3 },
+      { type: "subagent", id: "inner", phase: "done", status: "failed", text: "no model" },
+      { type: "subagent", id: "outer", phase: "done", status: "completed", text: "outer is done" },
+    ]);
+    expect(done[1]).not.toHaveProperty("parent");
+  });
+
+  test("are interrupted with the turn of the main agent, and end with the process", () => {
+    const lab = begin();
+    lab.dialogue.interrupt();
+    const interrupted = lab.said.filter(({ method }) => method === "turn/interrupt").map(({ params }) => params);
+    expect(interrupted).toEqual([
+      { threadId: "outer", turnId: "turn-outer" },
+      { threadId: THREAD, turnId: lab.turnId },
+    ]);
+    lab.news();
+    lab.dialogue.exited({ code: 1, signal: null, errors: "" });
+    expect(lab.news()).toEqual([{ type: "subagent", id: "outer", phase: "done", text: "", status: "cancelled" }]);
+  });
+
+  test.each([
+    [undefined, {}],
+    [0, { "features.multi_agent": false }],
+    [2, { "agents.max_depth": 2 }],
+  ])("may nest as deeply as the run allows: %s", (subagentDepth, expected) => {
+    const lab = begun(subagentDepth === undefined ? {} : { subagentDepth });
+    const { config } = lab.request("thread/start")["params"] as { config: Record<string, unknown> };
+    const others = Object.entries(config).filter(([name]) => !name.startsWith("mcp_servers."));
+    expect(Object.fromEntries(others)).toEqual(expected);
+  });
+});

@@ -41,7 +41,7 @@ export function exhaustedBudget(
     BUDGET_KINDS.find((kind) => {
       const limit = run.budget[kind];
       if (limit === undefined) return false;
-      // An agent starts its sub-agents itself, so one level too deep can only be noticed.
+      // The drivers refuse deeper sub-agents where the agent's protocol can. Those of other agents can only be noticed.
       if (kind === "depth") return spent.depth > limit;
       if (kind === "turns") return wants.turn && spent.turns >= limit;
       if (kind === "descendants") return wants.session && spent.descendants >= limit;

@@ -59,8 +59,14 @@ const voice: Voice = {
     });
   },
   // `delegate` uses another thread, as Codex does for sub-agents.
-  delegate: (text) =>
-    notify("item/completed", { threadId: "another-thread", item: { id: "i", type: "agentMessage", text } }),
+  delegate: (text) => {
+    const threadId = "another-thread";
+    const call = { type: "collabAgentToolCall", tool: "spawnAgent", receiverThreadIds: [threadId], prompt: text };
+    complete(`item-${++count}`, { ...call, status: "completed" });
+    const item = { id: "i", type: "agentMessage", text };
+    notify("item/completed", { threadId, item });
+    notify("turn/completed", { threadId, turn: { id: "t", status: "completed", items: [item] } });
+  },
   use: (inputTokens, outputTokens) => {
     total.inputTokens += inputTokens;
     total.outputTokens += outputTokens;

@@ -21,8 +21,11 @@ export function openaiCall(request: ModelRequest, step: Call, id: string): objec
   switch (step.kind) {
     case "run":
       return shell(step.command);
-    case "call":
-      return named(step.tool, step.input);
+    case "call": {
+      // `multi_agent.spawn` is the tool `spawn` of a namespace.
+      const [namespace, tool] = step.tool.split(".");
+      return tool === undefined ? named(step.tool, step.input) : { ...named(tool, step.input), namespace };
+    }
     case "mcp":
       return { ...named(step.tool, step.input), namespace: `mcp__${step.server}` };
     case "write": {

@@ -8,18 +8,26 @@ export interface PlayOrdersOptions {
   run?: (command: string) => Step;
   /** Makes the program start a sub-agent. Without it there is none. */
   delegate?: (words: string) => Step;
+  /** Makes the program wait for the sub-agent, which the results of the turn name. */
+  await?: (results: readonly string[]) => Step;
 }
 
 export const delegateToClaude = (words: string): Step =>
   call("Agent", { description: "A part of it", prompt: `say ${words}`, subagent_type: "general-purpose" });
 
+export const delegateToCodex = (words: string): Step => call("multi_agent_v1.spawn_agent", { message: `say ${words}` });
+export const awaitCodex = (results: readonly string[]): Step => {
+  const ids = results.flatMap((result) => /agent_id[^0-9a-f]+([0-9a-f-]{36})/.exec(result)?.[1] ?? []);
+  return call("multi_agent_v1.wait_agent", { targets: ids, timeout_ms: 60_000 });
+};
+
 const TALK = "word ".repeat(400);
 
-export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}): Script {
+export function playOrders({ run: runs = run, delegate, await: awaits }: PlayOrdersOptions = {}): Script {
   /** A prompt in `talked` is answered at once when it is repeated. */
   const talked = new Set<string>();
 
-  const stepOf = (line: string): Step[] => {
+  const stepOf = (line: string, results: readonly string[]): Step[] => {
     const [verb, ...words] = line.split(" ");
     const rest = words.join(" ");
     switch (verb) {
@@ -30,7 +38,7 @@ export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}
       case "run":
         return [runs(rest)];
       case "delegate":
-        return delegate ? [delegate(rest)] : [];
+        return delegate ? [delegate(rest), ...(awaits ? [awaits(results)] : [])] : [];
       case "use":
         return [usage({ input: Number(words[0]), output: Number(words[1]) })];
       case "fail":
@@ -45,10 +53,10 @@ export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}
     }
   };
 
-  return ({ prompt, step }) => {
+  return ({ prompt, step, results }) => {
     const lists: Step[][] = [[]];
     // Each tool call ends an answer.
-    for (const each of prompt.split("\n").flatMap(stepOf)) {
+    for (const each of prompt.split("\n").flatMap((line) => stepOf(line, results))) {
       lists.at(-1)!.push(each);
       if (["write", "run", "call"].includes(each.kind)) lists.push([]);
     }

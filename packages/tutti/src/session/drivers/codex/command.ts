@@ -71,6 +71,12 @@ export const toolSettings = (url: string): Record<string, unknown> =>
     }).map(([name, value]) => [`mcp_servers.${SERVER_NAME}.${name}`, value]),
   );
 
+/** Without a limit of the run, Codex uses its own. */
+export function depthSettings(depth: number | undefined): Record<string, unknown> {
+  if (depth === undefined) return {};
+  return depth === 0 ? { "features.multi_agent": false } : { "agents.max_depth": depth };
+}
+
 export interface ThreadSettings {
   approvalPolicy: "untrusted" | "on-request";
   approvalsReviewer: "user";

@@ -1,14 +1,15 @@
 // The dialogue for the Codex app server: one process, one thread, one turn at a time.
 //
 // Invariants
-// 1. Only items of the open turn of `#threadId` are passed on, so that history and threads that Codex starts itself are
-//    never taken for new output. Approval requests are handled for every thread.
+// 1. Only items of the open turn of `#threadId` are passed on, so that history and what sub-agents say are never taken for
+//    new output. Of sub-agents, only their tools and their end are. Approval requests are handled for every thread.
 // 2. The dialogue never starts a login.
 import { Approvals } from "./approvals.ts";
 import { turnSandbox } from "./command.ts";
 import { failureOf, limitResetOf } from "./failure.ts";
 import { openThread } from "./open-thread.ts";
 import { Peer } from "./peer.ts";
+import { CodexSubagents } from "./subagents.ts";
 import { CodexTurnReader } from "./turn-reader.ts";
 import { CodexUsageMeter } from "./usage.ts";
 import { recordOf, textOrNull, type Fields } from "../../json-fields.ts";
@@ -41,13 +42,14 @@ const ABILITIES: Capabilities = {
   resume: true,
   permissions: true,
   cost: "tokens",
-  subagents: false,
+  subagents: true,
   steer: true,
 };
 
 class CodexDialogue implements Dialogue {
   readonly #context: DialogueContext;
   readonly #usage: CodexUsageMeter;
+  readonly #subagents: CodexSubagents;
   #peer: Peer;
   #approvals: Approvals;
   #stopWaiting: () => void = () => {};
@@ -64,6 +66,7 @@ class CodexDialogue implements Dialogue {
     this.#context = context;
     this.#threadId = context.resumed?.conversation ?? null;
     this.#usage = new CodexUsageMeter(context.resumed?.used);
+    this.#subagents = new CodexSubagents((line) => context.tell(line));
     [this.#peer, this.#approvals] = this.#connect();
   }
 
@@ -78,10 +81,14 @@ class CodexDialogue implements Dialogue {
     const approvals = new Approvals({
       context: this.#context,
       peer,
-      itemOf: (id) => this.#turn?.reader.itemOf(id) ?? {},
-      decided: (id, allowed) => this.#turn?.reader.decided(id, allowed),
+      itemOf: (id) => this.#readerOf(id)?.itemOf(id) ?? {},
+      decided: (id, allowed) => this.#readerOf(id)?.decided(id, allowed),
     });
     return [peer, approvals];
+  }
+
+  #readerOf(itemId: string): CodexTurnReader | null {
+    return this.#subagents.readerOf(itemId) ?? this.#turn?.reader ?? null;
   }
 
   open(): void {
@@ -121,13 +128,14 @@ class CodexDialogue implements Dialogue {
         this.#limitResetAt = limitResetOf(recordOf(params["rateLimits"])) ?? this.#limitResetAt;
         return;
     }
-    if (params["threadId"] !== this.#threadId) return;
-    if (method === "thread/tokenUsage/updated") {
-      const used = this.#usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
-      if (used) this.#context.tell({ type: "usage", ...used });
-      return;
-    }
-    this.#readTurn(method, params);
+    if (params["threadId"] === this.#threadId) this.#readMain(method, params);
+    this.#subagents.read(method, params);
+  }
+
+  #readMain(method: string, params: Fields): void {
+    if (method !== "thread/tokenUsage/updated") return this.#readTurn(method, params);
+    const used = this.#usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
+    if (used) this.#context.tell({ type: "usage", ...used });
   }
 
   #readTurn(method: string, params: Fields): void {
@@ -225,6 +233,7 @@ class CodexDialogue implements Dialogue {
   interrupt(): void {
     if (!this.#turn) return;
     this.#turn.interrupted = true;
+    for (const turn of this.#subagents.openTurns()) this.#peer.request("turn/interrupt", turn, () => {});
     if (this.#turn.id !== null) this.#requestInterrupt(this.#turn.id);
   }
 
@@ -249,6 +258,7 @@ class CodexDialogue implements Dialogue {
 
   #leave(): void {
     this.#stopWaiting();
+    this.#subagents.endAll();
     this.#turn = null;
     this.#approvals.withdrawAll();
   }

@@ -47,6 +47,8 @@ function callsOf(item: Fields): Call[] {
     }
     case "dynamicToolCall":
       return tool(textOrNull(item["tool"]) ?? "Other", item["arguments"] ?? null);
+    case "collabAgentToolCall":
+      return item["tool"] === "spawnAgent" ? tool("Agent", { prompt: textOf(item["prompt"]) }) : [];
     case "webSearch":
       return tool("WebSearch", { query: textOf(item["query"]) });
     case "imageView":

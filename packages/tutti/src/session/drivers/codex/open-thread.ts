@@ -1,6 +1,6 @@
 // Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the
 // thread.
-import { threadSettings, toolSettings } from "./command.ts";
+import { depthSettings, threadSettings, toolSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";
 import { recordOf, textOf, textOrNull } from "../../json-fields.ts";
 import type { DialogueContext } from "../../dialogue.ts";
@@ -8,7 +8,7 @@ import { readVersion } from "../../../own-files.ts";
 
 export interface OpenThreadOptions {
   peer: Peer;
-  context: Pick<DialogueContext, "cwd" | "permissions" | "model" | "tools" | "fail">;
+  context: Pick<DialogueContext, "cwd" | "permissions" | "subagentDepth" | "model" | "tools" | "fail">;
   /** The thread to resume; null for a new one. */
   threadId: string | null;
   /** Called if the thread cannot be resumed. A new thread follows. */
@@ -35,7 +35,7 @@ const CAPABILITIES = {
 /** Returns a function that cancels the timeout, for a process that has exited. */
 export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThreadOptions): () => void {
   const model = context.model === null ? {} : { model: context.model };
-  const config = toolSettings(context.tools.url);
+  const config = { ...toolSettings(context.tools.url), ...depthSettings(context.subagentDepth) };
   const settings = { cwd: context.cwd, ...model, ...threadSettings(context.permissions), config };
   const late = setTimeout(() => fail(`Codex did not answer within ${START_MS / 1000} s`), START_MS).unref();
   const fail = (error: string): void => {
