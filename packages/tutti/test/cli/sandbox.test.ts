@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { withBubblewrap } from "../lab/bubblewrap.ts";
 import { CANARY, escapeAttempts, SURVIVOR } from "../lab/escape-attempts.ts";
-import { agentOf, Lab } from "../lab/lab.ts";
+import { agentOf, finished, Lab } from "../lab/lab.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 
 let lab: Lab;
@@ -123,12 +123,44 @@ it(
   }),
 );
 
-it("a run without a working sandbox is refused if it requires one, and otherwise says so", async () => {
+/** An environment whose bubblewrap may not make namespaces. */
+function withoutNamespaces(): { PATH: string } {
   const bin = join(lab.folder, "bin");
   mkdirSync(bin);
   const script = '[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit; echo "bwrap: no permissions" >&2; exit 1';
   writeFileSync(join(bin, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const env = { PATH: `${bin}:${process.env["PATH"]}` };
+  return { PATH: `${bin}:${process.env["PATH"]}` };
+}
+
+it("a server that requires the sandbox rejects every run that would have none", async () => {
+  const child = lab.start(["serve", "--port", "0", "--sandbox", "required"], withoutNamespaces());
+  const end = finished(child);
+  const { promise, resolve, reject } = Promise.withResolvers<URL>();
+  let shown = "";
+  child.stdout!.on("data", (text: string) => {
+    shown += text;
+    const [, address] = /listening on (\S+token=\S+)\n/.exec(shown) ?? [];
+    if (address !== undefined) resolve(new URL(address));
+  });
+  child.on("close", () => reject(new Error(shown)));
+  const { origin, searchParams } = await promise;
+  const headers = { authorization: `Bearer ${searchParams.get("token")}`, "content-type": "application/json" };
+  const create = async (more: object) => {
+    const body = JSON.stringify({ templateId: "_default", cwd: lab.repo, message: "x", agent: "local", ...more });
+    const response = await fetch(`${origin}/api/orchestrator`, { method: "POST", headers, body });
+    const { error } = (await response.json()) as { error: { code: string } };
+    return [response.status, error.code];
+  };
+  expect(await create({})).toEqual([409, "sandbox_unavailable"]);
+  expect(await create({ sandbox: "required" })).toEqual([409, "sandbox_unavailable"]);
+  expect(await create({ sandbox: "off" })).toEqual([403, "forbidden"]);
+  expect(await create({ sandbox: "auto" })).toEqual([403, "forbidden"]);
+  child.kill("SIGTERM");
+  await end;
+});
+
+it("a run without a working sandbox is refused if it requires one, and otherwise says so", async () => {
+  const env = withoutNamespaces();
   const refused = await lab.json(flags("local", "--sandbox", "required"), env);
   expect(refused).toMatchObject({ code: 4, last: { error: { code: "sandbox_unavailable" } } });
   expect(refused.last.error!.message).toMatch(/does not work: .*bwrap: no permissions.*\. Install bubblewrap/s);

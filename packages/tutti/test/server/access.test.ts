@@ -293,6 +293,13 @@ describe("beyond loopback", () => {
       ["/api/templates", { id: "a", name: "A", extends: "_default", config: { permissions: { allow: ["Bash"] } } }],
       ["/api/templates", { id: "a", name: "A", extends: "_default", phases: { analysis: { agent: "text:sh" } } }],
       ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: "command:sh" } }],
+      ...[
+        { workspace: { setup: [{ name: "a", run: "sh" }] } },
+        { workspace: { link: [".env"] } },
+        { phases: { workerExecution: { agents: { a: { agent: "command:sh" } } } } },
+        { phases: { verification: { commands: "auto" } } },
+        { phases: { aggregation: { commands: [{ name: "a", run: "sh" }] } } },
+      ].map((part): [string, object] => ["/api/templates", { id: "a", name: "A", extends: "_default", ...part }]),
       ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: { run: "command:sh" } } }],
     ];
     const countBefore = lab.local.templates.list().length;

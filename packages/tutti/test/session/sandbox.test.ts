@@ -5,7 +5,10 @@ import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { SessionLab } from "./session-lab.ts";
+import { key, laboratory, write } from "../workspace/laboratory.ts";
 import { withBubblewrap } from "../lab/bubblewrap.ts";
+import { sandboxOf } from "../../src/engine/choose-sandbox.ts";
+import type { Run } from "../../src/schema/run.ts";
 import type { ProcessIdentity } from "../../src/session/process.ts";
 import { planSandbox } from "../../src/session/sandbox/plan-sandbox.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -96,6 +99,55 @@ it(
     expect([connected, failed]).toEqual(["connected", "ECONNREFUSED"]);
     await Promise.all(sessions.map((session) => session.stop()));
     server.close();
+  }),
+);
+
+it(
+  "an agent uses the files that its template links and its mailbox, and nothing else of the user's folder",
+  withBubblewrap(async () => {
+    const { repo, workspaces, head, top } = laboratory();
+    // The laboratory's .gitignore names `build/` and log files.
+    write(repo, { "build/tool.js": "tool", "secret.log": "secret" });
+    const files = { link: ["build"] };
+    const { path } = await workspaces.prepare(repo, key(), head, files);
+    const run = { sandbox: "on", cwd: repo, template: { config: {}, workspace: files } } as unknown as Run;
+    const mailbox = join(top, "mailbox");
+    mkdirSync(mailbox);
+    const agent = lab.program(
+      "command",
+      `
+      import { readFileSync, renameSync, writeFileSync } from "node:fs";
+      import { join } from "node:path";
+      const attempt = (act) => {
+        try {
+          return String(act() ?? "done");
+        } catch ({ code }) {
+          return code;
+        }
+      };
+      process.stdin.resume();
+      const results = [
+        attempt(() => readFileSync("build/tool.js")),
+        attempt(() => writeFileSync("build/tool.js", "changed")),
+        attempt(() => readFileSync(${JSON.stringify(join(repo, "secret.log"))})),
+        attempt(() => writeFileSync(join(process.env.TUTTI_MAILBOX, "note.json"), "{}")),
+      ];
+      writeFileSync("new.log", JSON.stringify(results));
+      renameSync("new.log", "results.log");
+    `,
+    );
+    const sandbox = await sandboxOf(run, key(), workspaces);
+    const session = lab.host.open(lab.spec(agent, { cwd: path, mailbox, sandbox }));
+    void (async () => {
+      for await (const _ of session.signals());
+    })();
+    await expect.poll(() => existsSync(join(path, "results.log")), { timeout: 60_000 }).toBe(true);
+    const results: unknown = JSON.parse(readFileSync(join(path, "results.log"), "utf8"));
+    expect(results).toEqual(["tool", "EROFS", "ENOENT", "done"]);
+    expect(readFileSync(join(repo, "build/tool.js"), "utf8")).toBe("tool");
+    expect(existsSync(join(mailbox, "note.json"))).toBe(true);
+    await session.stop();
+    await workspaces.close();
   }),
 );
 

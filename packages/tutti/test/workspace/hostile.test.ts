@@ -108,6 +108,40 @@ describe("Tutti does not run a program that an agent plants", () => {
     expect(wasRun()).toBe(false);
   });
 
+  it("as a filter, driver or converter that attributes outside of every commit name", async () => {
+    const lab = laboratory();
+    const { workspaces, repo, head } = lab;
+    const { path } = await workspaces.prepare(repo, key(), head);
+    const other = commitOn(lab, head, { "a.txt": "other\n" });
+    const { program, wasRun } = canary(lab.top);
+    write(repo, { ".git/info/attributes": "* filter=x diff=x merge=x\n" });
+    for (const name of ["filter.x.clean", "filter.x.smudge", "diff.x.textconv", "diff.x.command", "merge.x.driver"])
+      git(repo, "config", name, `${program}; cat #`);
+    git(repo, "config", "diff.external", program);
+    write(path, { "a.txt": "changed\n", "work.txt": "w" });
+    // Plain git runs a filter even with the switches against hooks, file watchers, external diffs and converters.
+    git(path, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv");
+    expect(wasRun()).toBe(true);
+    rmSync(join(lab.top, "canary-was-run"));
+    await workspaces.saveWork(repo, key(), head, "m");
+    const { commit, files } = await workspaces.snapshot(repo, key(), head, "m");
+    await workspaces.findUnproven(repo, key(), { commit, files }, ["a.txt", "missing.txt"]);
+    const diff = await workspaces.diff(repo, head, commit, {});
+    expect(diff!.files.map(({ path: name }) => name)).toEqual(["a.txt", "work.txt"]);
+    expect(await workspaces.readText(repo, commit, "a.txt")).toBe("changed\n");
+    expect(await workspaces.changedFiles(repo, head, commit)).toEqual(files);
+    await workspaces.changesSince(repo, null);
+    await workspaces.adopt(repo, key("again"), head, commit, "m");
+    expect(wasRun()).toBe(false);
+    await workspaces.prepare(repo, key("other"), commit);
+    await workspaces.openBranch(repo, RUN, head);
+    await integrate(lab, other, "m", "last");
+    await integrate(lab, commit, "m", "last");
+    await workspaces.move(repo, key(), other);
+    await workspaces.release(repo, RUN);
+    expect(wasRun()).toBe(false);
+  });
+
   it("in a nested repository or in a submodule's folder", async () => {
     const lab = laboratory();
     git(lab.repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lab.repo, "sub");
