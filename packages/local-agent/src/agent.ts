@@ -3,7 +3,8 @@
 //
 // Invariants
 // 1. Every prompt is answered with exactly one `turn_end`, also after an interrupt or an error.
-// 2. The program reads and writes only inside its working folder, and never changes a page that a user wrote.
+// 2. The program reads and writes only inside its working folder and, with git, the object store of its repository. It
+//    never changes a page that a user wrote.
 // 3. The answer depends only on the prompt and the files, never on a clock, on randomness or on the machine.
 import type { PhaseTurn } from "./phases.ts";
 import { type AgentPrompt, isAboutDocumentation, isRecord, readPrompt } from "./prompt.ts";

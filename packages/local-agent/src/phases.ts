@@ -1,6 +1,6 @@
 // The answers of the agent, one function per phase.
 import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts";
-import { type CodeAnalysis, analyse } from "./understand/analyse.ts";
+import { type CodeAnalysis, analyse, shareFacts } from "./understand/analyse.ts";
 import { checkDocs, deadLink } from "./check/check-docs.ts";
 import { findLeftovers } from "./check/find-leftovers.ts";
 import { folderOf } from "./read/classify.ts";
@@ -36,7 +36,7 @@ export const ANSWERS = {
 async function answerAnalysis({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
   output.writeTool("Glob", { pattern: "**/*" });
   const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
-  const data = describeAnalysis(analysis);
+  const data = describeAnalysis(analysis, await shareFacts(analysis));
   for (const path of data.key_files) output.writeTool("Read", { file_path: path });
   output.writeBlock(data.summary, "analysis", data);
 }
@@ -83,7 +83,7 @@ async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, compo
   const page = `${analysis.docsFolder}/${component.slug}.md`;
   for (const path of component.files.slice(0, 40)) output.writeTool("Read", { file_path: path });
   reportProgress(turn, 40, `Searching for uses of ${component.name} in the code`, Math.floor(total / 2), total);
-  const examples = await findExamples(analysis, component.files, checkInterrupt);
+  const examples = await findExamples(analysis, component, checkInterrupt);
   reportProgress(turn, 80, `Writing ${page}`, total, total);
   const markdown = writePage({ analysis, component, page, examples });
   output.writeTool("Write", { file_path: page });

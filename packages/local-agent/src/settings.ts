@@ -10,9 +10,15 @@ export interface DocumentationSettings {
   audience: string;
   /** The name of the project's folder, or "". */
   projectName: string;
+  /** The git object with the facts that the analysis has shared, or "". */
+  factsId: string;
   /** Settings that the agent cannot follow. */
   warnings: string[];
 }
+
+/** The sentence in the notes of the analysis by which later prompts name the shared facts. */
+export const factsNote = (id: string): string => `The facts about the code are in the git object ${id}.`;
+const FACTS_NOTE = new RegExp(factsNote("([0-9a-f]{40,64})"));
 
 /** Throws for a setting that makes the request impossible. */
 export function readSettings(variables: Record<string, unknown>): DocumentationSettings {
@@ -27,6 +33,7 @@ export function readSettings(variables: Record<string, unknown>): DocumentationS
     includesExamples: !/^(?:false|no|0|off)$/i.test(textVariable(variables, "INCLUDE_EXAMPLES").trim()),
     audience: textVariable(variables, "AUDIENCE").trim(),
     projectName: textVariable(variables, "PROJECT_NAME").trim(),
+    factsId: FACTS_NOTE.exec(textVariable(variables, "ANALYSIS_JSON"))?.[1] ?? "",
     warnings:
       instructions === "" ? [] : ["The local agent cannot follow CUSTOM_INSTRUCTIONS, because it has no model."],
   };

@@ -50,7 +50,7 @@ export async function aggregate(
   for (const component of components) {
     const page = pageOf(component.slug);
     if (pages.includes(page) || !reported.has(page)) continue;
-    const examples = await findExamples(analysis, component.files, checkInterrupt);
+    const examples = await findExamples(analysis, component, checkInterrupt);
     if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
     pages = [...pages, page].toSorted(compareText);
   }
@@ -63,7 +63,7 @@ export async function aggregate(
     // The page of another component under this name, or the marks of a conflict, need a new page.
     const isOther = titles.get(page) !== inlineProse(component.name);
     if (!present.has(page) || (!isOther && !hasConflictMarkers(readText(root, page) ?? ""))) continue;
-    const examples = await findExamples(analysis, component.files, checkInterrupt);
+    const examples = await findExamples(analysis, component, checkInterrupt);
     if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
   }
   if (present.has(overview)) {

@@ -11,6 +11,7 @@ import { readManifests } from "../read/manifests.ts";
 import { readModule } from "../languages/read-module.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
 import { type InterruptCheck, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
+import { type FileFacts, loadFacts, storeFacts } from "../read/shared-facts.ts";
 import type { DocumentationSettings } from "../settings.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
 
@@ -76,6 +77,7 @@ async function understand(
 ): Promise<CodeKnowledge> {
   const read = (path: string): string | null => readText(repository.root, path);
   const warnings: string[] = [];
+  if (settings.factsId !== "" && knownFacts.size === 0) await takeSharedFacts(repository, settings.factsId);
   const modules = completeModules(await readModules(repository, warnings, checkInterrupt));
   const manifests = readManifests(repository.files, read);
   const resolver = makeResolver(modules, manifests);
@@ -89,8 +91,25 @@ async function understand(
   return { modules, manifests, resolver, graph, components, owners, project, warnings };
 }
 
-/** The facts of the files that this process has read, each with the stamp of the file. */
-const knownFacts = new Map<string, { stamp: string; facts: ModuleFacts }>();
+/** The facts of the files that this process or an earlier session of the run has read, each with the stamp of the file. */
+const knownFacts = new Map<string, { stamp: string; facts: FileFacts }>();
+
+/** Stores the facts for the other sessions of the run. Returns the id of the git object, or null without one. */
+export function shareFacts({ repository }: CodeAnalysis): Promise<string | null> {
+  const facts = repository.files.flatMap(({ path, stamp }): [string, FileFacts][] => {
+    const known = knownFacts.get(path);
+    return known?.stamp === stamp ? [[path, known.facts]] : [];
+  });
+  return storeFacts(repository.root, facts);
+}
+
+async function takeSharedFacts({ root, files }: RepositoryFiles, id: string): Promise<void> {
+  const shared = await loadFacts(root, id);
+  for (const { path, stamp } of files) {
+    const facts = shared.get(path);
+    if (facts !== undefined) knownFacts.set(path, { stamp, facts });
+  }
+}
 
 async function readModules(repository: RepositoryFiles, warnings: string[], checkInterrupt: InterruptCheck) {
   const modules = new Map<string, ModuleFacts>();
@@ -107,16 +126,17 @@ async function readModules(repository: RepositoryFiles, warnings: string[], chec
     await checkInterrupt();
     const known = knownFacts.get(file.path);
     if (known?.stamp === file.stamp) {
-      modules.set(file.path, known.facts);
+      if (known.facts) modules.set(file.path, known.facts);
       continue;
     }
     const text = readText(repository.root, file.path);
-    if (text === null) warnings.push(`The file ${file.path} could not be read as text.`);
-    else if (!hasLongLine(text)) {
-      const facts = await readModule(file.path, language, text);
-      modules.set(file.path, facts);
-      knownFacts.set(file.path, { stamp: file.stamp, facts });
+    if (text === null) {
+      warnings.push(`The file ${file.path} could not be read as text.`);
+      continue;
     }
+    const facts = hasLongLine(text) ? null : await readModule(file.path, language, text);
+    if (facts) modules.set(file.path, facts);
+    knownFacts.set(file.path, { stamp: file.stamp, facts });
   }
   return modules;
 }

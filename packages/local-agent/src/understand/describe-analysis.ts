@@ -3,12 +3,14 @@ import type { CodeAnalysis } from "./analyse.ts";
 import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { firstSentence } from "../write/prose.ts";
+import { factsNote } from "../settings.ts";
 import { dependenciesOf } from "./relations.ts";
 
+const OTHER_FOLDER = "The folder docs/ contains files of the user with the same names, or git ignores it.";
 const MAX_KEY_FILES = 10;
 const MAX_LISTED_FILES = 60;
 
-export function describeAnalysis(analysis: CodeAnalysis) {
+export function describeAnalysis(analysis: CodeAnalysis, factsId: string | null) {
   const { components, docsFolder } = analysis;
   const lines = components.reduce((sum, component) => sum + component.lines, 0);
   const files = components.reduce((sum, component) => sum + component.files.length, 0);
@@ -26,7 +28,11 @@ export function describeAnalysis(analysis: CodeAnalysis) {
       complexity: complexity(component.lines * 4),
       depends_on: dependenciesOf(analysis, component).components.map(({ other }) => oneLine(other.name)),
     })),
-    notes: `The pages go to ${docsFolder}/.${docsFolder === (analysis.settings.docsFolder || "docs") ? "" : " The folder docs/ contains files of the user with the same names, or git ignores it."}`,
+    notes: [
+      `The pages go to ${docsFolder}/.`,
+      ...(docsFolder === (analysis.settings.docsFolder || "docs") ? [] : [OTHER_FOLDER]),
+      ...(factsId === null ? [] : [factsNote(factsId)]),
+    ].join(" "),
     warnings: analysis.warnings.slice(0, 50),
   };
 }

@@ -66,7 +66,8 @@ export function findWork(
   const files = filesInScope(analysis, scope);
   const sameTitle = analysis.components.find((component) => titleOf(component) === title.trim());
   if (sameTitle) {
-    const narrowed = sameTitle.files.filter((path) => files.includes(path));
+    const inScope = new Set(files);
+    const narrowed = sameTitle.files.filter((path) => inScope.has(path));
     return {
       kind: "component",
       component:

@@ -3,8 +3,10 @@ import { findUse } from "../languages/find-use.ts";
 import { parseCode } from "../languages/syntax.ts";
 import { fenceLanguageOf, folderOf } from "../read/classify.ts";
 import type { CodeAnalysis } from "../understand/analyse.ts";
+import type { Component } from "../understand/components.ts";
 import { compareText, type ExportedName, type FileRole, type ModuleFacts } from "../read/facts.ts";
 import { type InterruptCheck, readText } from "../read/read-repository.ts";
+import { hasRoomForSections } from "./page-limits.ts";
 
 export interface Example {
   path: string;
@@ -30,10 +32,11 @@ export const exampleKey = (path: string, name: string): string => `${path}\0${na
 
 export async function findExamples(
   analysis: CodeAnalysis,
-  files: string[],
+  component: Component,
   checkInterrupt: InterruptCheck,
 ): Promise<Map<string, Example>> {
-  if (!analysis.settings.includesExamples) return new Map();
+  if (!analysis.settings.includesExamples || !hasRoomForSections(analysis, component)) return new Map();
+  const { files } = component;
   const searches = files.flatMap((path) => [...usesOf(analysis, path)]);
   const byFile = Map.groupBy(searches, ({ file }) => file);
   const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));

@@ -7,13 +7,12 @@ import { excerpt } from "../languages/quote.ts";
 import { type Example, exampleKey } from "./examples.ts";
 import { addressFrom, anchorOf, code, fence, fileLink, link, placeLink, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
+import { hasRoomForSections, MAX_PAGE_LINES } from "./page-limits.ts";
 import { firstParagraph, firstSentence, inlineProse, prose } from "./prose.ts";
 import { dependenciesOf, usersOf } from "../understand/relations.ts";
 import { renderDoc } from "./render-doc.ts";
 import { resolveImport } from "../understand/resolve-imports.ts";
 
-/** A longer page is written with less detail. */
-const MAX_PAGE_LINES = 1_500;
 /** The limits of the shortest form of a page. */
 const MAX_ROWS = 400;
 const MAX_NAMES_OF_FILE = 12;
@@ -33,7 +32,8 @@ export function writePage(request: PageRequest): string {
   const { analysis, component } = request;
   const modules = component.files.map((path) => analysis.modules.get(path)).filter((module) => module !== undefined);
   let text = "";
-  for (const detail of ["full", "short", "table"] as const) {
+  const details: PageDetail[] = hasRoomForSections(analysis, component) ? ["full", "short", "table"] : ["table"];
+  for (const detail of details) {
     text = renderPage(request, modules, detail);
     if (text.split("\n").length <= MAX_PAGE_LINES) break;
   }
@@ -63,7 +63,9 @@ function renderPage(request: PageRequest, modules: ModuleFacts[], detail: PageDe
 
 /** Lists the names of all files, with as many rows as a page may have. */
 function namesTable({ page }: PageRequest, modules: ModuleFacts[]): string {
-  const rows = modules.flatMap((module) =>
+  // A module has at least one name, so these are enough for all rows.
+  const first = modules.filter(({ exports }) => exports.length > 0).slice(0, MAX_ROWS);
+  const rows = first.flatMap((module) =>
     module.exports
       .slice(0, MAX_NAMES_OF_FILE)
       .map((entry) => [

@@ -76,6 +76,12 @@ describe("a planted violation is found:", () => {
     ["node: in client, dynamic", "client/client.ts", 'await import("node:http");', /browser/],
     ["child_process in the server", "server/routes.ts", 'import { spawn } from "node:child_process";', /processes/],
     ["child_process in main", "main/open-engine.ts", 'import * as cp from "child_process";', /processes/],
+    [
+      "git elsewhere in the built-in agent",
+      "packages/local-agent/src/read/manifests.ts",
+      'spawn("git", ["status"]);',
+      /git/,
+    ],
     ["git in session", "session/process.ts", 'spawn("git", ["status"]);', /git/],
     ["git in session, by path", "session/process.ts", 'childProcess.execFileSync("/usr/bin/git", []);', /git/],
     ["git in session, in a shell", "session/process.ts", "exec(`git log ${x}`);", /git/],

@@ -122,8 +122,10 @@ const topFiles = ["world", "explain-issue", "durable-file", "own-files", "enviro
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];
+/** The built-in agent is a program of its own, so it cannot use `workspace`. Only this file may run git there. */
+const gitOfLocalAgent = "packages/local-agent/src/read/shared-facts.ts";
 /** The editor and the browser of the user belong to the command, so no session can run them. */
-const filesThatStartPrograms = ["cli/terminal/edit-file.ts", "cli/terminal/open-browser.ts"];
+const filesThatStartPrograms = ["cli/terminal/edit-file.ts", "cli/terminal/open-browser.ts", gitOfLocalAgent];
 
 const clocksAndChance = new Set([
   "Date()",
@@ -156,7 +158,7 @@ export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
       ...checkName(file.path, part),
       ...checkImports(file.path, part, facts),
       ...checkWorld(part, facts),
-      ...checkGit(part, facts),
+      ...checkGit(file.path, part, facts),
       ...facts.defaultExports.map(({ line }) => ({ line, problem: "has a default export" })),
     ];
     if (facts.onlyReExports && part !== "index") problems.push({ line: 1, problem: "is a barrel" });
@@ -249,8 +251,8 @@ function checkWorld(part: string | undefined, facts: SourceFacts): Problem[] {
   ];
 }
 
-function checkGit(part: string | undefined, facts: SourceFacts): Problem[] {
-  if (part === "workspace") return [];
+function checkGit(path: string, part: string | undefined, facts: SourceFacts): Problem[] {
+  if (part === "workspace" || path === gitOfLocalAgent) return [];
   // Matches `execFile`, `childProcess.execFile` and `execFileAsync`, but not the `exec` of a pattern.
   const starts = /^(\w*process\w*\.)?(spawn|exec|fork)\w*$/i;
   return facts.calls

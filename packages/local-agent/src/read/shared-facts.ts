@@ -1,0 +1,100 @@
+// Shares the facts about the code between the sessions of a run, so that only the first one reads the tree. The facts are
+// a blob in the repository's object store: every session can write there, also in the sandbox, and `git gc` removes what
+// no commit contains. The analysis names the blob in its notes, which are part of every later prompt.
+//
+// 1. Facts belong to a path and to the id of its content. A file that differs from git's index is read again.
+// 2. A blob that is missing, damaged or of another format counts as none. Then the session reads the files itself.
+import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import type { ModuleFacts } from "./facts.ts";
+
+/** Null for a file that is not documented, so that it is not read again either. */
+export type FileFacts = ModuleFacts | null;
+
+/** The first line of the blob. Its number changes with `ModuleFacts` and with the readers of the languages. */
+const FORMAT = "facts of the local agent 1";
+/** Fewer files are parsed in less time than git takes. */
+const MIN_FILES = 50;
+const MAX_BYTES = 512 * 1024 * 1024;
+/** Git must not start a program that the repository names. */
+const OPTIONS = ["-c", "core.fsmonitor=false"];
+
+/** Returns the id of the blob, or null if there are too few files or no repository. */
+export async function storeFacts(root: string, known: [string, FileFacts][]): Promise<string | null> {
+  if (known.length < MIN_FILES) return null;
+  try {
+    const ids = await contentIds(root);
+    const shared = known.filter(([path]) => ids.has(path));
+    if (shared.length < MIN_FILES) return null;
+    const git = spawn("git", [...OPTIONS, "hash-object", "-w", "--stdin"], {
+      cwd: root,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const output = git.stdout.toArray();
+    await pipeline(Readable.from(toLines(shared, ids)), git.stdin);
+    const id = Buffer.concat(await output)
+      .toString()
+      .trim();
+    return /^[0-9a-f]{40,64}$/.test(id) ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+function* toLines(shared: [string, FileFacts][], ids: Map<string, string>): Generator<string> {
+  yield `${FORMAT}\n`;
+  for (const [path, facts] of shared) yield `${JSON.stringify([path, ids.get(path), facts])}\n`;
+}
+
+/** Returns the stored facts of the files whose content is the same in `root`. */
+export async function loadFacts(root: string, id: string): Promise<Map<string, FileFacts>> {
+  try {
+    const [blob, ids] = await Promise.all([runGit(root, ["cat-file", "blob", id]), contentIds(root)]);
+    const hash = createHash(id.length === 40 ? "sha1" : "sha256").update(`blob ${blob.length}\0`);
+    if (hash.update(blob).digest("hex") !== id) return new Map();
+    const lines = readLines(blob);
+    if (lines.next().value !== FORMAT) return new Map();
+    const known = new Map<string, FileFacts>();
+    for (const line of lines) {
+      const [path, content, facts] = JSON.parse(line) as [string, string, FileFacts];
+      if (ids.get(path) === content) known.set(path, facts);
+    }
+    return known;
+  } catch {
+    return new Map();
+  }
+}
+
+/** Returns the ids of the files that are the same as in git's index, by the path from `root`. */
+async function contentIds(root: string): Promise<Map<string, string>> {
+  const [listed, changed] = await Promise.all([
+    runGit(root, ["ls-files", "--stage", "-z"]),
+    runGit(root, ["diff-files", "--relative", "--name-only", "-z"]),
+  ]);
+  const entries = listed.toString().split("\0").filter(Boolean);
+  const ids = new Map(
+    entries.map((entry) => {
+      const tab = entry.indexOf("\t");
+      return [entry.slice(tab + 1), entry.split(" ", 2)[1]!];
+    }),
+  );
+  for (const path of changed.toString().split("\0")) ids.delete(path);
+  return ids;
+}
+
+async function runGit(root: string, args: string[]): Promise<Buffer> {
+  const options = { cwd: root, maxBuffer: MAX_BYTES, encoding: "buffer" } as const;
+  return (await promisify(execFile)("git", [...OPTIONS, ...args], options)).stdout;
+}
+
+/** Decodes one line at a time: the whole text would be as large as all facts together. */
+function* readLines(bytes: Buffer): Generator<string> {
+  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+    end = bytes.indexOf("\n", start);
+    if (end === -1) end = bytes.length;
+    yield bytes.toString("utf8", start, end);
+  }
+}
