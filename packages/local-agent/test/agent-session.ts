@@ -24,7 +24,7 @@ export interface Block {
 /** Linux reports CPU times in these ticks on every platform that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-const VARIABLES = {
+export const VARIABLES = {
   ORCHESTRATOR_ID: "orch_abcdefghijkl",
   USER_REQUEST: "Document this project",
   TEMPLATE_NAME: "Documentation",

@@ -1,9 +1,13 @@
 // Plays a whole run of the local agent as the engine does: each worker has its own copy of the base, the changes are
-// merged, the overview starts from the merged pages, then come aggregation and verification.
+// merged, the overview starts from the merged pages, then come aggregation and verification. All turns are in this process;
+// the tests of the protocol and of shared facts start the program.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { AgentSession, type Block, lastBlock, type Line } from "./agent-session.ts";
+import { ANSWERS } from "../src/phases.ts";
+import { readPrompt } from "../src/prompt.ts";
+import { createTurnOutput, readDelimiters } from "../src/turn-output.ts";
+import { type Block, lastBlock, type Line, VARIABLES } from "./agent-session.ts";
 
 export interface Task {
   id: string;
@@ -59,11 +63,10 @@ export async function documentRepository(
   variables: Record<string, string> = {},
 ): Promise<DocumentedRun> {
   const root = copyOf(source);
-  await using main = new AgentSession(root, { TUTTI_ROLE: "main" });
-  const analysis = lastBlock(await main.ask("analysis", variables));
-  const planned = lastBlock(
-    await main.ask("taskPlanning", { ...variables, ANALYSIS_JSON: JSON.stringify(analysis.data) }),
-  );
+  const ask = (phase: string, more: Record<string, string>): Promise<Line[]> =>
+    answerPrompt(root, phase, { ...variables, ...more });
+  const analysis = lastBlock(await ask("analysis", {}));
+  const planned = lastBlock(await ask("taskPlanning", { ANALYSIS_JSON: JSON.stringify(analysis.data) }));
   const tasks = planned.data["tasks"] as Task[];
   const completions: DocumentedRun["completions"] = [];
   const run = async (task: Task): Promise<void> => {
@@ -71,27 +74,29 @@ export async function documentRepository(
     // A task with dependencies starts from their merged results.
     completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task, variables));
   };
-  const first = tasks.filter((task) => task.dependencies.length === 0);
-  for (let at = 0; at < first.length; at += 3) await Promise.all(first.slice(at, at + 3).map(run));
+  for (const task of tasks.filter((candidate) => candidate.dependencies.length === 0)) await run(task);
   for (const task of tasks.filter((candidate) => candidate.dependencies.length > 0)) await run(task);
 
   const outputs = completions.map(({ block }) => block.data);
   const aggregation = lastBlock(
-    await main.ask("aggregation", {
-      ...variables,
-      WORKER_OUTPUTS: JSON.stringify(outputs),
-      TASKS_JSON: JSON.stringify(tasks),
-    }),
+    await ask("aggregation", { WORKER_OUTPUTS: JSON.stringify(outputs), TASKS_JSON: JSON.stringify(tasks) }),
   );
-  const verification = lastBlock(
-    await main.ask("verification", { ...variables, WORKER_OUTPUTS: JSON.stringify(outputs) }),
-  );
+  const verification = lastBlock(await ask("verification", { WORKER_OUTPUTS: JSON.stringify(outputs) }));
   const pages = new Map(
     filesIn(root)
       .filter((path) => !filesIn(source).includes(path))
       .map((path) => [path, readFileSync(join(root, path), "utf8")]),
   );
   return { root, analysis, tasks, completions, aggregation, verification, pages };
+}
+
+/** Returns the lines that the program writes for the prompt. */
+export async function answerPrompt(root: string, phase: string, variables: Record<string, string>): Promise<Line[]> {
+  const lines: Line[] = [];
+  const prompt = readPrompt({ text: "…", phase, variables: { ...VARIABLES, ...variables } }, {});
+  const output = createTurnOutput((line) => lines.push(JSON.parse(line) as Line), readDelimiters(prompt.variables));
+  await ANSWERS[prompt.phase!]({ root, prompt, output, checkInterrupt: () => Promise.resolve() });
+  return lines;
 }
 
 /** Runs one worker in its own folder, and copies the files that it wrote to `target`. */
@@ -103,8 +108,7 @@ async function runWorker(
 ): Promise<DocumentedRun["completions"][number]> {
   const folder = copyOf(base);
   const before = new Map(filesIn(folder).map((path) => [path, readFileSync(join(folder, path))]));
-  await using session = new AgentSession(folder, { TUTTI_ROLE: "worker", TUTTI_TASK_ID: task.id, TUTTI_ATTEMPT: "1" });
-  const lines = await session.ask("workerExecution", { ...variables, ...taskVariables(task) });
+  const lines = await answerPrompt(folder, "workerExecution", { ...variables, ...taskVariables(task) });
   const block = lastBlock(lines);
   const written = filesIn(folder).filter((path) => !before.get(path)?.equals(readFileSync(join(folder, path))));
   for (const path of written) {

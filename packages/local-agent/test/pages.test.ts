@@ -7,7 +7,14 @@ import { nameComponents } from "../src/understand/name-components.ts";
 import { readIntroduction } from "../src/write/introduction.ts";
 import { prose } from "../src/write/prose.ts";
 import { AgentSession, type Block, lastBlock } from "./agent-session.ts";
-import { copyOf, documentRepository, type DocumentedRun, makeRepository, removeTemporaryFolders } from "./document.ts";
+import {
+  answerPrompt,
+  copyOf,
+  documentRepository,
+  type DocumentedRun,
+  makeRepository,
+  removeTemporaryFolders,
+} from "./document.ts";
 
 afterAll(removeTemporaryFolders);
 
@@ -108,8 +115,7 @@ describe("the documentation of a workspace", () => {
     expect(descriptions(await verify(root, run))).toContain(
       "The component shop-core has no page, although its task reported one.",
     );
-    await using session = new AgentSession(root);
-    await session.ask("aggregation", { WORKER_OUTPUTS: outputsOf(run) });
+    await answerPrompt(root, "aggregation", { WORKER_OUTPUTS: outputsOf(run) });
     expect(readFileSync(join(root, "docs/shop-core.md"), "utf8")).toBe(run.pages.get("docs/shop-core.md"));
     expect(await verify(root, run)).toMatchObject({ data: { status: "passed" } });
   });
@@ -119,15 +125,18 @@ describe("the documentation of a workspace", () => {
     const root = copyOf(run.root);
     const path = join(root, "docs/shop-core.md");
     writeFileSync(path, readFileSync(path, "utf8").replace("Knows the stock.", "*/"));
-    await using worker = new AgentSession(root, { TUTTI_ROLE: "worker" });
     const variables = { TASK_ID: "t", TASK_TITLE: "Write the overview", TASK_SCOPE: '["docs/README.md"]' };
-    const { data } = lastBlock(await worker.ask("workerExecution", variables));
+    const { data } = lastBlock(await answerPrompt(root, "workerExecution", variables));
     expect(data).toMatchObject({ status: "partial" });
     expect(data["error"]).toMatch(/^docs\/shop-core\.md:\d+: The line is only a comment mark\.$/);
   });
 });
 
 describe("the variables of the template", () => {
+  const small = makeRepository({ "a.ts": "export const a = 1;\n" });
+  const session = new AgentSession(small);
+  afterAll(() => session.close());
+
   test("choose the folder, the examples and the audience", async () => {
     const source = join(import.meta.dirname, "fixtures/harbor");
     const variables = { DOCS_FOLDER: "handbook/code", INCLUDE_EXAMPLES: "false", AUDIENCE: "harbor masters" };
@@ -143,15 +152,12 @@ describe("the variables of the template", () => {
     ["DOCS_FOLDER", "../elsewhere", "Name a folder inside the repository"],
     ["DOCS_FOLDER", "/etc", "Name a folder inside the repository"],
   ])("refuse %s=%s with a remedy", async (name, value, reason) => {
-    await using session = new AgentSession(makeRepository({ "a.ts": "export const a = 1;\n" }));
     expect((await session.ask("analysis", { [name]: value })).at(-1)?.error).toContain(reason);
   });
 
   test("that the agent cannot follow are named in the analysis", async () => {
-    await using session = new AgentSession(makeRepository({ "a.ts": "export const a = 1;\n" }));
-    const { data } = lastBlock(
-      await session.ask("analysis", { CUSTOM_INSTRUCTIONS: "Be funny.", PROJECT_NAME: "tool" }),
-    );
+    const variables = { CUSTOM_INSTRUCTIONS: "Be funny.", PROJECT_NAME: "tool" };
+    const { data } = lastBlock(await answerPrompt(small, "analysis", variables));
     expect(data["warnings"]).toContain("The local agent cannot follow CUSTOM_INSTRUCTIONS, because it has no model.");
     expect(data["summary"]).toContain("tool has 1 source file");
   });
@@ -195,8 +201,7 @@ test("leftovers are found outside code only", () => {
 });
 
 async function verify(root: string, run: DocumentedRun): Promise<Block> {
-  await using session = new AgentSession(root);
-  return lastBlock(await session.ask("verification", { WORKER_OUTPUTS: outputsOf(run) }));
+  return lastBlock(await answerPrompt(root, "verification", { WORKER_OUTPUTS: outputsOf(run) }));
 }
 
 const outputsOf = (run: DocumentedRun): string => JSON.stringify(run.completions.map(({ block }) => block.data));

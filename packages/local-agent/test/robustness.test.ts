@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { AgentSession, END, lastBlock, START } from "./agent-session.ts";
+import { END, lastBlock, START } from "./agent-session.ts";
 import {
+  answerPrompt,
   brokenLinks,
   copyOf,
   documentRepository,
@@ -176,8 +177,7 @@ describe("incomplete or outdated pages", () => {
     const run = await documentRepository(join(import.meta.dirname, "fixtures/orders"));
     writeFileSync(join(run.root, "lib/money.js"), "exports.total = () => 0\n");
     const root = copyOf(run.root);
-    await using session = new AgentSession(root);
-    const { data } = lastBlock(await session.ask("verification"));
+    const { data } = lastBlock(await answerPrompt(root, "verification", {}));
     expect(data["status"]).toBe("failed");
     const issues = data["issues"] as { severity: string; description: string; location: string }[];
     expect(
@@ -200,9 +200,8 @@ describe("incomplete or outdated pages", () => {
 
   test("aggregation reports the conflicts of the prompt", async () => {
     const run = await documentRepository(makeRepository(CODE));
-    await using session = new AgentSession(run.root);
     const conflicts = JSON.stringify([{ type: "content", files: ["docs/tool.md"], tasks: ["task_001"] }]);
-    const { data } = lastBlock(await session.ask("aggregation", { CONFLICTS: conflicts }));
+    const { data } = lastBlock(await answerPrompt(run.root, "aggregation", { CONFLICTS: conflicts }));
     expect(data["conflicts"]).toMatchObject([
       { type: "content", files: ["docs/tool.md"], description: "In docs/tool.md." },
     ]);
@@ -213,14 +212,13 @@ describe("a plan that the user has changed", () => {
   test("gives other scopes their own pages, which the overview lists", async () => {
     const source = join(import.meta.dirname, "fixtures/harbor");
     const root = copyOf(source);
-    await using worker = new AgentSession(root, { TUTTI_ROLE: "worker" });
     const added = { TASK_ID: "mine", TASK_TITLE: "Document the tides", TASK_SCOPE: '["packages/core/src/tide.ts"]' };
-    expect(lastBlock(await worker.ask("workerExecution", added)).data).toMatchObject({
+    expect(lastBlock(await answerPrompt(root, "workerExecution", added)).data).toMatchObject({
       status: "success",
       output_files: ["docs/tides.md"],
     });
     const overview = { TASK_ID: "task_004", TASK_TITLE: "Write the overview", TASK_SCOPE: '["docs/README.md"]' };
-    await worker.ask("workerExecution", overview);
+    await answerPrompt(root, "workerExecution", overview);
     const text = readFileSync(join(root, "docs/README.md"), "utf8");
     expect(text).toContain("- [tides](tides.md)");
     mkdirSync(join(root, "empty"));

@@ -52,6 +52,8 @@ const GRAMMARS: Record<string, string[]> = {
 const maxParserCalls = (text: string): number => 2_000 + text.length / 20;
 
 let binding: typeof import("@vscode/tree-sitter-wasm") | null = null;
+/** Resolves when the parser is ready. Two grammars may be loaded at once. */
+let started: Promise<void> | null = null;
 const loaded = new Map<string, Promise<{ parser: Parser; language: Language }>>();
 const queries = new Map<string, Query>();
 
@@ -105,8 +107,9 @@ async function load(grammar: string): Promise<{ parser: Parser; language: Langua
     // The optimising compiler takes up to 300 MB for the lexer of one grammar, and saves a third of the time at best.
     for (const flag of ["--no-wasm-dynamic-tiering", "--no-wasm-tier-up"]) setFlagsFromString(flag);
     binding = require("@vscode/tree-sitter-wasm") as typeof import("@vscode/tree-sitter-wasm");
-    await binding.Parser.init();
+    started = binding.Parser.init();
   }
+  await started;
   const folder = dirname(require.resolve("@vscode/tree-sitter-wasm"));
   const language = await binding.Language.load(await readFile(join(folder, `tree-sitter-${grammar}.wasm`)));
   const parser = new binding.Parser();
