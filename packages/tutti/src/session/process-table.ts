@@ -3,7 +3,7 @@
 // `ps` knows less. Start times are in seconds, and limits of processes are unknown. macOS hides the environment of its
 // own programs, such as `/bin/sh`. So `psTable` also counts the process groups and the children of marked processes.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { hasProc } from "../durable-file.ts";
 
@@ -42,7 +42,7 @@ const procTable: ProcessTable = {
   findMarked(name, value) {
     const mark = Buffer.from(`${name}=${value}\0`);
     return findOthers((pid) => {
-      const environment = readFileSync(`/proc/${pid}/environ`);
+      const environment = readProc(pid, "environ");
       const at = environment.indexOf(mark);
       return at === 0 || (at > 0 && environment[at - 1] === 0);
     });
@@ -50,12 +50,34 @@ const procTable: ProcessTable = {
 
   findLimited: (lockLimit) =>
     findOthers((pid) => {
-      const limits = readFileSync(`/proc/${pid}/limits`, "latin1");
-      return /^Max file locks +(\d+) /m.exec(limits)?.[1] === lockLimit;
+      const limits = readProc(pid, "limits");
+      const line = limits.indexOf(LOCKS_LIMIT);
+      return line !== -1 && limits.toString("latin1", line).split(/ +/, 4)[3] === lockLimit;
     }),
 
   isSameStart: (a, b) => a === b,
 };
+
+const LOCKS_LIMIT = Buffer.from("Max file locks ");
+let procBytes = Buffer.allocUnsafe(2 ** 16);
+
+/**
+ * Reads a file of `/proc` into a buffer that the next call overwrites. `readFileSync` would allocate 64 KB for each,
+ * and a look at a few hundred processes would start a garbage collection.
+ */
+function readProc(pid: number, name: "environ" | "limits" | "stat"): Buffer {
+  const file = openSync(`/proc/${pid}/${name}`, "r");
+  try {
+    for (let length = 0; ;) {
+      const read = readSync(file, procBytes, length, procBytes.length - length, null);
+      if (read === 0) return procBytes.subarray(0, length);
+      length += read;
+      if (length === procBytes.length) procBytes = Buffer.concat([procBytes], 2 * length);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
 
 function findOthers(test: (pid: number) => boolean): number[] {
   return readdirSync("/proc")
@@ -73,7 +95,7 @@ function findOthers(test: (pid: number) => boolean): number[] {
 
 function readStat(pid: number): ProcessEntry | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const stat = readProc(pid, "stat").toString("latin1");
     // The name is in parentheses and may contain any character, so the fields count from its end.
     const [from, to] = [stat.indexOf("("), stat.lastIndexOf(")")];
     const fields = stat.slice(to + 2).split(" ");
