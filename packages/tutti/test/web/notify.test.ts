@@ -30,7 +30,7 @@ const recorded = (page: Page): Promise<Recorded> => page.evaluate("recorded");
 const until = (page: Page, condition: string): Promise<void> => expect.poll(() => page.evaluate(condition)).toBe(true);
 
 describe("Notifications in the dashboard", () => {
-  const onStage = withBrowser();
+  const onStage = withBrowser({ windows: true });
   const sessions = mainSession([{ id: "a" }]);
 
   test(

@@ -1,4 +1,4 @@
-// Finds or installs the browser once, before parallel test files need it.
+// Finds or installs the browsers once, before parallel test files need them.
 import { findBrowser, NO_BROWSER } from "./browser.ts";
 
-console.log(findBrowser() ?? NO_BROWSER);
+console.log([false, true].map((windows) => findBrowser({ windows }) ?? NO_BROWSER).join(", "));

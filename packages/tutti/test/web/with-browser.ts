@@ -12,10 +12,10 @@ type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (con
  * page error or external request that `expected` does not match. Without a browser the test is skipped; with `CI=true` it
  * fails.
  */
-export function withBrowser(): OnStage {
+export function withBrowser(needs: { windows?: boolean } = {}): OnStage {
   let browser: Browser | null = null;
   beforeAll(async () => {
-    const executable = findBrowser();
+    const executable = findBrowser(needs);
     if (executable === null) return;
     await buildWeb();
     browser = await launch(executable);
