@@ -4,17 +4,19 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Conversation } from "./conversation.ts";
 import { agentProgram } from "../../../../scripts/agents.mjs";
-import { Lab } from "../lab/lab.ts";
+import { Lab, processesOf } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags, type AgentName } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
 import { byPrompt, inOrder } from "../lab/model/script.ts";
-import { fail, run, say, usage, write } from "../lab/model/step.ts";
-import { playRun } from "../lab/model/tutti-run.ts";
+import { fail, hang, run, say, usage, write } from "../lab/model/step.ts";
+import { askedFor, playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
 import type { SessionSignal } from "../../src/session/session.ts";
 
 /** Whether the slow answer is still to come. A repeated prompt is answered at once. */
 let slow: boolean;
+/** Whether the program was killed at the first request of a turn. */
+let isKilled: boolean;
 const script = byPrompt({
   "Say hello": inOrder([say("Hello from the script."), usage({ input: 1234, output: 56 })]),
   "Write a page": inOrder([say("I write it."), write("docs/page.md", "# A page\n")], [say("The page is written.")]),
@@ -23,6 +25,12 @@ const script = byPrompt({
     const pace = slow ? 50 : undefined;
     slow = false;
     return [say(Array.from({ length: 40 }, (_, i) => `Sentence number ${i} of a talk.`).join(" "), pace)];
+  },
+  "Be killed": () => {
+    if (isKilled) return [say("I am back.")];
+    isKilled = true;
+    killGemini(lab.processes());
+    return [hang()];
   },
   "Be wrong": () => [fail("badRequest", { message: "scripted refusal of this request" })],
   "Be too fast": () => [fail("rateLimit")],
@@ -34,6 +42,7 @@ let lab: SessionLab;
 
 beforeEach(async () => {
   slow = true;
+  isKilled = false;
   model = await startModel(script);
   lab = new SessionLab();
 });
@@ -48,6 +57,13 @@ function open(name: AgentName, args: string, answer?: (question: string) => stri
 }
 
 const GEMINI = "--acp --skip-trust";
+/** Kills the program and the process that it restarts itself in. */
+function killGemini(processes: readonly string[]): void {
+  // The command line of Tutti names the agent, too.
+  const found = processes.filter((line) => line.includes(GEMINI) && !line.includes("acp:"));
+  expect(found.length).toBeGreaterThan(0);
+  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+}
 const endingOf = (heard: SessionSignal[]) =>
   heard.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
 const toolsOf = (heard: SessionSignal[]) => heard.flatMap((each) => (each.type === "tool" ? [each.name] : []));
@@ -106,6 +122,23 @@ describe("gemini", () => {
     await talk.end();
   });
 
+  // Conformance shows that it is resumed later, too. Gemini itself overwrites the conversation if that is in its first minute.
+  test("that is killed in its first turn, before or after its first byte, answers it in another process", async () => {
+    const talk = open("gemini", GEMINI);
+    const heard = await talk.turn(1, "Be killed");
+    expect([texts(heard), endingOf(heard)]).toEqual(["I am back.", WELL]);
+    await talk.end();
+    const next = open("gemini", GEMINI);
+    await next.give(1, "Talk slowly");
+    await next.until((signal) => signal.type === "partial" && signal.text.includes("Sentence"));
+    killGemini(lab.processes());
+    const again = await next.over(1);
+    expect(endingOf(again)).toEqual(WELL);
+    expect(texts(again)).toContain("Sentence number 39 of a talk.");
+    await next.end();
+    expect(lab.processes()).toEqual([]);
+  });
+
   test("reports a temporary refusal of its provider", async () => {
     const talk = open("gemini", GEMINI);
     const fast = endingOf(await talk.turn(1, "Be too fast"));
@@ -159,18 +192,21 @@ for await (const line of createInterface({ input: process.stdin })) {
 setInterval(() => {}, 1000);
 `;
 
+/** A template that allows the command of `goodWork`. */
+function writeTemplate({ data }: Lab): void {
+  const config = { permissions: { allow: ["Bash(cat docs/*)"] } };
+  const templates = join(data, "templates");
+  mkdirSync(templates, { recursive: true });
+  const template = { id: "listed", name: "Listed", extends: "implementation", config };
+  writeFileSync(join(templates, "listed.json"), JSON.stringify(template));
+}
+
 test("gemini completes all five phases of a run over ACP, with the permissions of the template", async () => {
   const play = playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] });
   const played = await startModel(play);
   const whole = new Lab();
   try {
-    const config = { permissions: { allow: ["Bash(cat docs/*)"] } };
-    const templates = join(whole.data, "templates");
-    mkdirSync(templates, { recursive: true });
-    writeFileSync(
-      join(templates, "listed.json"),
-      JSON.stringify({ id: "listed", name: "Listed", extends: "implementation", config }),
-    );
+    writeTemplate(whole);
     const env = agentEnv("gemini", played, whole.folder);
     const flags = ["--template", "listed", "--agent", `acp:gemini ${GEMINI}`, "--cwd", whole.repo, "--yes"];
     const { code, last, stderr } = await whole.json(["run", "Write three pages", ...flags, ...agentEnvFlags(env)], env);
@@ -185,3 +221,35 @@ test("gemini completes all five phases of a run over ACP, with the permissions o
     whole.tearDown();
   }
 }, 180_000);
+
+test("a run whose gemini is killed before the first byte of every phase and task keeps its work and succeeds", async () => {
+  const whole = new Lab();
+  const killed = new Set<string>();
+  const play = playRun({ tasks: [{ id: "alpha" }] });
+  const played = await startModel((request) => {
+    const { phase, task } = askedFor(request);
+    const key = `${phase} ${task}`;
+    if (killed.has(key)) return play(request);
+    killed.add(key);
+    killGemini(processesOf(whole.folder));
+    return [hang()];
+  });
+  try {
+    writeTemplate(whole);
+    const env = agentEnv("gemini", played, whole.folder);
+    const flags = ["--template", "listed", "--agent", `acp:gemini ${GEMINI}`, "--cwd", whole.repo, "--yes"];
+    const { code, last, stderr } = await whole.json(["run", "Write a page", ...flags, ...agentEnvFlags(env)], env);
+    expect([code, last.outcome], stderr).toEqual([0, "success"]);
+    expect([...killed].toSorted()).toEqual([
+      "analysis null",
+      "completion alpha",
+      "task_list null",
+      "verification null",
+    ]);
+    expect(whole.git("ls-tree", "-r", "--name-only", last.branch!, "docs/")).toBe("docs/alpha.md");
+    expect(whole.leftovers()).toEqual([]);
+  } finally {
+    await played.close();
+    whole.tearDown();
+  }
+});

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { Conversation } from "./conversation.ts";
 import { agentEnv, type AgentName } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
-import { inOrder } from "../lab/model/script.ts";
+import { byPrompt, inOrder } from "../lab/model/script.ts";
 import { mcp, say } from "../lab/model/step.ts";
 import { SessionLab } from "../session/session-lab.ts";
 import type { SessionSignal } from "../../src/session/session.ts";
@@ -28,23 +28,30 @@ const of = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) 
   signals.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
 
 test.each(PROGRAMS)(
-  "%s reports, asks and completes by tools, without a permission and without a block",
+  "%s reports, asks, completes and delegates by tools, without a permission and without a block",
   async (name, agent) => {
     model = await startModel(
-      inOrder(
-        [mcp("tutti", "report_progress", { percent: 30, action: "reading" })],
-        [mcp("tutti", "ask", { question: "Which colour?", options: ["red", "blue"] })],
-        [mcp("tutti", "attempt_completion", { result: 7 })],
-        [mcp("tutti", "attempt_completion", { result: "success", summary: "painted" })],
-        [say("I have reported.")],
-      ),
+      byPrompt({
+        "Paint it": inOrder(
+          [mcp("tutti", "report_progress", { percent: 30, action: "reading" })],
+          [mcp("tutti", "ask", { question: "Which colour?", options: ["red", "blue"] })],
+          [mcp("tutti", "attempt_completion", { result: 7 })],
+          [mcp("tutti", "attempt_completion", { result: "success", summary: "painted" })],
+          [say("I have reported.")],
+        ),
+        "Delegate it": inOrder(
+          [mcp("tutti", "new_task", { mode: "code", message: "Mix the colour" })],
+          [say("I have delegated it.")],
+        ),
+      }),
     );
     lab = new SessionLab();
     const { TMPDIR: _, ...env } = agentEnv(name, model, lab.folder);
     for (const [variable, value] of Object.entries(env)) vi.stubEnv(variable, value);
     const host = lab.newHost({ graceMs: 3000, agentEnv: name === "gemini" ? env : {} });
     const permissions = { mode: "edits" as const, allow: [], refuse: [] };
-    const talk = new Conversation(host.open(lab.spec(agent, { permissions })), () => "blue");
+    const spec = lab.spec(agent, { permissions, delegation: { modes: [] } });
+    const talk = new Conversation(host.open(spec), () => "blue");
     const heard = await talk.turn(1, "Paint it");
     expect(model.problems).toEqual([]);
     expect(of(heard, "ask")).toMatchObject([{ question: "Which colour?", options: ["red", "blue"] }]);
@@ -58,6 +65,11 @@ test.each(PROGRAMS)(
     const { results } = model.requests.at(-1)!;
     expect(results[1]).toContain("blue");
     expect(results[2]).toMatch(/result.*must be (a )?string/);
+    const delegated = await talk.turn(2, "Delegate it");
+    expect(of(delegated, "report")).toEqual([
+      { type: "report", phase: "new_task", data: { delegatedToMode: "code", objective: "Mix the colour" } },
+    ]);
+    expect(model.requests.at(-1)!.results.at(-1)).toContain("Each result reaches you with a later turn");
     await talk.end();
   },
 );
