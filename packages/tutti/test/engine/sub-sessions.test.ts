@@ -161,15 +161,18 @@ describe("a worker as the sub-session of its main session", () => {
     expect((await untilOver(engine, id)).messages).toMatchObject([{ told: true }]);
   });
 
-  it("returns its timeout to it, also if it has sent no message", async () => {
+  it("returns its timeout to it once", async () => {
     const engine = lab.open();
-    // A worker that waits for the user does not time out.
-    const asks = worker("stays", { tools: ["Read"], then: "ask:Which?" });
-    const hangs = worker("late", { then: "hang" });
-    const agent = lab.scenario([...mainSession([{ id: "stays" }, { id: "late" }]), asks, hangs]);
-    const config = { autoSpawn: true, autoRetry: false, workerTimeout: 500 };
-    const id = await lab.begin(engine, agent, { config });
-    const { workers } = await engine.until(id, (run) => run.workers["late"]?.status === "timeout");
+    const timeout = { phase: "completion", data: { task_id: "{TASK_ID}", status: "timeout", error: "it timed out" } };
+    const hangs = worker("stays", { tools: ["Read"], then: "hang" });
+    const agent = lab.scenario([
+      ...mainSession([{ id: "stays" }, { id: "late" }]),
+      hangs,
+      worker("late", { block: timeout }),
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true, autoRetry: false } });
+    await engine.until(id, (run) => run.workers["late"]?.status === "timeout");
+    const { workers } = await engine.until(id, (run) => run.workers["stays"]?.session.turn != null);
     const [parent, child] = [workers["stays"]!.sessionId, workers["late"]!.sessionId];
     await engine.subSessions.register(child, parent);
     const result = await engine.subSessions.extract(child);
