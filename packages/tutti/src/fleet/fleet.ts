@@ -5,7 +5,7 @@
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
 // 3. An attempt whose host is lost is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
-import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS, WORK } from "./host-tables.ts";
+import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS } from "./host-tables.ts";
 import { JobQueue } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
@@ -228,7 +228,7 @@ export class Fleet {
    * host is ready.
    */
   async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<void> {
-    let isHandedOver = false;
+    const jobs = new Map<string, { labels: HostLabels; count: number }>();
     for (const event of events) {
       if (event.type !== "main:spawning" && event.type !== "worker:spawning") continue;
       const { sessionId, taskId, attempt } = event.data;
@@ -243,11 +243,22 @@ export class Fleet {
         "INSERT INTO tutti_hosts.attempt (key, run, session, task, queue, job, state) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         [key, event.run, sessionId, taskId, job?.queue ?? null, job?.id ?? null, job ? "waiting" : "here"],
       );
-      if (job) await this.#jobs.add(client, job, key);
-      isHandedOver ||= job !== null;
+      if (!job) continue;
+      await this.#jobs.add(client, job, key);
+      jobs.set(job.queue, { labels, count: (jobs.get(job.queue)?.count ?? 0) + 1 });
     }
-    // Sent at the commit.
-    if (isHandedOver) await client.query("SELECT pg_notify($1, '')", [WORK]);
+    for (const { labels, count } of jobs.values()) await this.#announce(client, labels, count);
+  }
+
+  /** Wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost more than the jobs. */
+  async #announce(client: SqlClient, labels: HostLabels, count: number): Promise<void> {
+    await client.query(
+      `SELECT pg_notify('${HOST_CHANNEL}' || id, '') FROM (
+         SELECT id FROM tutti_hosts.host h WHERE ${IS_READY} AND h.labels @> $2
+            AND capacity > (SELECT count(*) FROM tutti_hosts.attempt a WHERE a.host = h.id AND a.state = 'held')
+          ORDER BY random() LIMIT $3) AS chosen`,
+      [this.#options.leaseMs, labels, count],
+    );
   }
 
   /** Whether the attempt of the session runs on a host. Unknown attempts are those of an imported run, and stay here. */

@@ -15,9 +15,7 @@ export const HOST_REMOVED = "TU001";
 /** Raised by `own_host` for a login that belongs to no host. */
 export const HOST_UNKNOWN = "TU002";
 
-/** Server to all hosts: there is new work, or a host was removed. */
-export const WORK = "tutti_work";
-/** Server to one host, whose id follows: the key of the attempt with a new request. */
+/** Server to one host, whose id follows: the key of the attempt with a new request, or an empty text for new work. */
 export const HOST_CHANNEL = "tutti_host_";
 /** Hosts to servers: the key of the attempt with a new report. */
 export const REPORTS = "tutti_reports";

@@ -1,6 +1,6 @@
 // Adds, drains and removes hosts. Only the owner of the tables can.
 import { randomBytes, randomUUID } from "node:crypto";
-import { HOST_FUNCTIONS, REPORTS, WORK } from "./host-tables.ts";
+import { HOST_CHANNEL, HOST_FUNCTIONS, REPORTS } from "./host-tables.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Database } from "../store/postgres/database.ts";
 
@@ -70,7 +70,7 @@ export async function removeHost(database: Database, idOrName: string): Promise<
          SELECT pg_notify('${REPORTS}', key) FROM ended`,
         [id],
       );
-      await client.query("SELECT pg_notify($1, '')", [WORK]);
+      await client.query("SELECT pg_notify($1, '')", [`${HOST_CHANNEL}${id}`]);
       if (login === null) continue;
       // The role stays for connections that are open: `own_host` tells them that the host is removed.
       await client.query(`ALTER ROLE ${quoteName(login)} NOLOGIN PASSWORD NULL`);

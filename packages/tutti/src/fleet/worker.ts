@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HeldAttempt, type HeldAttemptOptions } from "./held-attempt.ts";
 import { HostLink, type Beat, type HostFacts, type TakenAttempt } from "./host-link.ts";
-import { HOST_CHANNEL, WORK } from "./host-tables.ts";
+import { HOST_CHANNEL } from "./host-tables.ts";
 import { listen } from "./listen.ts";
 import { removeFile, replaceDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -70,10 +70,8 @@ class Worker {
     );
     this.#id = joined.id;
     const { signal } = this.#ended;
-    const channels = {
-      [WORK]: () => this.#wake.abort(),
-      [`${HOST_CHANNEL}${this.#id}`]: (key: string) => this.#held.get(key)?.wake(),
-    };
+    const notified = (key: string) => (key === "" ? this.#wake.abort() : this.#held.get(key)?.wake());
+    const channels = { [`${HOST_CHANNEL}${this.#id}`]: notified };
     const listening = listen(database, channels, { world, signal });
     const onDrain = () => this.#wake.abort();
     drain.addEventListener("abort", onDrain);
