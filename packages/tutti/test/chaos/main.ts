@@ -22,6 +22,7 @@ const CUT_HOST = HOSTS[0]!;
 const LEASE_MS = 4000;
 /** The rest of the tasks completes in peace. */
 const CHAOS_SHARE = 0.9;
+const RESTART_MS = 1000;
 const PATIENCE_MS = 20 * 60_000;
 
 const { values } = parseArgs({
@@ -40,6 +41,7 @@ class Chaos {
   readonly #random = new Random(String(this.#seed));
   readonly #done: Record<string, number> = {};
   #address = "";
+  #isEnding = false;
 
   constructor(tasks: number) {
     this.#tasks = Math.ceil(tasks / (SERVERS.length * RUNS_PER_SERVER));
@@ -86,15 +88,16 @@ class Chaos {
       tasks: this.#tasks,
     };
     const args = ["--part", JSON.stringify(part)];
-    const options = { stdio: ["ignore", "inherit", "inherit", "ipc"] as ("ignore" | "inherit" | "ipc")[] };
+    const options = { stdio: ["ignore", "inherit", "ignore", "ipc"] as ("ignore" | "inherit" | "ipc")[] };
     const child = isCut
       ? fork(import.meta.filename, args, { ...options, ...startedBy(this.#network) })
       : fork(import.meta.filename, args, options);
     this.#children.set(name, child);
+    // A part that starts while the database is away ends. As with any service, something starts it again.
     child.once("exit", (code) => {
-      if (code !== null && code !== 0) console.log(`${name} ended with ${code}`);
+      if (code !== null && !this.#isEnding) setTimeout(() => void this.#start(name, 0), RESTART_MS);
     });
-    if (isServer) await once(child, "message");
+    if (isServer) await Promise.race([once(child, "message"), once(child, "exit")]);
   }
 
   async #disturb(): Promise<void> {
@@ -231,6 +234,7 @@ class Chaos {
   }
 
   async #end(): Promise<void> {
+    this.#isEnding = true;
     for (const child of this.#children.values()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const gone = once(child, "exit");
