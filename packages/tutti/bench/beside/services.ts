@@ -29,7 +29,7 @@ export async function startRedis(folder: string): Promise<Provided> {
   return served(child, "redis-server", `redis://${HOST}:${port}`, `Redis ${version}`, [port]);
 }
 
-export async function startPostgres(folder: string): Promise<Provided> {
+export async function startPostgres(folder: string, more: Record<string, string> = {}): Promise<Provided> {
   const program = await provide("postgres", postgresFolders(), "postgresql");
   if (program === null) return "there is no PostgreSQL";
   // PostgreSQL refuses to run as root.
@@ -49,10 +49,16 @@ export async function startPostgres(folder: string): Promise<Provided> {
   if (made.status !== 0) return `initdb failed: ${(made.stderr ?? "").trim().split("\n").at(-1)}`;
   const port = await freePort();
   const settings = { listen_addresses: HOST, unix_socket_directories: "", fsync: "on", synchronous_commit: "on" };
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = run(...as(program, ["-D", data, "-p", String(port), ...flags]), folder);
   const version = /\d+(\.\d+)*/.exec(output(program, ["--version"]))?.[0] ?? "";
-  return served(child, "PostgreSQL", `postgresql://bench@${HOST}:${port}`, `PostgreSQL ${version}`, [port]);
+  const provided = await served(child, "PostgreSQL", `postgresql://bench@${HOST}:${port}`, `PostgreSQL ${version}`, [
+    port,
+  ]);
+  // Its port answers before it accepts a login.
+  const isReady = join(program, "../pg_isready");
+  while (spawnSync(isReady, ["-h", HOST, "-p", String(port)]).status === 1) await wait(50);
+  return provided;
 }
 
 export async function startRestate(folder: string, packages: string): Promise<Provided> {
