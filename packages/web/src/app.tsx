@@ -1,3 +1,4 @@
+import { translate } from "./text/language.ts";
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "./shell/error-boundary.tsx";
 import { Frame } from "./shell/frame.tsx";
@@ -29,7 +30,7 @@ export function App() {
   return (
     <Frame route={route}>
       <ErrorBoundary key={place}>
-        <Suspense fallback={<p className="loading">Loading …</p>}>{pageOf(route)}</Suspense>
+        <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>{pageOf(route)}</Suspense>
       </ErrorBoundary>
     </Frame>
   );

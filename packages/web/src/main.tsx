@@ -1,7 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
 import { live } from "./live/live-store.ts";
+import { loadLanguage } from "./text/choose-language.ts";
 import { takeAddressFromHash } from "./shell/route.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -10,6 +10,9 @@ import "./styles/inbox.css";
 
 takeAddressFromHash();
 live.begin();
+await loadLanguage();
+// The views have texts in constants, so they are loaded after the language.
+const { App } = await import("./app.tsx");
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <App />

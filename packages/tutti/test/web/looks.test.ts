@@ -1,6 +1,6 @@
 // Checks every view in both themes, wide and narrow, with axe-core. `TUTTI_SCREENSHOTS` names a folder that receives a
 // screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { DEGRADED, FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
 import type { Stage } from "./stage.ts";
 import { withBrowser } from "./with-browser.ts";
 import { mainSession, worker } from "../lab/scenarios.ts";
+import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
 
 const PICTURE = join(import.meta.dirname, "../../../../docs/images/dashboard.png");
@@ -19,6 +20,11 @@ async function saveScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(screenshotFolder, { recursive: true });
   await page.screenshot({ animations: "disabled", path: join(screenshotFolder, `${name}.png`) });
 }
+
+/** The elements that make the page wider than the window. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth)
+    .map((e) => e.tagName + "." + e.className).slice(0, 8)`;
 
 const background = (page: Page): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
 
@@ -32,6 +38,22 @@ async function confirmAndWait(stage: Stage, sessions: object[], condition: (run:
 const isHalfway = (run: Run): boolean =>
   Object.values(run.workers).filter(({ currentAction }) => currentAction !== null).length === 3;
 
+/** Hosts, schedules and tokens, for the screenshots of their views. */
+async function fillPlaces(stage: Stage): Promise<void> {
+  const host = { capacity: 4, version: "0.1.0", agents: ["local", "claude"], seenAt: new Date().toISOString() };
+  const labels = { gpu: "a100", zone: "eu-west" };
+  stage.hosts.push(
+    { ...host, id: "h1", name: "gpu-1", labels, state: "ready", sessions: 3, tasks: ["http-api", "invoices"] },
+    { ...host, id: "h2", name: "spare", labels: {}, state: "draining", sessions: 1, tasks: ["storage"] },
+    { ...host, id: "h3", name: "old", labels: {}, state: "lost", sessions: 0, tasks: [], seenAt: null },
+  );
+  const schedule = { cron: "0 3 * * *", template: "documentation", cwd: stage.lab.repo, message: "Every night" };
+  const config = { schedules: { nightly: schedule, broken: { ...schedule, enabled: false } } };
+  writeFileSync(join(stage.lab.data, "tutti.config.json"), JSON.stringify(config));
+  openTokens(stage.lab.data).create({ name: "wall-screen", role: "view" });
+  openTokens(stage.lab.data).create({ name: "release-bot", role: "operate", expiresInDays: 30 });
+}
+
 /** Creates one run in each visually distinct state and returns the paths of the views. */
 async function views(stage: Stage): Promise<[string, string][]> {
   const plan = await stage.begin(FINISHED, REQUEST);
@@ -44,6 +66,7 @@ async function views(stage: Stage): Promise<[string, string][]> {
     ({ inbox }) => Object.keys(inbox).length > 0,
   );
   const halfway = await confirmAndWait(stage, HALFWAY, isHalfway);
+  if (screenshotFolder) await fillPlaces(stage);
   return [
     ["inbox", "/"],
     ["list", "/runs"],
@@ -64,6 +87,10 @@ async function views(stage: Stage): Promise<[string, string][]> {
           ["plan-tab", `/runs/${halfway.id}?tab=plan`],
           ["cost-tab", `/runs/${finished.id}?tab=cost&session=invoices&part=changes`],
           ["timeline", `/runs/${degraded.id}?tab=log&session=invoices&part=checks`],
+          ["templates", "/templates?id=refactoring"],
+          ["schedules", "/schedules"],
+          ["machine", "/machine"],
+          ["hosts", "/hosts"],
         ] satisfies [string, string][])
       : []),
   ];
@@ -94,7 +121,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
     // Only colours differ between the themes, so one of them shows whether the page fits.
     for (const colorScheme of screenshotFolder ? (["dark", "light"] as const) : (["light"] as const)) {
       await page.emulateMedia({ colorScheme });
-      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${name} ${width}`).toBe(true);
+      expect(await page.evaluate(TOO_WIDE), `${name} ${width}`).toEqual([]);
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
   }
@@ -133,6 +160,36 @@ describe("The page", () => {
       await page.reload();
       await page.getByRole("button", { name: "Switch to the light theme" }).waitFor();
       expect(await background(page)).toBe(dark);
+    }),
+  );
+
+  test(
+    "speaks the language of the browser, or the one that the user chose",
+    onStage(async (stage) => {
+      const plan = await stage.begin(FINISHED, REQUEST);
+      await stage.until(plan.id, "confirming");
+      const page = await stage.page(`/runs/${plan.id}`, { locale: "fr-CA", viewport: { width: 360, height: 800 } });
+      await page.getByRole("heading", { name: "Confirmer ce plan de 8 tâches" }).waitFor();
+      await page.getByText("En direct", { exact: true }).waitFor();
+      await page.getByText("Plus longue chaîne").waitFor();
+      expect(await page.getAttribute("html", "lang")).toBe("fr");
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      await saveScreenshot(page, "french-360");
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await saveScreenshot(page, "french");
+      expect(await violations(page)).toEqual([]);
+
+      await page.getByRole("button", { name: "Show in English" }).click();
+      await page.getByRole("heading", { name: "Confirm this plan of 8 tasks?" }).waitFor();
+      // English needs no catalogue.
+      const french: string[] = [];
+      page.on("request", (request) => void (/french/.test(request.url()) && french.push(request.url())));
+      await page.reload();
+      await page.getByRole("heading", { name: "Confirm this plan of 8 tasks?" }).waitFor();
+      expect(await page.getAttribute("html", "lang")).toBe("en");
+      expect(french).toEqual([]);
+      await page.getByRole("button", { name: "Afficher en français" }).click();
+      await page.getByRole("button", { name: "Confirmer le plan" }).waitFor();
     }),
   );
 

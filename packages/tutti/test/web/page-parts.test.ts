@@ -1,4 +1,6 @@
 // Modules of the page that need no browser.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
@@ -319,6 +321,21 @@ test("`comparePlans` names new, removed and changed tasks", () => {
     removed: ["a"],
     changed: ["b"],
   });
+});
+
+test("Every French text has the placeholders of its English one, and every text is used", () => {
+  const folder = join(import.meta.dirname, "../../../web/src");
+  const french = JSON.parse(readFileSync(join(folder, "text/french.json"), "utf8")) as Record<string, string>;
+  const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted();
+  for (const [english, text] of Object.entries(french)) {
+    expect([english, placeholders(text)]).toEqual([english, placeholders(english)]);
+  }
+  const files = globSync("**/*.{ts,tsx}", { cwd: folder });
+  const sources = files.map((name) => readFileSync(join(folder, name), "utf8")).join("\n");
+  const isUsed = (text: string) => [`"${text}"`, `'${text}'`].some((quoted) => sources.includes(quoted));
+  // `plural` adds the s of a noun; the names of filters are the keys of a table.
+  const isDerived = (text: string) => isUsed(text.replace(/s$/, "")) || sources.includes(`  ${text}: (`);
+  expect(Object.keys(french).filter((text) => !isUsed(text) && !isDerived(text))).toEqual([]);
 });
 
 test("`readMarkdown` reads code, headings, lists and emphasis, and leaves links and markup as text", () => {

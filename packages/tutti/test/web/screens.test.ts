@@ -336,7 +336,7 @@ describe("Places", () => {
       expect(await violations(page)).toEqual([]);
       await gpu.getByRole("button", { name: "Drain gpu-1" }).click();
       await gpu.getByText("Draining").waitFor();
-      await gpu.getByRole("button", { name: "Give gpu-1 work again" }).click();
+      await gpu.getByRole("button", { name: "Undrain gpu-1" }).click();
       await gpu.getByText("Ready").waitFor();
       const { token } = openTokens(stage.lab.data).create({ name: "helper", role: "operate" });
       const operator = await stage.page("/hosts", { token });

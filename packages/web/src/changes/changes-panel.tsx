@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { DiffFiles } from "./diff-files.tsx";
 import { TakeResult } from "./take-result.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
@@ -16,17 +17,19 @@ export function ChangesPanel({ run, place }: { run: Run; place: RunPlace }) {
       <DiffFiles run={run} task={task}>
         {(files) => (
           <div className="card changes-head">
-            <h2 id="changes-title">Changes {files && <span className="muted">{plural(files.length, "file")}</span>}</h2>
+            <h2 id="changes-title">
+              {translate("Changes")} {files && <span className="muted">{plural(files.length, "file")}</span>}
+            </h2>
             <label>
-              Of{" "}
+              {translate("Of")}{" "}
               <select
-                aria-label="Of which task"
+                aria-label={translate("Of which task")}
                 value={task ?? ""}
                 onChange={({ target }) =>
                   replaceAddress(runAddress(run.id, { ...place, task: target.value === "" ? null : target.value }))
                 }
               >
-                <option value="">the whole run</option>
+                <option value="">{translate("the whole run")}</option>
                 {run.tasks
                   .filter(({ id }) => run.workers[id])
                   .map(({ id, title }) => (

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { describeNote, type LineNote } from "./rework-notes.ts";
 import { server } from "../shell/server.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -18,13 +19,13 @@ export interface CommentTarget {
 export function commentTarget(run: Run, task: string | null, collect: (note: LineNote) => void): CommentTarget {
   if (isRunOver(run.status)) {
     const send = async (note: LineNote) => collect(note);
-    return { name: "Rework", verb: "Add to the rework request", send };
+    return { name: translate("Rework"), verb: translate("Add to the rework request"), send };
   }
   const worker = task === null ? undefined : run.workers[task];
   const receiver = worker && !isWorkerOver(worker.status) ? task : null;
   return {
-    name: `Message to ${receiver ?? "the main session"}`,
-    verb: "Send",
+    name: translate("Message to {receiver}", { receiver: receiver ?? translate("the main session") }),
+    verb: translate("Send"),
     send: async (note) => {
       const text =
         receiver === null && task !== null

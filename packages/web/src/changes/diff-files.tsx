@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { commentTarget } from "./comment-target.ts";
 import { FileDiff } from "./file-diff.tsx";
@@ -43,17 +44,17 @@ export function DiffFiles({ run, task, children }: Properties) {
       {children?.(value && files)}
       <ActionError error={error} />
       {isRunOver(run.status) && <ReworkCard run={run.id} notes={notes} onChange={changeNotes} />}
-      {run.base === null && <p className="nothing-yet">The run has not started yet.</p>}
-      {isLoading && value === null && <p className="loading">Loading changes …</p>}
-      {value && files.length === 0 && <p className="nothing-yet">No files changed.</p>}
+      {run.base === null && <p className="nothing-yet">{translate("The run has not started yet.")}</p>}
+      {isLoading && value === null && <p className="loading">{translate("Loading changes …")}</p>}
+      {value && files.length === 0 && <p className="nothing-yet">{translate("No files changed.")}</p>}
       {files.slice(0, most).map((file) => (
-        <ErrorBoundary key={`${task} ${file.path}`} part="This file">
+        <ErrorBoundary key={`${task} ${file.path}`} part={translate("This file")}>
           <FileDiff file={file} target={target} />
         </ErrorBoundary>
       ))}
       {files.length > most && (
         <button type="button" className="button" onClick={() => setMost(most + MOST_FILES)}>
-          Show more files
+          {translate("Show more files")}
         </button>
       )}
     </>

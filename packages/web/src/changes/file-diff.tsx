@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import type { CommentTarget } from "./comment-target.ts";
 import { LineComment } from "./line-comment.tsx";
@@ -35,10 +36,10 @@ export function FileDiff({ file, target }: Properties) {
           <span className="tone-good">+{count(additions)}</span> <span className="tone-bad">−{count(deletions)}</span>
         </span>
       </summary>
-      {binary && <p className="nothing-yet">A binary file.</p>}
-      {!binary && lines.length === 0 && <p className="nothing-yet">No lines changed.</p>}
+      {binary && <p className="nothing-yet">{translate("A binary file.")}</p>}
+      {!binary && lines.length === 0 && <p className="nothing-yet">{translate("No lines changed.")}</p>}
       {lines.length > 0 && (
-        <div className="diff-lines" role="region" aria-label={`Changes of ${path}`} tabIndex={0}>
+        <div className="diff-lines" role="region" aria-label={translate("Changes of {path}", { path })} tabIndex={0}>
           <table>
             <tbody>
               {lines.slice(0, most).map((line, index) => (
@@ -62,7 +63,7 @@ export function FileDiff({ file, target }: Properties) {
           </table>
           {lines.length > most && (
             <button type="button" className="button" onClick={() => setMost(most + 2000)}>
-              Show {count(lines.length - most)} more lines
+              {translate("Show {count} more lines", { count: count(lines.length - most) })}
             </button>
           )}
         </div>
@@ -85,8 +86,8 @@ function Line({ line: { kind, text, before, after }, onComment, children }: Line
       <tr className={`diff-line is-${kind}`}>
         <td className="diff-number">
           {onComment ? (
-            <button type="button" title="Comment on this line" onClick={onComment}>
-              <span className="visually-hidden">Comment on line </span>
+            <button type="button" title={translate("Comment on this line")} onClick={onComment}>
+              <span className="visually-hidden">{translate("Comment on line")} </span>
               {before ?? after}
             </button>
           ) : (

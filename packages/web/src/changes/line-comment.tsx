@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
 import type { CommentTarget } from "./comment-target.ts";
 import { useRefusal } from "../live/use-live.ts";
@@ -27,11 +28,11 @@ export function LineComment({ target, place, code, onClose }: Properties) {
   };
   return (
     <form className="answer line-comment" onSubmit={submit}>
-      <label htmlFor={field}>{`${target.name} about ${place}`}</label>
+      <label htmlFor={field}>{translate("{name} about {place}", { name: target.name, place })}</label>
       <textarea id={field} autoFocus rows={2} value={text} onChange={({ target: { value } }) => setText(value)} />
       <div className="answer-row">
         <button type="button" className="button" onClick={onClose}>
-          Close
+          {translate("Close")}
         </button>
         <button
           type="submit"

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { LineNote } from "./rework-notes.ts";
 import { Link } from "../shell/link.tsx";
 import { newRunAddress } from "../shell/page-route.ts";
@@ -14,11 +15,11 @@ interface Properties {
 export function ReworkCard({ run, notes, onChange }: Properties) {
   if (notes.length === 0) return null;
   return (
-    <section className="card run-tab" aria-label="Rework request">
+    <section className="card run-tab" aria-label={translate("Rework request")}>
       <div className="tab-row-head">
-        <h2>{`Rework request with ${plural(notes.length, "comment")}`}</h2>
+        <h2>{translate("Rework request with {comments}", { comments: plural(notes.length, "comment") })}</h2>
         <Link to={newRunAddress({ from: run, after: run })} className="button button-primary push">
-          Request rework
+          {translate("Request rework")}
         </Link>
       </div>
       <ul className="tab-rows">
@@ -32,10 +33,10 @@ export function ReworkCard({ run, notes, onChange }: Properties) {
               <button
                 type="button"
                 className="button is-small push"
-                aria-label={`Remove the comment on ${note.place}`}
+                aria-label={translate("Remove the comment on {place}", { place: note.place })}
                 onClick={() => onChange(notes.filter((each) => each !== note))}
               >
-                Remove
+                {translate("Remove")}
               </button>
             </div>
           </li>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { CopyLine } from "../parts/copy-line.tsx";
@@ -15,29 +16,44 @@ export function TakeResult({ run }: { run: Run }) {
   const [report, setReport] = useState<Report | null>(null);
   const merge = async () => {
     const { branch, from, to, undo } = await server.merge(run.id);
-    setReport({ sentence: from === to ? `${branch} contains the result already.` : `Merged into ${branch}.`, undo });
+    setReport({
+      sentence:
+        from === to
+          ? translate("{branch} contains the result already.", { branch })
+          : translate("Merged into {branch}.", { branch }),
+      undo,
+    });
   };
   const drop = async () => {
     const { branch, commit, undo } = await server.drop(run.id);
-    setReport({ sentence: commit === null ? "There was no branch to remove." : `Removed ${branch}.`, undo });
+    setReport({
+      sentence:
+        commit === null ? translate("There was no branch to remove.") : translate("Removed {branch}.", { branch }),
+      undo,
+    });
   };
   if (report) {
     return (
       <div className="take-result">
         <Notice tone="good">{report.sentence}</Notice>
-        {report.undo !== null && <CopyLine label="Command that undoes it" text={report.undo} />}
+        {report.undo !== null && <CopyLine label={translate("Command that undoes it")} text={report.undo} />}
       </div>
     );
   }
   return (
     <div className="take-result run-actions">
       <AskedButton
-        word="Merge"
-        question="Merge the result into the branch that is checked out in the folder?"
-        yes="Yes, merge"
+        word={translate("Merge")}
+        question={translate("Merge the result into the branch that is checked out in the folder?")}
+        yes={translate("Yes, merge")}
         order={merge}
       />
-      <AskedButton word="Drop" question="Remove the branch of the result?" yes="Yes, drop" order={drop} />
+      <AskedButton
+        word={translate("Drop")}
+        question={translate("Remove the branch of the result?")}
+        yes={translate("Yes, drop")}
+        order={drop}
+      />
     </div>
   );
 }

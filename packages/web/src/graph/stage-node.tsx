@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { memo } from "react";
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { plural } from "../text/format.ts";
@@ -13,12 +14,12 @@ export type StageNodeType = Node<StageContent & Record<string, unknown>, "stage"
 
 export const TONES: readonly Severity[] = ["good", "running", "you", "warning", "bad", "neutral"];
 const WORDS: Record<Severity, string> = {
-  good: "completed",
-  running: "working",
-  you: "for you",
-  warning: "to look at",
-  bad: "failed",
-  neutral: "waiting",
+  good: translate("completed"),
+  running: translate("working"),
+  you: translate("for you"),
+  warning: translate("to look at"),
+  bad: translate("failed"),
+  neutral: translate("waiting"),
 };
 
 /** A closed stage of the plan: how many of its tasks are in which state. A click opens it. */
@@ -30,7 +31,7 @@ export const StageNode = memo(function StageNode({ data }: NodeProps<StageNodeTy
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <button type="button" className="task-node stage-node" data-stage={number} onClick={() => open(number)}>
         <strong>
-          {`Stage ${number}`} <span className="muted">{plural(size, "task")}</span>
+          {translate("Stage {number}", { number })} <span className="muted">{plural(size, "task")}</span>
         </strong>
         <span className="muted clip">{used.map((tone) => `${data[tone]} ${WORDS[tone]}`).join(", ")}</span>
         <span className="stage-bar" aria-hidden="true">

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
@@ -150,20 +151,30 @@ function Drawing({ run, opened, onOpen }: Properties) {
       >
         {isLarge && <MiniMap className="mini-map" pannable ariaLabel={null} />}
       </ReactFlow>
-      <div className="graph-buttons" role="group" aria-label="View of the graph">
-        <button type="button" className="button-icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
+      <div className="graph-buttons" role="group" aria-label={translate("View of the graph")}>
+        <button
+          type="button"
+          className="button-icon"
+          aria-label={translate("Zoom in")}
+          onClick={() => void flow.zoomIn()}
+        >
           <Icon name="plus" />
         </button>
-        <button type="button" className="button-icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
+        <button
+          type="button"
+          className="button-icon"
+          aria-label={translate("Zoom out")}
+          onClick={() => void flow.zoomOut()}
+        >
           <Icon name="minus" />
         </button>
         <button type="button" className="button is-small" onClick={showAll}>
-          Whole plan
+          {translate("Whole plan")}
         </button>
         {working.current.length > 0 && (
           <>
             <button type="button" className="button is-small" onClick={showWorking}>
-              Tasks at work
+              {translate("Tasks at work")}
             </button>
             <button
               type="button"
@@ -171,13 +182,13 @@ function Drawing({ run, opened, onOpen }: Properties) {
               aria-pressed={isFollowing}
               onClick={() => setFollowing(!isFollowing)}
             >
-              Follow
+              {translate("Follow")}
             </button>
           </>
         )}
       </div>
       {stages.length > 0 && (
-        <div className="graph-stages" role="group" aria-label="Open stages">
+        <div className="graph-stages" role="group" aria-label={translate("Open stages")}>
           {stages.map((ids, index) => (
             <button
               // Stages of a plan never change their order.
@@ -188,7 +199,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
               title={plural(ids.length, "task")}
               onClick={() => toggleStage(index + 1)}
             >
-              {`Stage ${index + 1}`}
+              {translate("Stage {number}", { number: index + 1 })}
             </button>
           ))}
         </div>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { useLive } from "../live/use-live.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -22,9 +23,9 @@ import "../styles/hosts.css";
 const REFRESH_MS = 5000;
 
 const LOOKS: Record<HostRow["state"], { word: string; tone: Severity; icon: IconName }> = {
-  ready: { word: "Ready", tone: "good", icon: "check" },
-  draining: { word: "Draining", tone: "warning", icon: "minus" },
-  lost: { word: "Lost", tone: "bad", icon: "warning" },
+  ready: { word: translate("Ready"), tone: "good", icon: "check" },
+  draining: { word: translate("Draining"), tone: "warning", icon: "minus" },
+  lost: { word: translate("Lost"), tone: "bad", icon: "warning" },
 };
 
 /** The worker hosts with their labels, load and current tasks. An administrator drains and removes them. */
@@ -37,22 +38,26 @@ export function HostsPage() {
     server.call("GET /api/hosts", { query: { limit: 10_000 }, signal }),
   );
   useEffect(() => {
-    document.title = "Hosts · Tutti";
+    document.title = `${translate("Hosts")} · Tutti`;
   }, []);
   const after = (order: Promise<unknown>) => order.then(() => setChanges((count) => count + 1));
   return (
     <div className="page page-form">
       <div className="page-title">
-        <h1>Hosts</h1>
+        <h1>{translate("Hosts")}</h1>
         <span className="muted">{value !== null && value.length > 0 && summaryOf(value)}</span>
       </div>
       <ActionError error={error} />
-      {value === null && error === null && <p className="loading">Loading …</p>}
+      {value === null && error === null && <p className="loading">{translate("Loading …")}</p>}
       {value?.length === 0 && (
         <section className="card empty">
-          <h2>No worker hosts</h2>
-          <p>All sessions run on the machine of the server. To add another machine, run this command there.</p>
-          <CopyLine label="Command that starts a worker host" text="tutti worker --database-url URL" />
+          <h2>{translate("No worker hosts")}</h2>
+          <p>
+            {translate(
+              "All sessions run on the machine of the server. To add another machine, run this command there.",
+            )}
+          </p>
+          <CopyLine label={translate("Command that starts a worker host")} text="tutti worker --database-url URL" />
         </section>
       )}
       {value?.map((host) => (
@@ -72,10 +77,14 @@ export function HostsPage() {
 const summaryOf = (hosts: HostRow[]): string => {
   const ready = hosts.filter(({ state }) => state === "ready");
   const sum = (of: (host: HostRow) => number) => hosts.reduce((total, host) => total + of(host), 0);
-  return `${ready.length} of ${plural(hosts.length, "host")} ready, ${plural(
-    sum(({ sessions }) => sessions),
-    "session",
-  )}`;
+  return translate("{ready} of {hosts} ready, {sessions}", {
+    ready: ready.length,
+    hosts: plural(hosts.length, "host"),
+    sessions: plural(
+      sum(({ sessions }) => sessions),
+      "session",
+    ),
+  });
 };
 
 interface CardProperties {
@@ -90,7 +99,7 @@ function HostCard({ host, now, onDrain, onUndrain, onRemove }: CardProperties) {
   const { id, name, labels, capacity, version, agents, state, tasks, sessions, seenAt } = host;
   const { word, tone, icon } = LOOKS[state];
   return (
-    <section className="card run-tab" aria-label={`Host ${name}`}>
+    <section className="card run-tab" aria-label={translate("Host {name}", { name })}>
       <div className="tab-row-head">
         <h2>
           <AgentText text={name} max={80} />
@@ -100,38 +109,48 @@ function HostCard({ host, now, onDrain, onUndrain, onRemove }: CardProperties) {
         </Badge>
         <span className="push" />
         {state === "draining" ? (
-          <OrderButton word="Give it work again" label={`Give ${name} work again`} needs="admin" order={onUndrain} />
+          <OrderButton
+            word={translate("Undrain")}
+            label={translate("Undrain {name}", { name })}
+            needs="admin"
+            order={onUndrain}
+          />
         ) : (
-          <OrderButton word="Drain" label={`Drain ${name}`} needs="admin" order={onDrain} />
+          <OrderButton
+            word={translate("Drain")}
+            label={translate("Drain {name}", { name })}
+            needs="admin"
+            order={onDrain}
+          />
         )}
         <AskedButton
-          word="Remove"
-          label={`Remove ${name}`}
-          question={`Remove ${name}? Its login is revoked and its work is retried elsewhere.`}
-          yes="Yes, remove"
+          word={translate("Remove")}
+          label={translate("Remove {name}", { name })}
+          question={translate("Remove {name}? Its login is revoked and its work is retried elsewhere.", { name })}
+          yes={translate("Yes, remove")}
           needs="admin"
           order={onRemove}
         />
       </div>
       <div className="host-load">
-        <Meter value={sessions} max={capacity} tone={tone} label={`Load of ${name}`} />
-        <span>{`${sessions} of ${plural(capacity, "session")}`}</span>
+        <Meter value={sessions} max={capacity} tone={tone} label={translate("Load of {name}", { name })} />
+        <span>{translate("{sessions} of {capacity}", { sessions, capacity: plural(capacity, "session") })}</span>
       </div>
       <FactList
         rows={[
-          ["Id", id],
+          [translate("Id"), id],
           [
-            "Labels",
+            translate("Labels"),
             Object.entries(labels)
               .map(([key, value]) => `${key}=${value}`)
               .join(", "),
           ],
-          ["Agents", agents.join(", ")],
-          ["Version", version],
-          ["Tasks", tasks.join(", ")],
+          [translate("Agents"), agents.join(", ")],
+          [translate("Version"), version],
+          [translate("Tasks"), tasks.join(", ")],
           [
-            "Last seen",
-            seenAt === null ? "never: it was added and has not connected yet" : ago(Date.parse(seenAt), now),
+            translate("Last seen"),
+            seenAt === null ? translate("never: it was added and has not connected yet") : ago(Date.parse(seenAt), now),
           ],
         ]}
       />

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useRef } from "react";
 import { ItemCard } from "./item-card.tsx";
 import { byCost, costOf, lookOf, timeOf, titleOf } from "./item-look.ts";
@@ -35,7 +36,7 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
   const now = useNow(true, 30_000);
 
   useEffect(() => {
-    document.title = items.length > 0 ? `(${items.length}) Inbox · Tutti` : "Inbox · Tutti";
+    document.title = `${items.length > 0 ? `(${items.length}) ` : ""}${translate("Inbox")} · Tutti`;
   }, [items.length]);
 
   const go = (to: number) => {
@@ -56,21 +57,23 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
   return (
     <div className="page page-inbox">
       <div className="page-title">
-        <h1>Inbox</h1>
+        <h1>{translate("Inbox")}</h1>
         <span className="muted">{items.length === 0 ? "" : plural(items.length, "item")}</span>
       </div>
       <p className="visually-hidden" role="status">
-        {items.length === 0 ? "Nothing waits for you" : `${plural(items.length, "item")} waiting for you`}
+        {items.length === 0
+          ? translate("Nothing waits for you")
+          : translate("{items} waiting for you", { items: plural(items.length, "item") })}
       </p>
       {error !== null && <ProblemCard error={error} retry={() => live.retry()} />}
-      {runs === null && error === null && <p className="loading">Loading …</p>}
+      {runs === null && error === null && <p className="loading">{translate("Loading …")}</p>}
       <LostDrafts />
       {runs !== null && items.length === 0 && (
         <NothingWaits working={runs.filter((each) => !isRunOver(each.status)).length} />
       )}
       {item && (
         <div className="inbox">
-          <ol className="inbox-items card" aria-label="Waiting items">
+          <ol className="inbox-items card" aria-label={translate("Waiting items")}>
             {items.map((each, at) => (
               <li key={each.id}>
                 <button
@@ -102,16 +105,16 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
               {run && (
                 <span className="muted">
                   {" "}
-                  in <AgentText text={lastPart(run.cwd)} max={60} />
+                  {translate("in")} <AgentText text={lastPart(run.cwd)} max={60} />
                 </span>
               )}
             </p>
-            <ErrorBoundary key={item.id} part="This item">
+            <ErrorBoundary key={item.id} part={translate("This item")}>
               <ItemCard item={item} hasKeys />
             </ErrorBoundary>
             {item.kind === "plan" && (
               <p>
-                <Link to={runAddress(item.run)}>Open the run to change single tasks</Link>
+                <Link to={runAddress(item.run)}>{translate("Open the run to change single tasks")}</Link>
               </p>
             )}
           </div>
@@ -125,16 +128,18 @@ function NothingWaits({ working }: { working: number }) {
   return (
     <section className="card empty">
       <Icon name="check" size={24} />
-      <h2>Nothing waits for you</h2>
+      <h2>{translate("Nothing waits for you")}</h2>
       <p>
         {working === 0 ? (
-          "No run is at work."
+          translate("No run is at work.")
         ) : (
-          <Link to={runsAddress({ state: "active", text: "" })}>{`${plural(working, "run")} at work`}</Link>
+          <Link to={runsAddress({ state: "active", text: "" })}>
+            {translate("{runs} at work", { runs: plural(working, "run") })}
+          </Link>
         )}
       </p>
       <Link to={NEW_RUN} className="button button-primary">
-        New run
+        {translate("New run")}
       </Link>
     </section>
   );

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
 import { titleOf, type AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
@@ -22,11 +23,11 @@ const MOST_OPTIONS = 9;
 
 /** The text of the answer, by kind; kinds without an entry accept only their options. */
 const FIELDS: Partial<Record<AnyItem["kind"], { label: string; submit: string }>> = {
-  question: { label: "Your answer", submit: "Answer" },
-  decision: { label: "Your answer", submit: "Answer" },
-  blocker: { label: "Your answer", submit: "Answer" },
-  permission: { label: "Refuse, and tell the agent why", submit: "Refuse" },
-  plan: { label: "Request changes", submit: "Request a new plan" },
+  question: { label: translate("Your answer"), submit: translate("Answer") },
+  decision: { label: translate("Your answer"), submit: translate("Answer") },
+  blocker: { label: translate("Your answer"), submit: translate("Answer") },
+  permission: { label: translate("Refuse, and tell the agent why"), submit: translate("Refuse") },
+  plan: { label: translate("Request changes"), submit: translate("Request a new plan") },
 };
 
 /** Buttons, fields and keys that answer an item. The answer is bound to the version of the item on the screen. */
@@ -90,7 +91,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
               disabled={isBlocked}
               onClick={() => give({ approve: true })}
             >
-              Confirm plan {hint("a")}
+              {translate("Confirm plan")} {hint("a")}
             </button>
           )}
           {options.slice(0, MOST_OPTIONS).map((option, at) => (
@@ -118,7 +119,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             rows={2}
             value={text}
             disabled={refusal !== null}
-            aria-label={kind === "question" || kind === "decision" ? "Your answer" : undefined}
+            aria-label={kind === "question" || kind === "decision" ? translate("Your answer") : undefined}
             onChange={({ target }) => write(target.value)}
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
@@ -145,7 +146,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             if (Number(amount) > 0) give({ data: { [unit]: Number(amount) } });
           }}
         >
-          <label htmlFor={field}>New limit</label>
+          <label htmlFor={field}>{translate("New limit")}</label>
           <input
             id={field}
             className="field is-short"
@@ -156,7 +157,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             onChange={({ target }) => setAmount(target.value)}
           />
           <button type="submit" className="button" disabled={isBlocked || !(Number(amount) > 0)}>
-            Set the limit
+            {translate("Set the limit")}
           </button>
         </form>
       )}
@@ -185,7 +186,7 @@ function DataForm({ isBlocked, give }: DataProperties) {
         if (data) give({ data });
       }}
     >
-      <label htmlFor={field}>Data as a JSON object</label>
+      <label htmlFor={field}>{translate("Data as a JSON object")}</label>
       <textarea
         id={field}
         className="mono"
@@ -196,7 +197,7 @@ function DataForm({ isBlocked, give }: DataProperties) {
       />
       <div className="answer-row">
         <button type="submit" className="button button-primary" disabled={isBlocked || data === null}>
-          Submit data
+          {translate("Submit data")}
         </button>
       </div>
     </form>

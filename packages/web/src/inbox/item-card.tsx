@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useId } from "react";
 import { ItemAnswer } from "./item-answer.tsx";
 import { ItemEvidence } from "./item-evidence.tsx";
@@ -24,7 +25,7 @@ export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properti
     <section
       className={`card question${isFailure ? "" : " needs-you"}`}
       // Each landmark needs a name of its own, also among several questions.
-      aria-label={`${look.label}${item.taskId === null ? "" : ` of ${item.taskId}`}${item.index ? ` ${item.index + 1}` : ""}`}
+      aria-label={`${look.label}${item.taskId === null ? "" : translate(" of {taskId}", { taskId: item.taskId })}${item.index ? ` ${item.index + 1}` : ""}`}
       aria-describedby={heading}
     >
       <header className={`plan-head${isFailure ? " is-failure" : ""}`}>

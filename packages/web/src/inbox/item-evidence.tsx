@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { AnyItem } from "./item-look.ts";
 import { VersionLinks } from "../changes/version-links.tsx";
 import { FactList } from "../parts/fact-list.tsx";
@@ -22,8 +23,8 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       return (
         <FactList
           rows={[
-            ["Tool", facts["tool"]],
-            ["Subject", facts["subject"]],
+            [translate("Tool"), facts["tool"]],
+            [translate("Subject"), facts["subject"]],
           ]}
         />
       );
@@ -33,8 +34,8 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       return (
         <FactList
           rows={[
-            ["Used", amount(facts["used"])],
-            ["Limit", amount(facts["limit"])],
+            [translate("Used"), amount(facts["used"])],
+            [translate("Limit"), amount(facts["limit"])],
           ]}
         />
       );
@@ -43,10 +44,13 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       return (
         <FactList
           rows={[
-            ["Provider", facts["provider"]],
-            ["Ends", typeof facts["resetAt"] === "number" ? moment(facts["resetAt"]) : null],
-            ["Resumes by itself", facts["autoResume"] === undefined ? null : facts["autoResume"] ? "yes" : "no"],
-            ["Advice", facts["advice"]],
+            [translate("Provider"), facts["provider"]],
+            [translate("Ends"), typeof facts["resetAt"] === "number" ? moment(facts["resetAt"]) : null],
+            [
+              translate("Resumes by itself"),
+              facts["autoResume"] === undefined ? null : translate(facts["autoResume"] ? "yes" : "no"),
+            ],
+            [translate("Advice"), facts["advice"]],
           ]}
         />
       );
@@ -54,9 +58,9 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       return (
         <FactList
           rows={[
-            ["Attempt", facts["attempt"]],
-            ["Retries", facts["retryCount"]],
-            ["Code", facts["code"]],
+            [translate("Attempt"), facts["attempt"]],
+            [translate("Retries"), facts["retryCount"]],
+            [translate("Code"), facts["code"]],
           ]}
         />
       );
@@ -66,14 +70,14 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         <>
           <FactList
             rows={[
-              ["Kind", facts["type"]],
-              ["Files", list(facts["files"])],
-              ["Tasks", list(facts["tasks"])],
+              [translate("Kind"), facts["type"]],
+              [translate("Files"), list(facts["files"])],
+              [translate("Tasks"), list(facts["tasks"])],
             ]}
           />
           {tasks.length > 0 && (
             <p>
-              See the version of <VersionLinks run={item.run} tasks={tasks} />.
+              {translate("See the version of")} <VersionLinks run={item.run} tasks={tasks} />.
             </p>
           )}
         </>
@@ -98,10 +102,17 @@ function PlanEvidence({ facts }: { facts: Facts }) {
         {tasks.slice(0, MOST_TASKS).map(({ id, title, dependencies }, index) => (
           <li key={`${index} ${id}`}>
             <code>{id}</code> <AgentText text={title} max={120} />
-            {dependencies.length > 0 && <span className="muted"> after {dependencies.join(", ")}</span>}
+            {dependencies.length > 0 && (
+              <span className="muted">
+                {" "}
+                {translate("after")} {dependencies.join(", ")}
+              </span>
+            )}
           </li>
         ))}
-        {tasks.length > MOST_TASKS && <li className="muted">and {tasks.length - MOST_TASKS} more</li>}
+        {tasks.length > MOST_TASKS && (
+          <li className="muted">{translate("and {count} more", { count: tasks.length - MOST_TASKS })}</li>
+        )}
       </ol>
     </>
   );
@@ -118,21 +129,35 @@ export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsPrope
   const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
   const limits = [
     budget.usd !== undefined && money(budget.usd),
-    budget.tokens !== undefined && `${compact(budget.tokens)} tokens`,
-    budget.minutes !== undefined && `${count(budget.minutes)} min`,
-    budget.turns !== undefined && `${count(budget.turns)} turns`,
+    budget.tokens !== undefined && translate("{tokens} tokens", { tokens: compact(budget.tokens) }),
+    budget.minutes !== undefined && translate("{minutes} min", { minutes: count(budget.minutes) }),
+    budget.turns !== undefined && translate("{turns} turns", { turns: count(budget.turns) }),
   ].filter(Boolean);
-  const origin = basis === "history" ? `from ${count(samples)} earlier tasks` : "a guess, without earlier tasks";
+  const origin =
+    basis === "history"
+      ? translate("from {samples} earlier tasks", { samples: count(samples) })
+      : translate("a guess, without earlier tasks");
   return (
     <>
       <FactList
         rows={[
           [
-            "Estimate",
-            `${count(Math.ceil(minutes))} min, ${money(usd)}${hasTokens ? `, ${compact(tokens)} tokens` : ""} (${origin})`,
+            translate("Estimate"),
+            translate("{minutes} min, {usd}{tokens} ({origin})", {
+              minutes: count(Math.ceil(minutes)),
+              usd: money(usd),
+              tokens: hasTokens ? `, ${translate("{tokens} tokens", { tokens: compact(tokens) })}` : "",
+              origin,
+            }),
           ],
-          ["Budget", limits.length === 0 ? "no limit" : limits.join(", ")],
-          ["Longest chain", `${criticalPath.join(" → ")} (${count(Math.ceil(criticalMinutes))} min)`],
+          [translate("Budget"), limits.length === 0 ? translate("no limit") : limits.join(", ")],
+          [
+            translate("Longest chain"),
+            translate("{chain} ({minutes} min)", {
+              chain: criticalPath.join(" → "),
+              minutes: count(Math.ceil(criticalMinutes)),
+            }),
+          ],
         ]}
       />
       {advice.map((sentence) => (

@@ -1,4 +1,5 @@
 // Words and order of inbox items.
+import { translate } from "../text/language.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import type { WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
@@ -20,21 +21,21 @@ interface KindLook {
 }
 
 const KINDS: Record<InboxItem["kind"], KindLook> = {
-  plan: { label: "Plan", icon: "list", cost: 3 },
-  question: { label: "Question", icon: "question", cost: 2 },
-  permission: { label: "Permission", icon: "lock", cost: 2 },
-  data: { label: "Missing data", icon: "file", cost: 3 },
-  decision: { label: "Decision", icon: "branch", cost: 3 },
-  budget: { label: "Budget", icon: "coins", cost: 3 },
-  limit: { label: "Usage limit", icon: "clock", cost: 3 },
-  failure: { label: "Failed task", icon: "warning", cost: 1 },
-  blocker: { label: "Blocker", icon: "question", cost: 2 },
-  gate: { label: "Gate", icon: "lock", cost: 2 },
-  validation: { label: "Verdict", icon: "question", cost: 2 },
-  host: { label: "Missing host", icon: "clock", cost: 2 },
+  plan: { label: translate("Plan"), icon: "list", cost: 3 },
+  question: { label: translate("Question"), icon: "question", cost: 2 },
+  permission: { label: translate("Permission"), icon: "lock", cost: 2 },
+  data: { label: translate("Missing data"), icon: "file", cost: 3 },
+  decision: { label: translate("Decision"), icon: "branch", cost: 3 },
+  budget: { label: translate("Budget"), icon: "coins", cost: 3 },
+  limit: { label: translate("Usage limit"), icon: "clock", cost: 3 },
+  failure: { label: translate("Failed task"), icon: "warning", cost: 1 },
+  blocker: { label: translate("Blocker"), icon: "question", cost: 2 },
+  gate: { label: translate("Gate"), icon: "lock", cost: 2 },
+  validation: { label: translate("Verdict"), icon: "question", cost: 2 },
+  host: { label: translate("Missing host"), icon: "clock", cost: 2 },
 };
 /** An item of a newer server. */
-const OTHER: KindLook = { label: "Question", icon: "question", cost: 2 };
+const OTHER: KindLook = { label: translate("Question"), icon: "question", cost: 2 };
 
 export const lookOf = ({ kind }: Pick<AnyItem, "kind">): KindLook => (Object.hasOwn(KINDS, kind) ? KINDS[kind] : OTHER);
 
@@ -44,29 +45,29 @@ export const costOf = (item: Pick<AnyItem, "kind" | "taskId">): number =>
 export function titleOf({ kind, taskId }: AnyItem): string {
   switch (kind) {
     case "plan":
-      return "A plan waits for you";
+      return translate("A plan waits for you");
     case "budget":
-      return "The budget is used up";
+      return translate("The budget is used up");
     case "limit":
-      return "A usage limit is reached";
+      return translate("A usage limit is reached");
     case "data":
-      return "Data is missing";
+      return translate("Data is missing");
     case "failure":
-      return `${taskId ?? "The main session"} did not complete`;
+      return translate("{who} did not complete", { who: taskId ?? translate("The main session") });
     case "permission":
-      return `${taskId ?? "The main session"} asks for permission`;
+      return translate("{who} asks for permission", { who: taskId ?? translate("The main session") });
     case "gate":
-      return "A deployment was refused";
+      return translate("A deployment was refused");
     case "validation":
-      return `${taskId ?? "A task"} waits for your verdict`;
+      return translate("{who} waits for your verdict", { who: taskId ?? translate("A task") });
     case "host":
-      return `${taskId ?? "A task"} waits for a host`;
+      return translate("{who} waits for a host", { who: taskId ?? translate("A task") });
     case "blocker":
-      return `${taskId ?? "A role"} cannot go on`;
+      return translate("{who} cannot go on", { who: taskId ?? translate("A role") });
     case "decision":
-      return taskId === null ? "Merging needs a decision" : `${taskId} asks`;
+      return taskId === null ? translate("Merging needs a decision") : translate("{who} asks", { who: taskId });
     default:
-      return `${taskId ?? "The main session"} asks`;
+      return translate("{who} asks", { who: taskId ?? translate("The main session") });
   }
 }
 

@@ -1,10 +1,11 @@
+import { translate } from "../text/language.ts";
 import { timeOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { ago, duration } from "../text/format.ts";
 
-const RISKS = { low: null, medium: "Medium risk", high: "High risk" } as const;
+const RISKS = { low: null, medium: translate("Medium risk"), high: translate("High risk") } as const;
 
 /** How long the item waits, what happens without an answer, and what a wrong answer can do. */
 export function ItemTerms({ item }: { item: AnyItem }) {
@@ -14,16 +15,18 @@ export function ItemTerms({ item }: { item: AnyItem }) {
   const riskWord = RISKS[risk] ?? null;
   return (
     <p className="item-terms">
-      <span className="muted">asked {ago(timeOf(createdAt), now)}</span>
+      <span className="muted">{translate("asked {when}", { when: ago(timeOf(createdAt), now) })}</span>
       {riskWord !== null && <span className={`chip${risk === "high" ? " tone-bad" : ""}`}>{riskWord}</span>}
       {left !== null && (
         <span className="item-deadline">
           <Icon name="clock" size={14} />
           <span>
-            {left > 0 ? `answers itself in ${duration(left)}` : "answers itself now"}
+            {left > 0
+              ? translate("answers itself in {time}", { time: duration(left) })
+              : translate("answers itself now")}
             {item.default !== undefined && (
               <>
-                {" with "}
+                {` ${translate("with")} `}
                 <q>
                   <AgentText text={item.default} max={80} />
                 </q>

@@ -2,6 +2,7 @@ import { useLive } from "../live/use-live.ts";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { forgetDraft, useDrafts } from "../text/drafts.ts";
+import { translate } from "../text/language.ts";
 import { LongText } from "../text/long-text.tsx";
 
 /** Drafts for items that were answered elsewhere, or withdrawn. Without `run`, of all runs. */
@@ -14,11 +15,15 @@ export function LostDrafts({ run }: { run?: string }) {
   const lost = drafts.filter((draft) => !open.has(draft.item) && (run === undefined || draft.run === run));
   return lost.map(({ item, title, text }) => (
     <Notice key={item} tone="warning">
-      <strong>This was answered elsewhere, so your words were not sent: </strong>
+      <strong>{translate("This was answered elsewhere, so your words were not sent:")} </strong>
       <AgentText text={title} max={160} />
-      {isPlanEdit(text) ? <p>Your edits of the plan were not applied.</p> : <LongText text={text} max={600} />}
+      {isPlanEdit(text) ? (
+        <p>{translate("Your edits of the plan were not applied.")}</p>
+      ) : (
+        <LongText text={text} max={600} />
+      )}
       <button type="button" className="button" onClick={() => forgetDraft(item)}>
-        Discard my words
+        {translate("Discard my words")}
       </button>
     </Notice>
   ));

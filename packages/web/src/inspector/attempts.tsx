@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { Badge } from "../parts/badge.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { ActionError } from "../shell/action-error.tsx";
@@ -21,12 +22,12 @@ interface Properties {
 type AttemptRow = RunTimeline["sessions"][number] & { error: string | null; used: RunUsage["sessions"][number] | null };
 
 const ENDINGS: Readonly<Record<string, [word: string, tone: Severity, icon: IconName]>> = {
-  "worker:completed": ["Completed", "good", "check"],
-  "worker:failed": ["Failed", "bad", "cross"],
-  "worker:timeout": ["Timed out", "bad", "clock"],
-  "worker:cancelled": ["Cancelled", "neutral", "minus"],
-  "worker:lost": ["Lost", "bad", "warning"],
-  "main:lost": ["Lost", "bad", "warning"],
+  "worker:completed": [translate("Completed"), "good", "check"],
+  "worker:failed": [translate("Failed"), "bad", "cross"],
+  "worker:timeout": [translate("Timed out"), "bad", "clock"],
+  "worker:cancelled": [translate("Cancelled"), "neutral", "minus"],
+  "worker:lost": [translate("Lost"), "bad", "warning"],
+  "main:lost": [translate("Lost"), "bad", "warning"],
 };
 
 /** Every attempt at a task with its reason, time and cost. */
@@ -37,13 +38,13 @@ export function Attempts({ run, place, taskId }: Properties) {
   return (
     <>
       <ActionError error={error} />
-      {value?.length === 0 && <p className="nothing-yet">It has not started yet.</p>}
-      <ol className="tab-rows" aria-label="Attempts">
+      {value?.length === 0 && <p className="nothing-yet">{translate("It has not started yet.")}</p>}
+      <ol className="tab-rows" aria-label={translate("Attempts")}>
         {value?.toReversed().map(({ sessionId, attempt, startedAt, endedAt, ending, turns, error: reason, used }) => {
           const [word, tone, icon] =
             ending === null
-              ? (["Working", "running", "dot"] as const)
-              : (ENDINGS[ending] ?? ["Ended", "neutral", "minus"]);
+              ? ([translate("Working"), "running", "dot"] as const)
+              : (ENDINGS[ending] ?? [translate("Ended"), "neutral", "minus"]);
           return (
             <li key={sessionId}>
               <div className="tab-row-head">
@@ -51,7 +52,7 @@ export function Attempts({ run, place, taskId }: Properties) {
                   {word}
                 </Badge>
                 <Link to={runAddress(run.id, { ...place, part: "transcript", attempt, entry: null })}>
-                  {`Attempt ${attempt}`}
+                  {translate("Attempt {attempt}", { attempt })}
                 </Link>
                 <span className="push muted">
                   {duration((endedAt === null ? Date.now() : Date.parse(endedAt)) - Date.parse(startedAt))}
@@ -64,7 +65,7 @@ export function Attempts({ run, place, taskId }: Properties) {
               )}
               <p className="muted">
                 {[
-                  `started ${moment(Date.parse(startedAt))}`,
+                  translate("started {time}", { time: moment(Date.parse(startedAt)) }),
                   plural(turns.length, "turn"),
                   used && plural(used.toolStats.total, "tool call"),
                   used && `${compact(used.usage.inputTokens + used.usage.outputTokens)} tokens`,

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -6,7 +7,11 @@ import { LongText } from "../text/long-text.tsx";
 import { ToolCounts } from "../workers/tool-counts.tsx";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
-const MERGED = { "not yet": "not yet", merged: "yes", conflict: "no, it conflicts" } as const;
+const MERGED = {
+  "not yet": translate("not yet"),
+  merged: translate("yes"),
+  conflict: translate("no, it conflicts"),
+} as const;
 
 /** The report of a worker beside the facts that Tutti found itself. */
 export function ClaimAndEvidence({ worker }: { worker: Worker }) {
@@ -15,9 +20,9 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
     <>
       <div className="claim">
         <div>
-          <h3>The worker says</h3>
+          <h3>{translate("The worker says")}</h3>
           <div className="agent-words">
-            <LongText text={summary ?? error ?? "It has not reported yet."} max={600} />
+            <LongText text={summary ?? error ?? translate("It has not reported yet.")} max={600} />
             {reportedWarnings.map((warning) => (
               <p key={warning}>
                 <AgentText text={warning} max={300} />
@@ -26,18 +31,18 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
           </div>
         </div>
         <div>
-          <h3>Tutti saw</h3>
+          <h3>{translate("Tutti saw")}</h3>
           <FactList
             rows={[
-              ["Tool calls", toolStats.total === 0 ? "none" : null],
-              ["Failed calls", toolStats.failed > 0 ? toolStats.failed : null],
+              [translate("Tool calls"), toolStats.total === 0 ? translate("none") : null],
+              [translate("Failed calls"), toolStats.failed > 0 ? toolStats.failed : null],
               [
-                "Files",
+                translate("Files"),
                 outputFiles.length === 0 ? null : `${plural(outputFiles.length, "file")}: ${outputFiles.join(", ")}`,
               ],
-              ["Commit", commit?.slice(0, 12) ?? "none"],
-              ["Merged", commit === null ? null : MERGED[merged]],
-              ["Reused from", worker.reused?.run],
+              [translate("Commit"), commit?.slice(0, 12) ?? translate("none")],
+              [translate("Merged"), commit === null ? null : MERGED[merged]],
+              [translate("Reused from"), worker.reused?.run],
             ]}
           />
           <ToolCounts stats={toolStats} />
@@ -45,7 +50,7 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
       </div>
       {warnings.map((warning) => (
         <Notice key={warning} tone="warning">
-          <AgentText text={`Claim without evidence: ${warning}.`} max={400} />
+          <AgentText text={translate("Claim without evidence: {warning}.", { warning })} max={400} />
         </Notice>
       ))}
     </>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
@@ -17,11 +18,13 @@ export function FirstPrompt({ run, session }: { run: string; session: string | u
   return (
     <>
       <ActionError error={error} />
-      {isLoading && value === null && <p className="loading">Loading …</p>}
-      {!isLoading && !prompt && <p className="nothing-yet">No prompt was sent yet.</p>}
+      {isLoading && value === null && <p className="loading">{translate("Loading …")}</p>}
+      {!isLoading && !prompt && <p className="nothing-yet">{translate("No prompt was sent yet.")}</p>}
       {prompt && (
         <>
-          <p className="muted">{`Prompt ${prompt.turn}, ${count(prompt.text.length)} characters`}</p>
+          <p className="muted">
+            {translate("Prompt {turn}, {length} characters", { turn: prompt.turn, length: count(prompt.text.length) })}
+          </p>
           <LongText text={prompt.text} max={100_000} mono />
         </>
       )}

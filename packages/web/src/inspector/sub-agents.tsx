@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { subAgentsOf } from "./sub-agents-of.ts";
 import { Badge } from "../parts/badge.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -10,9 +11,9 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) {
   const rows = subAgentsOf(run, taskId);
   const now = useNow(rows.some(([, { endedAt }]) => endedAt === null) && !isRunOver(run.status));
-  if (rows.length === 0) return <p className="nothing-yet">The agent has started no sub-agents.</p>;
+  if (rows.length === 0) return <p className="nothing-yet">{translate("The agent has started no sub-agents.")}</p>;
   return (
-    <ol className="tab-rows" aria-label="Sub-sessions">
+    <ol className="tab-rows" aria-label={translate("Sub-sessions")}>
       {rows.map(([id, { description, startedAt, endedAt, status, text, registered }, depth]) => (
         <li key={id} style={{ paddingInlineStart: `${depth * 20}px` }}>
           <div className="tab-row-head">
@@ -20,7 +21,7 @@ export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) 
             <strong>
               <AgentText text={description ?? "sub-agent"} max={160} />
             </strong>
-            {registered && <span className="chip">registered</span>}
+            {registered && <span className="chip">{translate("registered")}</span>}
             <span className="push muted" title={moment(startedAt)}>
               {duration((endedAt ?? (isRunOver(run.status) ? run.updatedAt : now)) - startedAt)}
             </span>
@@ -43,14 +44,14 @@ function SubAgentBadge({ status, isOpen }: { status: Subagent["status"]; isOpen:
   if (isOpen) {
     return (
       <Badge tone="running" icon="dot">
-        Working
+        {translate("Working")}
       </Badge>
     );
   }
   const isGood = status === undefined || status === "completed";
   return (
     <Badge tone={isGood ? "good" : "bad"} icon={isGood ? "check" : "cross"}>
-      {status ?? "ended"}
+      {status ?? translate("ended")}
     </Badge>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
@@ -27,39 +28,39 @@ export function BulkBar({ runs, onDone }: Properties) {
     if (refused.length === 0) onDone();
   };
   return (
-    <section className="card bulk-bar" aria-label="Selected runs">
-      <strong>{`${plural(runs.length, "run")} selected`}</strong>
+    <section className="card bulk-bar" aria-label={translate("Selected runs")}>
+      <strong>{translate("{runs} selected", { runs: plural(runs.length, "run") })}</strong>
       <OrderButton
-        word={`Pause ${active.length}`}
+        word={translate("Pause {active}", { active: active.length })}
         disabled={active.length === 0}
         order={each(active, (id) => server.order(id, "pause"))}
       />
       <OrderButton
-        word={`Resume ${paused.length}`}
+        word={translate("Resume {paused}", { paused: paused.length })}
         disabled={paused.length === 0}
         order={each(paused, (id) => server.order(id, "resume"))}
       />
       {open.length > 0 && (
         <AskedButton
-          word={`Cancel ${open.length}`}
-          question={`Cancel ${plural(open.length, "run")}? They cannot be resumed.`}
-          yes="Yes, cancel"
+          word={translate("Cancel {open}", { open: open.length })}
+          question={translate("Cancel {runs}? They cannot be resumed.", { runs: plural(open.length, "run") })}
+          yes={translate("Yes, cancel")}
           order={each(open, (id) => server.order(id, "cancel"))}
         />
       )}
       {ended.length > 0 && (
         <AskedButton
-          word={`Delete ${ended.length}`}
-          question={`Delete ${plural(ended.length, "run")}? Their branches stay.`}
-          yes="Yes, delete"
+          word={translate("Delete {ended}", { ended: ended.length })}
+          question={translate("Delete {runs}? Their branches stay.", { runs: plural(ended.length, "run") })}
+          yes={translate("Yes, delete")}
           needs="admin"
           order={each(ended, (id) => server.call("DELETE /api/orchestrator/:id", { params: { id } }))}
         />
       )}
       <button type="button" className="button" onClick={onDone}>
-        Select none
+        {translate("Select none")}
       </button>
-      {failed.length > 0 && <span role="alert">{`Refused: ${failed.join(", ")}`}</span>}
+      {failed.length > 0 && <span role="alert">{translate("Refused: {runs}", { runs: failed.join(", ") })}</span>}
     </section>
   );
 }

@@ -1,4 +1,5 @@
 // Groups, filters and order of the list of runs.
+import { translate } from "../text/language.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { RunFilter } from "../shell/page-route.ts";
@@ -23,16 +24,16 @@ type Matches = (run: ListedRun, waits: boolean) => boolean;
 
 /** The states that the list can be filtered by, by the word in the address. */
 export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matches }>> = {
-  you: { name: "Needs you", matches: ({ status }, waits) => waits || status === "confirming" },
+  you: { name: translate("Needs you"), matches: ({ status }, waits) => waits || status === "confirming" },
   active: {
-    name: "Active",
+    name: translate("Active"),
     matches: ({ status }) => !isRunOver(status) && status !== "paused" && status !== "created",
   },
-  paused: { name: "Paused", matches: ({ status }) => status === "paused" },
-  success: { name: "Success", matches: ({ outcome }) => outcome === "success" },
-  degraded: { name: "Degraded", matches: ({ outcome }) => outcome === "degraded" },
-  failed: { name: "Failed", matches: ({ outcome, status }) => outcome === "failed" || status === "error" },
-  cancelled: { name: "Cancelled", matches: ({ status }) => status === "cancelled" },
+  paused: { name: translate("Paused"), matches: ({ status }) => status === "paused" },
+  success: { name: translate("Success"), matches: ({ outcome }) => outcome === "success" },
+  degraded: { name: translate("Degraded"), matches: ({ outcome }) => outcome === "degraded" },
+  failed: { name: translate("Failed"), matches: ({ outcome, status }) => outcome === "failed" || status === "error" },
+  cancelled: { name: translate("Cancelled"), matches: ({ status }) => status === "cancelled" },
 };
 
 /** `text` matches words of the request, the folder, the template, the agent and the id. */

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
@@ -28,7 +29,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
   const waiting = all.needsYou.length;
   useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) Runs · Tutti` : "Runs · Tutti";
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")} · Tutti`;
   }, [waiting]);
   const isFiltered = filter.state !== "" || filter.text !== "";
   const select = (part: typeof all.others) => filterRuns(part, filter, all.questions);
@@ -40,29 +41,31 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
 
   return (
     <div className="page page-list">
-      {runs === null && error === null && <p className="loading">Loading runs …</p>}
+      {runs === null && error === null && <p className="loading">{translate("Loading runs …")}</p>}
       {error !== null && <ProblemCard error={error} retry={() => live.retry()} />}
       {runs !== null && (
         <>
           <div className="page-title">
-            <h1>Runs</h1>
+            <h1>{translate("Runs")}</h1>
             <span className="muted">
-              {isFiltered ? `${found} of ${plural(runs.length, "run")}` : plural(runs.length, "run")}
+              {isFiltered
+                ? translate("{found} of {runs}", { found, runs: plural(runs.length, "run") })
+                : plural(runs.length, "run")}
             </span>
             <Link to={NEW_RUN} className="button button-primary push">
-              New run
+              {translate("New run")}
             </Link>
           </div>
           <p className="visually-hidden" role="status">
-            {waiting > 0 ? `${plural(waiting, "run")} waiting for you` : ""}
+            {waiting > 0 ? translate("{runs} waiting for you", { runs: plural(waiting, "run") }) : ""}
           </p>
           {runs.length > 0 && <Filters filter={filter} />}
           <ViewBar filter={filter} />
           {chosen.length > 0 && <BulkBar runs={chosen} onDone={() => setSelected(new Set())} />}
           {runs.length === 0 && <EmptyList />}
-          {runs.length > 0 && found === 0 && <p className="nothing-yet">No run matches the filter.</p>}
+          {runs.length > 0 && found === 0 && <p className="nothing-yet">{translate("No run matches the filter.")}</p>}
           <RunGroup
-            title="Needs you"
+            title={translate("Needs you")}
             runs={needsYou.slice(0, most)}
             questions={all.questions}
             now={now}
@@ -70,7 +73,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             onSelect={onSelect}
           />
           <RunGroup
-            title={needsYou.length > 0 ? "Other runs" : null}
+            title={needsYou.length > 0 ? translate("Other runs") : null}
             runs={others.slice(0, most)}
             questions={all.questions}
             now={now}
@@ -79,7 +82,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
           />
           {Math.max(needsYou.length, others.length) > most && (
             <button type="button" className="button" onClick={() => setMost(most + MOST)}>
-              Show more runs
+              {translate("Show more runs")}
             </button>
           )}
         </>
@@ -95,13 +98,13 @@ function Filters({ filter }: { filter: RunFilter }) {
       <input
         className="field"
         type="search"
-        aria-label="Find runs"
-        placeholder="Request, folder, template, agent"
+        aria-label={translate("Find runs")}
+        placeholder={translate("Request, folder, template, agent")}
         value={filter.text}
         onChange={({ target }) => change({ text: target.value })}
       />
-      <div className="filter-words" role="group" aria-label="State">
-        {[["", { name: "All" }] as const, ...Object.entries(RUN_GROUPS)].map(([state, { name }]) => (
+      <div className="filter-words" role="group" aria-label={translate("State")}>
+        {[["", { name: translate("All") }] as const, ...Object.entries(RUN_GROUPS)].map(([state, { name }]) => (
           <button
             key={state}
             type="button"

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { runLook } from "../run/run-look.ts";
@@ -24,7 +25,7 @@ export function RunRow({ run, questions, now, isSelected, onSelect }: Properties
       <input
         type="checkbox"
         className="run-check"
-        aria-label={`Select ${run.id}`}
+        aria-label={translate("Select {id}", { id: run.id })}
         checked={isSelected}
         onChange={({ target }) => onSelect(run.id, target.checked)}
       />
@@ -72,19 +73,17 @@ function endOf({ status, completedAt, updatedAt }: ListedRun, now: number): numb
 }
 
 function tasks({ status, taskCount, completedTasks }: ListedRun, questions: number) {
-  if (status === "confirming") return `Plan of ${plural(taskCount, "task")} to confirm`;
-  if (questions > 0) return `${plural(questions, "item")} for you`;
-  if (taskCount === 0) return <span className="muted">No tasks yet</span>;
+  if (status === "confirming") return translate("Plan of {tasks} to confirm", { tasks: plural(taskCount, "task") });
+  if (questions > 0) return translate("{items} for you", { items: plural(questions, "item") });
+  if (taskCount === 0) return <span className="muted">{translate("No tasks yet")}</span>;
   return (
     <>
-      <span>
-        {completedTasks} of {taskCount} tasks
-      </span>
+      <span>{translate("{completed} of {tasks} tasks", { completed: completedTasks, tasks: taskCount })}</span>
       <Meter
         value={completedTasks}
         max={taskCount}
         tone={isRunOver(status) && completedTasks < taskCount ? "warning" : "good"}
-        label="Tasks completed"
+        label={translate("Tasks completed")}
       />
     </>
   );

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState, type FormEvent } from "react";
 import { forgetView, saveView, useSavedViews } from "./saved-views.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -19,7 +20,7 @@ export function ViewBar({ filter }: { filter: RunFilter }) {
   };
   if (views.length === 0 && !isFiltered) return null;
   return (
-    <div className="view-bar" role="group" aria-label="Saved views">
+    <div className="view-bar" role="group" aria-label={translate("Saved views")}>
       {views.map((view) => (
         <span key={view.name} className="saved-view">
           <Link
@@ -32,7 +33,7 @@ export function ViewBar({ filter }: { filter: RunFilter }) {
           <button
             type="button"
             className="button-icon"
-            aria-label={`Forget the view ${view.name}`}
+            aria-label={translate("Forget the view {name}", { name: view.name })}
             onClick={() => forgetView(view.name)}
           >
             <Icon name="cross" size={12} />
@@ -43,13 +44,13 @@ export function ViewBar({ filter }: { filter: RunFilter }) {
         <form onSubmit={submit}>
           <input
             className="field is-short"
-            aria-label="Name of the view"
-            placeholder="Name"
+            aria-label={translate("Name of the view")}
+            placeholder={translate("Name")}
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
           <button type="submit" className="button is-small" disabled={name.trim() === ""}>
-            Save this view
+            {translate("Save this view")}
           </button>
         </form>
       )}

@@ -1,6 +1,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { live, type LiveState } from "./live-store.ts";
 import type { RunFeedState } from "./run-feed.ts";
+import { translate } from "../text/language.ts";
 import { allows, type TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
 /** `select` must return a part of the state, not a new object, so that other changes cause no render. */
@@ -17,5 +18,8 @@ export function useRunFeed(id: string): RunFeedState {
 export function useRefusal(needs: TokenRole = "operate"): string | null {
   const access = useLive((state) => state.access);
   if (access === null || allows(access.role, needs)) return null;
-  return `Your token ${access.name === null ? "" : `"${access.name}" `}has the role ${access.role}. This needs ${needs}.`;
+  const { name, role } = access;
+  return name === null
+    ? translate("Your token has the role {role}. This needs {needs}.", { role, needs })
+    : translate('Your token "{name}" has the role {role}. This needs {needs}.', { name, role, needs });
 }

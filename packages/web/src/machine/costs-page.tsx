@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect } from "react";
 import { useLive } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
@@ -12,12 +13,12 @@ import type { UsageGroup, UsageRow } from "../../../tutti/src/schema/api/machine
 import "../styles/machine.css";
 
 const GROUPS: Record<UsageGroup, string> = {
-  day: "Day",
-  run: "Run",
-  agent: "Agent",
-  model: "Model",
-  template: "Template",
-  repository: "Folder",
+  day: translate("Day"),
+  run: translate("Run"),
+  agent: translate("Agent"),
+  model: translate("Model"),
+  template: translate("Template"),
+  repository: translate("Folder"),
 };
 
 /** Tokens and costs of all runs. */
@@ -29,7 +30,7 @@ export function CostsPage({ by }: { by: string }) {
     server.call("GET /api/usage", { query: { by: group, limit: 10_000 }, signal }),
   );
   useEffect(() => {
-    document.title = "Costs · Tutti";
+    document.title = `${translate("Costs")} · Tutti`;
   }, []);
   const rows: UsageRow[] =
     group === "day" ? (value ?? []).toReversed() : (value ?? []).toSorted((a, b) => b.usd - a.usd);
@@ -38,10 +39,10 @@ export function CostsPage({ by }: { by: string }) {
   return (
     <div className="page page-form">
       <div className="page-title">
-        <h1>Costs</h1>
-        <span className="muted">{value && `${money(total)} in all`}</span>
+        <h1>{translate("Costs")}</h1>
+        <span className="muted">{value && translate("{total} in all", { total: money(total) })}</span>
       </div>
-      <div className="filter-words" role="group" aria-label="Sum by">
+      <div className="filter-words" role="group" aria-label={translate("Sum by")}>
         {Object.entries(GROUPS).map(([name, word]) => (
           <button
             key={name}
@@ -55,19 +56,19 @@ export function CostsPage({ by }: { by: string }) {
         ))}
       </div>
       <ActionError error={error} />
-      {isLoading && value === null && <p className="loading">Loading …</p>}
-      {value?.length === 0 && <p className="nothing-yet">No agent has used tokens yet.</p>}
+      {isLoading && value === null && <p className="loading">{translate("Loading …")}</p>}
+      {value?.length === 0 && <p className="nothing-yet">{translate("No agent has used tokens yet.")}</p>}
       {rows.length > 0 && (
-        <div className="card cost-rows" tabIndex={0} role="region" aria-label="Table of costs">
+        <div className="card cost-rows" tabIndex={0} role="region" aria-label={translate("Table of costs")}>
           <table>
             <thead>
               <tr>
                 <th scope="col">{GROUPS[group]}</th>
-                <th scope="col">Cost</th>
-                <th scope="col">Input tokens</th>
-                <th scope="col">Output tokens</th>
-                <th scope="col">Turns</th>
-                <th scope="col">Runs</th>
+                <th scope="col">{translate("Cost")}</th>
+                <th scope="col">{translate("Input tokens")}</th>
+                <th scope="col">{translate("Output tokens")}</th>
+                <th scope="col">{translate("Turns")}</th>
+                <th scope="col">{translate("Runs")}</th>
               </tr>
             </thead>
             <tbody>

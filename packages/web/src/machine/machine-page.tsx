@@ -1,9 +1,12 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { TokensSection } from "./tokens-section.tsx";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { Link } from "../shell/link.tsx";
+import { HOSTS } from "../shell/page-route.ts";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
@@ -22,21 +25,24 @@ export function MachinePage() {
     server.call("GET /api/settings", { signal }),
   );
   useEffect(() => {
-    document.title = "Machine · Tutti";
+    document.title = `${translate("Machine")} · Tutti`;
   }, []);
   return (
     <div className="page page-form">
       <div className="page-title">
-        <h1>Machine</h1>
+        <h1>{translate("Machine")}</h1>
         {settings && <span className="muted">{`Tutti ${settings.version}`}</span>}
+        <Link to={HOSTS} className="push">
+          {translate("Hosts")}
+        </Link>
       </div>
       {refusal !== null && <Notice tone="warning">{refusal}</Notice>}
       <ActionError error={doctor.error} />
-      {doctor.isLoading && <p className="loading">Checking the machine …</p>}
+      {doctor.isLoading && <p className="loading">{translate("Checking the machine …")}</p>}
       {doctor.value && (
         <section className="card" aria-labelledby="checks-title">
           <h2 id="checks-title" className="card-title">
-            {doctor.value.ok ? "Tutti can work here" : "Tutti cannot work here"}
+            {doctor.value.ok ? translate("Tutti can work here") : translate("Tutti cannot work here")}
           </h2>
           <ul className="checks">
             {doctor.value.checks.map(({ name, status, found, advice }, index) => (
@@ -63,17 +69,19 @@ export function MachinePage() {
       {settings && (
         <section className="card" aria-labelledby="settings-title">
           <h2 id="settings-title" className="card-title">
-            Settings
+            {translate("Settings")}
           </h2>
           <dl className="evidence settings">
             {Object.entries({
-              "Data folder": settings.dataDir,
-              Agent: settings.agent ?? "local",
-              Template: settings.template ?? "documentation",
-              "Own agents": settings.agents.map(({ name }) => name).join(", "),
-              Folders: settings.folders?.join(", ") ?? "all",
-              Retention: settings.retention ? JSON.stringify(settings.retention) : "all runs are kept",
-              Notifications: settings.notifications.targets.join(", ") || "none",
+              [translate("Data folder")]: settings.dataDir,
+              [translate("Agent")]: settings.agent ?? "local",
+              [translate("Template")]: settings.template ?? "documentation",
+              [translate("Own agents")]: settings.agents.map(({ name }) => name).join(", "),
+              [translate("Folders")]: settings.folders?.join(", ") ?? translate("all"),
+              [translate("Retention")]: settings.retention
+                ? JSON.stringify(settings.retention)
+                : translate("all runs are kept"),
+              [translate("Notifications")]: settings.notifications.targets.join(", ") || translate("none"),
             })
               .filter(([, value]) => value !== "")
               .map(([name, value]) => (
@@ -98,9 +106,9 @@ function NotifyTest({ hasTargets }: { hasTargets: boolean }) {
   return (
     <div className="notify-test">
       <OrderButton
-        word="Send a test notification"
+        word={translate("Send a test notification")}
         disabled={!hasTargets}
-        reason={hasTargets ? undefined : "No target is configured."}
+        reason={hasTargets ? undefined : translate("No target is configured.")}
         order={async () => setResults((await server.call("POST /api/notify/test")).targets)}
       />
       {results.map(({ target, ok, detail }) => (

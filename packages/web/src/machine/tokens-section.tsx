@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { CopyLine } from "../parts/copy-line.tsx";
 import { FormField } from "../parts/form-field.tsx";
@@ -29,10 +30,10 @@ export function TokensSection() {
   return (
     <section className="card" aria-labelledby="tokens-title">
       <h2 id="tokens-title" className="card-title">
-        Tokens
+        {translate("Tokens")}
       </h2>
       <ActionError error={error} />
-      {value?.length === 0 && <p className="nothing-yet">Only the token of the server itself exists.</p>}
+      {value?.length === 0 && <p className="nothing-yet">{translate("Only the token of the server itself exists.")}</p>}
       <ul className="checks">
         {value?.map((token) => (
           <li key={token.name} className="token-row">
@@ -40,14 +41,16 @@ export function TokensSection() {
             <span className="chip">{token.role}</span>
             <span className="muted">
               {token.expiresAt === null
-                ? "does not expire"
-                : `${token.expired ? "expired" : "expires"} ${moment(Date.parse(token.expiresAt))}`}
+                ? translate("does not expire")
+                : translate(token.expired ? "expired {time}" : "expires {time}", {
+                    time: moment(Date.parse(token.expiresAt)),
+                  })}
             </span>
             <AskedButton
-              word="Revoke"
-              label={`Revoke ${token.name}`}
-              question={`Revoke ${token.name}? Its connections are closed.`}
-              yes="Yes, revoke"
+              word={translate("Revoke")}
+              label={translate("Revoke {name}", { name: token.name })}
+              question={translate("Revoke {name}? Its connections are closed.", { name: token.name })}
+              yes={translate("Yes, revoke")}
               needs="admin"
               order={async () => {
                 await server.call("DELETE /api/tokens/:name", { params: { name: token.name } });
@@ -59,10 +62,10 @@ export function TokensSection() {
       </ul>
       <div className="notify-test">
         <div className="token-form">
-          <FormField name="Name of a new token">
+          <FormField name={translate("Name of a new token")}>
             {(id) => <input id={id} className="field" value={name} onChange={({ target }) => setName(target.value)} />}
           </FormField>
-          <FormField name="Role">
+          <FormField name={translate("Role")}>
             {(id) => (
               <select
                 id={id}
@@ -76,25 +79,25 @@ export function TokensSection() {
               </select>
             )}
           </FormField>
-          <FormField name="Days until it expires">
+          <FormField name={translate("Days until it expires")}>
             {(id) => (
               <input
                 id={id}
                 className="field is-short"
                 type="number"
                 min="1"
-                placeholder="never"
+                placeholder={translate("never")}
                 value={days}
                 onChange={({ target }) => setDays(target.value)}
               />
             )}
           </FormField>
         </div>
-        <OrderButton word="Create token" needs="admin" disabled={name.trim() === ""} order={create} />
+        <OrderButton word={translate("Create token")} needs="admin" disabled={name.trim() === ""} order={create} />
         {secret !== null && (
           <>
-            <Notice tone="warning">Copy the token now. It is not shown again.</Notice>
-            <CopyLine label="New token" text={secret} />
+            <Notice tone="warning">{translate("Copy the token now. It is not shown again.")}</Notice>
+            <CopyLine label={translate("New token")} text={secret} />
           </>
         )}
       </div>

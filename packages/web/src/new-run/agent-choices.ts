@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { Answered } from "../../../tutti/src/client/call-route.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 
@@ -6,7 +7,7 @@ type OwnAgents = Answered<"GET /api/settings">["agents"];
 
 export interface AgentChoice {
   name: string;
-  word: "ready" | "not ready" | "your own";
+  word: string;
   note: string;
 }
 
@@ -17,17 +18,19 @@ export function agentChoices(checks: Checks, own: OwnAgents): AgentChoice[] {
     if (found.length === 0) return [];
     const problem = found.find(({ status }) => status !== "ok");
     const { found: what = "", advice = "" } = problem ?? found[0] ?? {};
-    return [{ name, word: problem ? "not ready" : "ready", note: [what, advice].filter(Boolean).join(". ") }];
+    return [
+      { name, word: translate(problem ? "not ready" : "ready"), note: [what, advice].filter(Boolean).join(". ") },
+    ];
   });
-  return [...built, ...own.map(({ name, agent }) => ({ name, word: "your own" as const, note: agent }))];
+  return [...built, ...own.map(({ name, agent }) => ({ name, word: translate("your own"), note: agent }))];
 }
 
 const PHASE_NAMES = {
-  analysis: "Analysis",
-  taskPlanning: "Plan",
-  workerExecution: "Workers",
-  aggregation: "Merge",
-  verification: "Verification",
+  analysis: translate("Analysis"),
+  taskPlanning: translate("Plan"),
+  workerExecution: translate("Workers"),
+  aggregation: translate("Merge#phase"),
+  verification: translate("Verification"),
 } as const;
 
 /** The agent of each phase and role of a template, with its state. `chosen` is the agent of all that name no other. */

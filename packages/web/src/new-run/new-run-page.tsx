@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { agentChoices, agentsByRole } from "./agent-choices.ts";
 import { PromptPreview } from "./prompt-preview.tsx";
@@ -81,14 +82,14 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     server.call("GET /api/usage", { query: { by: "template" }, signal }),
   ).value;
   useEffect(() => {
-    document.title = "New run · Tutti";
+    document.title = `${translate("New run")} · Tutti`;
   }, []);
 
   const set = (part: Partial<Fields>) => setGiven((now) => ({ ...now, ...part }));
   const custom = Object.entries(template?.variables?.custom ?? {});
   const missing = [
     fields.message.trim() === "" && "a request",
-    !isAbsolute(fields.cwd) && "the path of a folder",
+    !isAbsolute(fields.cwd) && translate("the path of a folder"),
     ...custom.map(
       ([name, { required, default: byDefault }]) =>
         required && byDefault === undefined && !(variables[name] ?? "").trim() && name,
@@ -130,14 +131,19 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   return (
     <div className="page page-form">
       <div className="page-title">
-        <h1>{after === null ? "New run" : "Follow-up run"}</h1>
+        <h1>{after === null ? translate("New run") : translate("Follow-up run")}</h1>
       </div>
       {refusal !== null && <Notice tone="warning">{refusal}</Notice>}
       {after !== null && (
-        <Notice tone="neutral">{`It starts from the result of ${after}, and its prompts describe that run.`}</Notice>
+        <Notice tone="neutral">
+          {translate("It starts from the result of {after}, and its prompts describe that run.", { after })}
+        </Notice>
       )}
       <form className="card new-run" onSubmit={submit}>
-        <FormField name="Request" note="What the agents should do. You confirm the plan before any worker starts.">
+        <FormField
+          name={translate("Request")}
+          note={translate("What the agents should do. You confirm the plan before any worker starts.")}
+        >
           {(id) => (
             <textarea
               id={id}
@@ -149,7 +155,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             />
           )}
         </FormField>
-        <FormField name="Folder" note="The path of a git repository on the server's machine.">
+        <FormField name={translate("Folder")} note={translate("The path of a git repository on the server's machine.")}>
           {(id) => (
             <>
               <input
@@ -168,7 +174,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             </>
           )}
         </FormField>
-        <FormField name="Template" note={shown(template?.description ?? "", 300)}>
+        <FormField name={translate("Template")} note={shown(template?.description ?? "", 300)}>
           {(id) => (
             <select
               id={id}
@@ -205,7 +211,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             )}
           </FormField>
         ))}
-        <FormField name="Agent" note={chosen?.note ?? ""}>
+        <FormField name={translate("Agent")} note={chosen?.note ?? ""}>
           {(id) => (
             <>
               <select
@@ -214,7 +220,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
                 value={fields.agent}
                 onChange={({ target }) => change({ agent: target.value })}
               >
-                <option value="">Agent of the template or the settings</option>
+                <option value="">{translate("Agent of the template or the settings")}</option>
                 {choices.map(({ name, word }) => (
                   <option key={name} value={name}>
                     {`${name} (${word})`}
@@ -222,13 +228,13 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
                 ))}
                 {fields.agent !== "" && !chosen && <option value={fields.agent}>{shown(fields.agent, 80)}</option>}
               </select>
-              {doctor.isLoading && <span className="muted"> checking …</span>}
+              {doctor.isLoading && <span className="muted"> {translate("checking …")}</span>}
             </>
           )}
         </FormField>
         <div className="new-run-pair">
           <NumberField
-            name="Most workers"
+            name={translate("Most workers")}
             min={1}
             max={20}
             placeholder={String(template?.config?.maxWorkers ?? "")}
@@ -236,10 +242,10 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             onChange={(maxWorkers) => change({ maxWorkers })}
           />
           <NumberField
-            name="Budget in US dollars"
+            name={translate("Budget in US dollars")}
             min={0}
             isAmount
-            placeholder="no limit"
+            placeholder={translate("no limit")}
             value={fields.usd}
             onChange={(usd) => change({ usd })}
           />
@@ -248,7 +254,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
           <FactList
             rows={[
               ...agentsByRole(template, agent, choices),
-              ["Earlier runs", pastCost(past?.find(({ key: id }) => id === fields.templateId))],
+              [translate("Earlier runs"), pastCost(past?.find(({ key: id }) => id === fields.templateId))],
             ]}
           />
         )}
@@ -264,10 +270,13 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
           <button
             type="submit"
             className="button button-primary"
-            title={refusal ?? (missing.length > 0 ? `Give ${missing.join(", ")}.` : undefined)}
+            title={
+              refusal ??
+              (missing.length > 0 ? translate("Give {missing}.", { missing: missing.join(", ") }) : undefined)
+            }
             disabled={create.busy || refusal !== null || missing.length > 0}
           >
-            Start run
+            {translate("Start run")}
           </button>
         </div>
         <ActionError error={create.error} />
@@ -291,4 +300,6 @@ function typed(custom: CustomVariables, name: string, value: string): unknown {
 
 /** The average of the runs with this template so far. */
 const pastCost = (row: UsageRow | undefined): string | null =>
-  row === undefined ? null : `${money(row.usd / row.runs)} on average over ${plural(row.runs, "run")}`;
+  row === undefined
+    ? null
+    : translate("{usd} on average over {runs}", { usd: money(row.usd / row.runs), runs: plural(row.runs, "run") });

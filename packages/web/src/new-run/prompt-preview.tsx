@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { ActionError } from "../shell/action-error.tsx";
 import { server } from "../shell/server.ts";
@@ -25,7 +26,7 @@ export function PromptPreview({ templateId, project, variables }: Properties) {
   );
   return (
     <details className="folded prompts" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Preview of the prompts</summary>
+      <summary>{translate("Preview of the prompts")}</summary>
       <ActionError error={error} />
       {Object.entries(value ?? {}).map(([name, { system, user }]) => (
         <div key={name}>

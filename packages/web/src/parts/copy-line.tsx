@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { Icon } from "./icon.tsx";
 
@@ -14,7 +15,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
       <button
         type="button"
         className="button-icon"
-        aria-label={copied ? "Copied" : `Copy: ${label}`}
+        aria-label={copied ? translate("Copied") : translate("Copy: {label}", { label })}
         onClick={() => void copy().catch(() => setCopied(false))}
       >
         <Icon name={copied ? "check" : "copy"} />

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useId, useRef, type ReactNode } from "react";
 import { Icon } from "./icon.tsx";
 
@@ -28,7 +29,12 @@ export function Dialog({ title, onClose, children }: Properties) {
       <div className="dialog-content">
         <header className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <button type="button" className="button-icon" aria-label="Close" onClick={() => box.current?.close()}>
+          <button
+            type="button"
+            className="button-icon"
+            aria-label={translate("Close")}
+            onClick={() => box.current?.close()}
+          >
             <Icon name="cross" />
           </button>
         </header>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ForkButton } from "./fork-button.tsx";
@@ -18,17 +19,17 @@ export function ActivityCard({ activity, run, whole }: Properties) {
   return (
     <section className="card" aria-labelledby="activity-title">
       <h2 id="activity-title" className="card-title">
-        Activity
+        {translate("Activity")}
         {whole && (
           <a className="push" href={`/api/runs/${run}/export`} download>
-            Download the whole log
+            {translate("Download the whole log")}
           </a>
         )}
       </h2>
       {whole && at !== undefined && (
         <div className="answer-row fork-row">
           <label>
-            Last event of a fork{" "}
+            {translate("Last event of a fork")}{" "}
             <select value={at} onChange={({ target }) => setChosen(Number(target.value))}>
               {activity.toReversed().map(({ runSeq, text, at: time }) => (
                 <option key={runSeq} value={runSeq}>
@@ -40,7 +41,11 @@ export function ActivityCard({ activity, run, whole }: Properties) {
           <ForkButton id={run} at={at} />
         </div>
       )}
-      <ol className={`activity${whole ? " is-whole" : ""}`} tabIndex={0} aria-label="Recent events, newest first">
+      <ol
+        className={`activity${whole ? " is-whole" : ""}`}
+        tabIndex={0}
+        aria-label={translate("Recent events, newest first")}
+      >
         {activity.toReversed().map(({ seq, at, text, tone }) => (
           <li key={seq} className={`tone-${tone}`}>
             <time className="mono muted" dateTime={new Date(at).toISOString()} title={moment(at)}>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { runAddress } from "../shell/page-route.ts";
 import { navigate } from "../shell/route.ts";
@@ -13,12 +14,13 @@ interface Properties {
 export function ForkButton({ id, at }: Properties) {
   return (
     <AskedButton
-      word={at === undefined ? "Fork" : "Fork here"}
-      label={at === undefined ? "Fork" : `Fork after event ${at}`}
+      word={at === undefined ? translate("Fork") : translate("Fork after event {at}", { at })}
       question={
-        at === undefined ? "Create a new run with the same past?" : `Create a new run with the first ${at} events?`
+        at === undefined
+          ? translate("Create a new run with the same past?")
+          : translate("Create a new run with the first {at} events?", { at })
       }
-      yes="Yes, fork"
+      yes={translate("Yes, fork")}
       order={async () => navigate(runAddress((await server.fork(id, at === undefined ? {} : { at })).id))}
     />
   );

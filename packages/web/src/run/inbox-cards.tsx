@@ -1,5 +1,6 @@
 // The open inbox items of a run except its plan, which has `PlanCard`. Items that stop the run come first; failed tasks
 // share one card.
+import { translate } from "../text/language.ts";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
@@ -23,7 +24,7 @@ export function InboxCards({ run }: { run: Run }) {
   return (
     <>
       {[...others, ...single].map((item, index) => (
-        <ErrorBoundary key={item.id} part="This item">
+        <ErrorBoundary key={item.id} part={translate("This item")}>
           <ItemCard
             item={item}
             task={run.tasks.find(({ id }) => id === item.taskId)?.title}
@@ -47,18 +48,18 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
     for (const { id, hash } of items) await server.answer(id, { option, hash });
   };
   return (
-    <section className="card question" aria-label="Failed tasks">
+    <section className="card question" aria-label={translate("Failed tasks")}>
       <header className="plan-head is-failure">
         <Icon name="warning" size={20} />
         <div>
-          <h2>{plural(failures.length, "task")} did not complete</h2>
+          <h2>{translate("{tasks} did not complete", { tasks: plural(failures.length, "task") })}</h2>
         </div>
         <div className="run-actions">
           <OrderButton
-            word="Retry all failed"
+            word={translate("Retry all failed")}
             primary
             disabled={possible.length === 0}
-            reason={possible.length === 0 ? "The run merges or verifies now." : undefined}
+            reason={possible.length === 0 ? translate("The run merges or verifies now.") : undefined}
             order={answer(possible, 0)}
           />
         </div>
@@ -69,8 +70,8 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
             <code>{item.taskId}</code>
             <AgentText text={(item.evidence as { error?: string } | undefined)?.error ?? item.question} max={300} />
             <OrderButton
-              word="Try it again"
-              label={`Try it again: ${item.taskId}`}
+              word={translate("Try it again")}
+              label={translate("Try it again: {taskId}", { taskId: item.taskId ?? "" })}
               disabled={!canTryAgain(run, item)}
               order={answer([item], 0)}
             />

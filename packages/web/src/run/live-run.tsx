@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
@@ -36,13 +37,13 @@ interface Properties {
 }
 
 const TAB_NAMES: Record<RunTab, string> = {
-  tasks: "Tasks",
-  plan: "Plan",
-  changes: "Changes",
-  checks: "Checks",
-  cost: "Cost",
-  messages: "Messages",
-  log: "Log",
+  tasks: translate("Tasks"),
+  plan: translate("Plan"),
+  changes: translate("Changes"),
+  checks: translate("Checks"),
+  cost: translate("Cost"),
+  messages: translate("Messages"),
+  log: translate("Log"),
 };
 
 export function LiveRun({ run, activity, warnings, place }: Properties) {
@@ -70,7 +71,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   return (
     <>
       <p className="visually-hidden" role="status">
-        {`${look.word}. ${waiting > 0 ? "The run waits for you." : ""}`}
+        {`${look.word}. ${waiting > 0 ? translate("The run waits for you.") : ""}`}
       </p>
       <RunHeader run={run} look={look} />
       <RunNotes run={run} warnings={warnings} />
@@ -90,7 +91,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
           <PlanCard key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id} run={run} />
         </Panel>
       )}
-      <nav className="tabs" aria-label="Parts of the run">
+      <nav className="tabs" aria-label={translate("Parts of the run")}>
         {tabs.map((each) => (
           <Link
             key={each}
@@ -136,7 +137,7 @@ const hasRoles = ({ teamMessages, gate, template }: Run): boolean =>
 function Panel({ name, children }: { name: string; children: ReactNode }) {
   return (
     <ErrorBoundary part={name}>
-      <Suspense fallback={<p className="loading">Loading …</p>}>{children}</Suspense>
+      <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>{children}</Suspense>
     </ErrorBoundary>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { steps, type StepState } from "./phases.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
@@ -16,7 +17,7 @@ const ICONS: Record<StepState, IconName> = {
 
 export function PhaseStepper({ run }: { run: Run }) {
   return (
-    <ol className="stepper" aria-label="Phases">
+    <ol className="stepper" aria-label={translate("Phases")}>
       {steps(run).map(({ phase, name, state, note }) => (
         <li
           key={phase}

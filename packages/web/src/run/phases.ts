@@ -1,4 +1,5 @@
 // The five phases as steps. A phase that the template disables, or that had nothing to do, is `skipped`, not `done`.
+import { translate } from "../text/language.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
 
@@ -11,22 +12,22 @@ export interface Step {
 }
 
 const NAMES: Record<Phase, string> = {
-  analysis: "Analysis",
-  taskPlanning: "Plan",
-  workerExecution: "Work",
-  aggregation: "Merge",
-  verification: "Verify",
+  analysis: translate("Analysis"),
+  taskPlanning: translate("Plan"),
+  workerExecution: translate("Work"),
+  aggregation: translate("Merge#phase"),
+  verification: translate("Verify#phase"),
 };
 
 const NOTES: Record<StepState, string> = {
-  done: "done",
+  done: translate("done"),
   partly: "",
-  current: "in progress",
-  paused: "paused",
-  waiting: "waits for you",
+  current: translate("in progress"),
+  paused: translate("paused"),
+  waiting: translate("waits for you"),
   ahead: "",
-  skipped: "skipped",
-  stopped: "stopped here",
+  skipped: translate("skipped"),
+  stopped: translate("stopped here"),
 };
 
 export function steps(run: Run): Step[] {
@@ -63,6 +64,6 @@ function workStep(run: Run, state: StepState): Step {
     phase: "workerExecution",
     name: NAMES.workerExecution,
     state: state === "done" && done < included.length ? "partly" : state,
-    note: counted ? `${done} of ${included.length}` : NOTES[state],
+    note: counted ? translate("{done} of {included}", { done, included: included.length }) : NOTES[state],
   };
 }

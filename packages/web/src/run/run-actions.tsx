@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { CancelButton } from "./cancel-button.tsx";
 import { ForkButton } from "./fork-button.tsx";
 import { Link } from "../shell/link.tsx";
@@ -14,18 +15,22 @@ export function RunActions({ run }: { run: Run }) {
   const canPause = status !== "created" && status !== "paused" && !isRunOver(status);
   return (
     <div className="run-actions">
-      {status === "created" && <OrderButton word="Start" primary order={() => server.order(id, "start")} />}
-      {canPause && <OrderButton word="Pause" order={() => server.order(id, "pause")} />}
-      {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.order(id, "resume")} />}
+      {status === "created" && (
+        <OrderButton word={translate("Start")} primary order={() => server.order(id, "start")} />
+      )}
+      {canPause && <OrderButton word={translate("Pause")} order={() => server.order(id, "pause")} />}
+      {status === "paused" && !waits && (
+        <OrderButton word={translate("Resume")} primary order={() => server.order(id, "resume")} />
+      )}
       {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
       {status !== "created" && <ForkButton id={id} />}
       {isRunOver(status) && (
         <>
           <Link to={newRunAddress({ from: id })} className="button">
-            Same again
+            {translate("Same again")}
           </Link>
           <Link to={newRunAddress({ from: id, after: id })} className="button">
-            Follow up
+            {translate("Follow up")}
           </Link>
         </>
       )}

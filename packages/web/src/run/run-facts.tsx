@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { ReactNode } from "react";
 import { runTime } from "./clock.ts";
 import { templateIcon } from "./template-look.ts";
@@ -18,26 +19,34 @@ export function RunFacts({ run }: { run: Run }) {
   const tokens = inputTokens + outputTokens;
   return (
     <dl className="facts">
-      <Fact name={over ? "Duration" : "Elapsed"} icon="clock" title="Time at work, without pauses and waits for you">
-        {elapsed === null ? "not started" : duration(elapsed)}
+      <Fact
+        name={translate(over ? "Duration" : "Elapsed")}
+        icon="clock"
+        title={translate("Time at work, without pauses and waits for you")}
+      >
+        {elapsed === null ? translate("not started") : duration(elapsed)}
       </Fact>
-      <Fact name="Usage" icon="coins" title={`${count(inputTokens)} in, ${count(outputTokens)} out`}>
-        {tokens === 0 ? "no tokens" : `${compact(tokens)} tokens`}
+      <Fact
+        name={translate("Usage")}
+        icon="coins"
+        title={translate("{input} in, {output} out", { input: count(inputTokens), output: count(outputTokens) })}
+      >
+        {tokens === 0 ? translate("no tokens") : translate("{tokens} tokens", { tokens: compact(tokens) })}
         {usd > 0 && ` · ${money(usd)}`}
-        {run.budget.usd !== undefined && ` of ${money(run.budget.usd)}`}
+        {run.budget.usd !== undefined && translate(" of {usd}", { usd: money(run.budget.usd) })}
       </Fact>
-      <Fact name="Template" icon={templateIcon(run.template.ui)} color={run.template.ui.color}>
+      <Fact name={translate("Template")} icon={templateIcon(run.template.ui)} color={run.template.ui.color}>
         {run.templateId}
       </Fact>
-      <Fact name="Agent" icon="tool" title={visible(run.agent)}>
+      <Fact name={translate("Agent")} icon="tool" title={visible(run.agent)}>
         <AgentText text={agentName(run.agent)} max={80} />
       </Fact>
       {run.head !== null && (
-        <Fact name="Branch" icon="branch">
+        <Fact name={translate("Branch")} icon="branch">
           <span className="mono">{`tutti/${run.id}`}</span>
         </Fact>
       )}
-      <Fact name="Folder" icon="folder" title={visible(run.cwd)}>
+      <Fact name={translate("Folder")} icon="folder" title={visible(run.cwd)}>
         <AgentText text={lastPart(run.cwd)} max={80} />
       </Fact>
     </dl>

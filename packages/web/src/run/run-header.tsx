@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { PhaseStepper } from "./phase-stepper.tsx";
 import type { StatusStyle } from "./run-look.ts";
 import { RunActions } from "./run-actions.tsx";
@@ -8,7 +9,7 @@ import { AgentText } from "../text/agent-text.tsx";
 
 export function RunHeader({ run, look }: { run: Run; look: StatusStyle }) {
   return (
-    <section className="run-header" aria-label="Run">
+    <section className="run-header" aria-label={translate("Run")}>
       <div className="run-title">
         <Badge tone={look.tone} icon={look.icon}>
           {look.word}

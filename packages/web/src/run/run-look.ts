@@ -1,4 +1,5 @@
 // The label, colour and icon of a run.
+import { translate } from "../text/language.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
@@ -11,25 +12,25 @@ export interface StatusStyle {
 }
 
 const LOOKS: Record<RunStatus, StatusStyle> = {
-  created: { word: "Not started", tone: "neutral", icon: "clock" },
-  analyzing: { word: "Analysing", tone: "running", icon: "spinner" },
-  planning: { word: "Planning", tone: "running", icon: "spinner" },
-  confirming: { word: "Needs you", tone: "you", icon: "question" },
-  spawning: { word: "Starting workers", tone: "running", icon: "spinner" },
-  running: { word: "Working", tone: "running", icon: "spinner" },
-  aggregating: { word: "Merging", tone: "running", icon: "spinner" },
-  verifying: { word: "Verifying", tone: "running", icon: "spinner" },
-  completed: { word: "Completed", tone: "good", icon: "check" },
-  error: { word: "Failed", tone: "bad", icon: "cross" },
-  cancelled: { word: "Cancelled", tone: "neutral", icon: "minus" },
-  paused: { word: "Paused", tone: "warning", icon: "clock" },
+  created: { word: translate("Not started"), tone: "neutral", icon: "clock" },
+  analyzing: { word: translate("Analysing"), tone: "running", icon: "spinner" },
+  planning: { word: translate("Planning"), tone: "running", icon: "spinner" },
+  confirming: { word: translate("Needs you"), tone: "you", icon: "question" },
+  spawning: { word: translate("Starting workers"), tone: "running", icon: "spinner" },
+  running: { word: translate("Working"), tone: "running", icon: "spinner" },
+  aggregating: { word: translate("Merging"), tone: "running", icon: "spinner" },
+  verifying: { word: translate("Verifying"), tone: "running", icon: "spinner" },
+  completed: { word: translate("Completed"), tone: "good", icon: "check" },
+  error: { word: translate("Failed"), tone: "bad", icon: "cross" },
+  cancelled: { word: translate("Cancelled"), tone: "neutral", icon: "minus" },
+  paused: { word: translate("Paused"), tone: "warning", icon: "clock" },
 };
 
 export const VERDICTS: Record<Verdict, StatusStyle> = {
-  success: { word: "Success", tone: "good", icon: "check" },
-  degraded: { word: "Degraded", tone: "warning", icon: "warning" },
-  failed: { word: "Failed", tone: "bad", icon: "cross" },
-  cancelled: { word: "Cancelled", tone: "neutral", icon: "minus" },
+  success: { word: translate("Success"), tone: "good", icon: "check" },
+  degraded: { word: translate("Degraded"), tone: "warning", icon: "warning" },
+  failed: { word: translate("Failed"), tone: "bad", icon: "cross" },
+  cancelled: { word: translate("Cancelled"), tone: "neutral", icon: "minus" },
 };
 
 /** A waiting question takes precedence over the status. */

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect } from "react";
 import { LiveRun } from "./live-run.tsx";
 import { live } from "../live/live-store.ts";
@@ -28,9 +29,11 @@ export function RunPage({ id, place }: Properties) {
     <div className="page page-run">
       {problem !== null && <ProblemCard error={problem} retry={() => live.retry()} />}
       {isOutdated && (
-        <Notice tone="warning">This page is older than the server and cannot show everything. Reload it.</Notice>
+        <Notice tone="warning">
+          {translate("This page is older than the server and cannot show everything. Reload it.")}
+        </Notice>
       )}
-      {run === null && problem === null && <p className="loading">Loading run …</p>}
+      {run === null && problem === null && <p className="loading">{translate("Loading run …")}</p>}
       {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} place={place} />}
     </div>
   );

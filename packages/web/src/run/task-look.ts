@@ -1,4 +1,5 @@
 // The label, colour and icon of a task.
+import { translate } from "../text/language.ts";
 import type { StatusStyle } from "./run-look.ts";
 import { holdsUp } from "./waiting.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
@@ -13,15 +14,15 @@ export function taskLook(run: Run, task: Task): StatusStyle {
     case "completed":
       return completedLook(run, worker!);
     case "failed":
-      return { word: "Failed", tone: "bad", icon: "cross" };
+      return { word: translate("Failed"), tone: "bad", icon: "cross" };
     case "timeout":
-      return { word: "Timed out", tone: "bad", icon: "clock" };
+      return { word: translate("Timed out"), tone: "bad", icon: "clock" };
     case "cancelled":
-      return { word: "Cancelled", tone: "neutral", icon: "minus" };
+      return { word: translate("Cancelled"), tone: "neutral", icon: "minus" };
     case "skipped":
-      return { word: "Skipped", tone: "neutral", icon: "minus" };
+      return { word: translate("Skipped"), tone: "neutral", icon: "minus" };
     case "blocked":
-      return { word: "Blocked", tone: "warning", icon: "lock" };
+      return { word: translate("Blocked"), tone: "warning", icon: "lock" };
     case "active":
       return activeLook(run, worker!);
     case "neverStarted":
@@ -31,24 +32,26 @@ export function taskLook(run: Run, task: Task): StatusStyle {
 
 function completedLook({ conflicts }: Run, worker: Worker): StatusStyle {
   const isOpen = conflicts.some(({ resolution, tasks }) => resolution === null && tasks.includes(worker.taskId));
-  if (isOpen) return { word: "Conflict", tone: "warning", icon: "warning" };
-  if (worker.partial) return { word: "Partial", tone: "warning", icon: "check" };
-  return { word: "Completed", tone: "good", icon: "check" };
+  if (isOpen) return { word: translate("Conflict"), tone: "warning", icon: "warning" };
+  if (worker.partial) return { word: translate("Partial"), tone: "warning", icon: "check" };
+  return { word: translate("Completed"), tone: "good", icon: "check" };
 }
 
 function activeLook(run: Run, worker: Worker): StatusStyle {
-  if (asks(run, worker.taskId)) return { word: "Needs you", tone: "you", icon: "question" };
-  if (worker.status === "paused") return { word: "Paused", tone: "warning", icon: "clock" };
-  if (worker.status === "spawning") return { word: "Starting", tone: "running", icon: "spinner" };
-  return { word: "Working", tone: "running", icon: "spinner" };
+  if (asks(run, worker.taskId)) return { word: translate("Needs you"), tone: "you", icon: "question" };
+  if (worker.status === "paused") return { word: translate("Paused"), tone: "warning", icon: "clock" };
+  if (worker.status === "spawning") return { word: translate("Starting"), tone: "running", icon: "spinner" };
+  return { word: translate("Working"), tone: "running", icon: "spinner" };
 }
 
 function waitingLook(run: Run, task: Task): StatusStyle {
-  if (isRunOver(run.status)) return { word: "Never started", tone: "neutral", icon: "minus" };
-  if (run.workers[task.id]) return { word: "Starting again", tone: "running", icon: "clock" };
-  if (run.status === "confirming") return { word: "Planned", tone: "neutral", icon: "dot" };
+  if (isRunOver(run.status)) return { word: translate("Never started"), tone: "neutral", icon: "minus" };
+  if (run.workers[task.id]) return { word: translate("Starting again"), tone: "running", icon: "clock" };
+  if (run.status === "confirming") return { word: translate("Planned"), tone: "neutral", icon: "dot" };
   const ready = task.dependencies.every((id) => taskStanding(run, id) === "completed" || run.skipped[id]?.satisfied);
-  return ready ? { word: "Queued", tone: "neutral", icon: "clock" } : { word: "Waiting", tone: "neutral", icon: "dot" };
+  return ready
+    ? { word: translate("Queued"), tone: "neutral", icon: "clock" }
+    : { word: translate("Waiting"), tone: "neutral", icon: "dot" };
 }
 
 /** Whether the worker of the task waits for an answer, a permission or another decision of the user. */

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { lazy, Suspense, useState } from "react";
 import { ErrorBoundary } from "../shell/error-boundary.tsx";
 import { plural } from "../text/format.ts";
@@ -16,8 +17,13 @@ interface Properties {
 }
 
 const VIEWS = ["graph", "table", "timeline"] as const;
+const PARTS = { graph: "The graph", table: "The table", timeline: "The timeline" } as const;
 type View = (typeof VIEWS)[number];
-const VIEW_NAMES: Record<View, string> = { graph: "Graph", table: "Table", timeline: "Timeline" };
+const VIEW_NAMES: Record<View, string> = {
+  graph: translate("Graph"),
+  table: translate("Table"),
+  timeline: translate("Timeline"),
+};
 /** A graph of more tasks has no readable size, so the table comes first. */
 const MOST_IN_GRAPH = 40;
 
@@ -29,10 +35,11 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
     <section className="card task-section" aria-labelledby="tasks-title">
       <div className="card-title">
         <h2 id="tasks-title">
-          Tasks {run.tasks.length > 0 && <span className="muted">{plural(run.tasks.length, "task")}</span>}
+          {translate("Tasks")}{" "}
+          {run.tasks.length > 0 && <span className="muted">{plural(run.tasks.length, "task")}</span>}
         </h2>
         {run.tasks.length > 0 && (
-          <div className="views push" role="group" aria-label="View of the tasks">
+          <div className="views push" role="group" aria-label={translate("View of the tasks")}>
             {VIEWS.map((each) => (
               <button
                 key={each}
@@ -49,11 +56,13 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
       </div>
       {run.tasks.length === 0 ? (
         <p className="nothing-yet">
-          {isRunOver(run.status) ? "The run ended before it had a plan." : "The plan appears here when it is ready."}
+          {isRunOver(run.status)
+            ? translate("The run ended before it had a plan.")
+            : translate("The plan appears here when it is ready.")}
         </p>
       ) : (
-        <ErrorBoundary key={view} part={`The ${view}`}>
-          <Suspense fallback={<p className="loading">Loading …</p>}>
+        <ErrorBoundary key={view} part={translate(PARTS[view])}>
+          <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>
             {view === "graph" && <TaskGraph run={run} opened={opened} onOpen={onOpen} />}
             {view === "table" && <TaskTable run={run} opened={opened} onOpen={onOpen} />}
             {view === "timeline" && <TaskTimeline run={run} onOpen={onOpen} />}

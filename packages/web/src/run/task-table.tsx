@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { memo, useState } from "react";
 import type { StatusStyle } from "./run-look.ts";
 import { taskLook } from "./task-look.ts";
@@ -44,24 +45,24 @@ export function TaskTable({ run, opened, onOpen }: Properties) {
       <input
         className="field"
         type="search"
-        aria-label="Find tasks"
-        placeholder="Find tasks by name or state, such as failed"
+        aria-label={translate("Find tasks")}
+        placeholder={translate("Find tasks by name or state, such as failed")}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
-      <div className="task-table-rows" tabIndex={0} role="region" aria-label="Table of tasks">
+      <div className="task-table-rows" tabIndex={0} role="region" aria-label={translate("Table of tasks")}>
         <table>
           <thead>
             <tr>
-              {showsStatus(ui) && <th scope="col">State</th>}
-              <th scope="col">Task</th>
-              <th scope="col">After</th>
+              {showsStatus(ui) && <th scope="col">{translate("State")}</th>}
+              <th scope="col">{translate("Task")}</th>
+              <th scope="col">{translate("After")}</th>
               {columns.map(({ title }) => (
                 <th key={title} scope="col">
                   {title}
                 </th>
               ))}
-              <th scope="col">Cost</th>
+              <th scope="col">{translate("Cost")}</th>
             </tr>
           </thead>
           <tbody>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
@@ -29,7 +30,7 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
       .then(setTimeline, () => {});
     return () => unmounted.abort();
   }, [run.id, tick]);
-  if (timeline === null) return <p className="loading">Loading …</p>;
+  if (timeline === null) return <p className="loading">{translate("Loading …")}</p>;
   const starts = timeline.phases.map(({ startedAt }) => Date.parse(startedAt));
   const first = Math.min(...starts);
   const ends = [...timeline.phases, ...timeline.sessions].map(({ endedAt }) => (endedAt ? Date.parse(endedAt) : now));
@@ -41,15 +42,19 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
   const { criticalPath } = estimatePlan(run.tasks, 1);
   const longest = new Set(criticalPath.length > 1 ? criticalPath : []);
   return (
-    <ol className="timeline" aria-label={`Timeline of ${duration(span)}`}>
+    <ol className="timeline" aria-label={translate("Timeline of {time}", { time: duration(span) })}>
       {timeline.sessions.map(({ sessionId, taskId, attempt, startedAt, endedAt, ending, turns }) => (
         <li key={sessionId}>
           <button type="button" className="row-button clip" onClick={() => onOpen(taskId ?? "main")}>
             <code>{taskId ?? "main"}</code>
-            {attempt > 1 && <span className="chip">attempt {attempt}</span>}
+            {attempt > 1 && (
+              <span className="chip">
+                {translate("attempt")} {attempt}
+              </span>
+            )}
             {longest.has(taskId ?? "") && (
-              <span className="chip is-critical" title="On the longest chain of dependent tasks">
-                longest chain
+              <span className="chip is-critical" title={translate("On the longest chain of dependent tasks")}>
+                {translate("longest chain")}
               </span>
             )}
           </button>
@@ -58,7 +63,7 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
               <span
                 key={pause.startedAt}
                 className="timeline-bar is-pause"
-                title={`Paused: ${pause.reason}`}
+                title={translate("Paused: {reason}", { reason: pause.reason })}
                 style={place(pause.startedAt, pause.endedAt)}
               />
             ))}
@@ -73,7 +78,9 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
           </span>
           <span className="muted">
             {duration((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt))}
-            <span className="visually-hidden">{ending === null ? " so far" : ` ${ending.replace(/^\w+:/, "")}`}</span>
+            <span className="visually-hidden">
+              {ending === null ? translate(" so far") : ` ${ending.replace(/^\w+:/, "")}`}
+            </span>
           </span>
         </li>
       ))}

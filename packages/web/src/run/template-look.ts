@@ -1,6 +1,7 @@
 // The settings in `ui` of a run's template: its mark, the parts of a worker's card and the columns of the table of tasks.
 import type { IconName } from "../parts/icon-shapes.ts";
 import { compact, count, duration } from "../text/format.ts";
+import { translate } from "../text/language.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 import { workerTime } from "./clock.ts";
@@ -53,17 +54,17 @@ const COLUMNS: Record<
   Exclude<ColumnName, "status">,
   { title: string; text: (worker: Worker, now: number) => string }
 > = {
-  progress: { title: "Progress", text: ({ progress }) => `${progress} %` },
-  tools: { title: "Tools", text: ({ toolStats }) => count(toolStats.total) },
+  progress: { title: translate("Progress"), text: ({ progress }) => `${progress} %` },
+  tools: { title: translate("Tools"), text: ({ toolStats }) => count(toolStats.total) },
   time: {
-    title: "Time",
+    title: translate("Time"),
     text: (worker, now) => {
       const time = workerTime(worker, now);
       return time === null ? "" : duration(time);
     },
   },
-  tokens: { title: "Tokens", text: ({ usage }) => compact(usage.inputTokens + usage.outputTokens) },
-  files: { title: "Files", text: ({ outputFiles }) => count(outputFiles.length) },
+  tokens: { title: translate("Tokens"), text: ({ usage }) => compact(usage.inputTokens + usage.outputTokens) },
+  files: { title: translate("Files"), text: ({ outputFiles }) => count(outputFiles.length) },
 };
 
 export const showsStatus = ({ workerColumns }: Ui): boolean => workerColumns.includes("status");

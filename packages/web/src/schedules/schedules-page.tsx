@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { Badge } from "../parts/badge.tsx";
 import { FactList } from "../parts/fact-list.tsx";
@@ -23,7 +24,7 @@ export function SchedulesPage() {
   const schedules = useRequest(`schedules ${key}`, (signal) => server.call("GET /api/schedules", { signal }));
   const triggers = useRequest(`triggers ${key}`, (signal) => server.call("GET /api/triggers", { signal }));
   useEffect(() => {
-    document.title = "Schedules · Tutti";
+    document.title = `${translate("Schedules")} · Tutti`;
   }, []);
   const runNow = async (name: string) => {
     const { orchestratorId } = await server.call("POST /api/schedules/:name/run", { params: { name } });
@@ -33,21 +34,27 @@ export function SchedulesPage() {
   return (
     <div className="page page-form">
       <div className="page-title">
-        <h1>Schedules</h1>
+        <h1>{translate("Schedules")}</h1>
       </div>
       <ActionError error={schedules.error ?? triggers.error} />
       {schedules.value?.length === 0 && triggers.value?.length === 0 && (
         <section className="card empty">
-          <h2>No schedules and no triggers</h2>
-          <p>Add one under "schedules" or "triggers" in tutti.config.json, then start the server again.</p>
+          <h2>{translate("No schedules and no triggers")}</h2>
+          <p>
+            {translate('Add one under "schedules" or "triggers" in tutti.config.json, then start the server again.')}
+          </p>
         </section>
       )}
       {schedules.value?.map((schedule) => (
-        <section key={schedule.name} className="card run-tab" aria-label={`Schedule ${schedule.name}`}>
+        <section
+          key={schedule.name}
+          className="card run-tab"
+          aria-label={translate("Schedule {name}", { name: schedule.name })}
+        >
           <Head view={schedule}>
             <OrderButton
-              word="Run now"
-              label={`Run now: ${schedule.name}`}
+              word={translate("Run now")}
+              label={translate("Run now: {name}", { name: schedule.name })}
               disabled={schedule.problem !== null}
               reason={schedule.problem ?? undefined}
               order={() => runNow(schedule.name)}
@@ -55,9 +62,9 @@ export function SchedulesPage() {
           </Head>
           <FactList
             rows={[
-              ["Cron", `${schedule.cron} (${schedule.timeZone})`],
-              ["Next", schedule.nextDue === null ? null : moment(Date.parse(schedule.nextDue))],
-              ["Last skipped", skipped(schedule)],
+              [translate("Cron"), `${schedule.cron} (${schedule.timeZone})`],
+              [translate("Next"), schedule.nextDue === null ? null : moment(Date.parse(schedule.nextDue))],
+              [translate("Last skipped"), skipped(schedule)],
               ...common(schedule),
             ]}
           />
@@ -65,9 +72,13 @@ export function SchedulesPage() {
         </section>
       ))}
       {triggers.value?.map((trigger) => (
-        <section key={trigger.name} className="card run-tab" aria-label={`Trigger ${trigger.name}`}>
+        <section
+          key={trigger.name}
+          className="card run-tab"
+          aria-label={translate("Trigger {name}", { name: trigger.name })}
+        >
           <Head view={trigger} />
-          <FactList rows={[["Address", `POST /api/triggers/${trigger.name}`], ...common(trigger)]} />
+          <FactList rows={[[translate("Address"), `POST /api/triggers/${trigger.name}`], ...common(trigger)]} />
           <LastRun view={trigger} />
         </section>
       ))}
@@ -83,7 +94,7 @@ function Head({ view, children }: { view: ScheduleView | TriggerView; children?:
         <AgentText text={view.name} max={80} />
       </h2>
       <Badge tone={isOn ? "good" : "neutral"} icon={isOn ? "check" : "minus"}>
-        {view.enabled ? (view.problem ?? "Ready") : "Disabled"}
+        {view.enabled ? (view.problem ?? translate("Ready")) : translate("Disabled")}
       </Badge>
       <span className="push" />
       {children}
@@ -93,21 +104,22 @@ function Head({ view, children }: { view: ScheduleView | TriggerView; children?:
 
 const common = ({ template, cwd, confirm, running, maxConcurrent }: ScheduleView | TriggerView) =>
   [
-    ["Template", template],
-    ["Folder", cwd],
-    ["Plans", confirm === "yes" ? "are confirmed without you" : "wait for you"],
-    ["At work", `${running} of at most ${maxConcurrent}`],
+    [translate("Template"), template],
+    [translate("Folder"), cwd],
+    [translate("Plans"), confirm === "yes" ? translate("are confirmed without you") : translate("wait for you")],
+    [translate("At work"), translate("{running} of at most {maxConcurrent}", { running, maxConcurrent })],
   ] as const;
 
 const skipped = ({ lastSkipped }: ScheduleView): string | null =>
   lastSkipped === null ? null : `${moment(Date.parse(lastSkipped.due))}: ${lastSkipped.reason}`;
 
 function LastRun({ view: { lastRun } }: { view: ScheduleView | TriggerView }) {
-  if (lastRun === null) return <p className="muted">It has started no run yet.</p>;
+  if (lastRun === null) return <p className="muted">{translate("It has started no run yet.")}</p>;
   const { id, status, outcome, createdAt } = lastRun;
   return (
     <p>
-      Last run: <Link to={runAddress(id)}>{id}</Link>, {outcome ?? status}, {moment(Date.parse(createdAt))}
+      {translate("Last run:")} <Link to={runAddress(id)}>{id}</Link>, {outcome ?? status},{" "}
+      {moment(Date.parse(createdAt))}
     </p>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { ActionError } from "./action-error.tsx";
 import { useAction } from "./use-action.ts";
@@ -39,7 +40,7 @@ export function AskedButton({ word, label, question, yes, needs, order }: Proper
         {yes}
       </button>
       <button type="button" className="button" autoFocus onClick={() => setAsking(false)}>
-        No
+        {translate("No")}
       </button>
       <ActionError error={action.error} />
     </span>

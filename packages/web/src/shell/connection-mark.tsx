@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import type { Connection } from "../../../tutti/src/client/follow-events.ts";
 
 /** Shows whether the page receives events, or displays the last known state. */
@@ -6,7 +7,7 @@ export function ConnectionMark({ connection }: { connection: Connection }) {
   return (
     <span className={`connection ${live ? "is-live" : "is-away"}`} role="status">
       <span className="connection-dot" aria-hidden="true" />
-      {live ? "Live" : connection === "connecting" ? "Connecting" : "Reconnecting"}
+      {live ? translate("Live") : connection === "connecting" ? translate("Connecting") : translate("Reconnecting")}
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { Component, type ReactNode } from "react";
 import { Notice } from "../parts/notice.tsx";
 import { describeProblem } from "./problem.ts";
@@ -17,13 +18,13 @@ export class ErrorBoundary extends Component<Properties, { error: unknown }> {
   }
 
   override render() {
-    const { part = "This page", children } = this.props;
+    const { part = translate("This page"), children } = this.props;
     if (this.state.error === null) return children;
     return (
       <Notice tone="bad">
-        {`${part} cannot be shown: ${describeProblem(this.state.error).advice} `}
+        {translate("{part} cannot be shown: {advice} ", { part, advice: describeProblem(this.state.error).advice })}
         <button type="button" className="button-link" onClick={() => this.setState({ error: null })}>
-          Show it again
+          {translate("Show it again")}
         </button>
       </Notice>
     );

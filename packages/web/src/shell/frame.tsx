@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import { ConnectionMark } from "./connection-mark.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
@@ -7,6 +8,7 @@ import { Link } from "./link.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { COSTS, HOSTS, INBOX, MACHINE, NEW_RUN, RUNS, SCHEDULES, TEMPLATES, type PageRoute } from "./page-route.ts";
 import { navigate } from "./route.ts";
+import { LanguageToggle } from "./language-toggle.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { useLive } from "../live/use-live.ts";
 import { NotifySwitch } from "../notify/notify-switch.tsx";
@@ -15,14 +17,14 @@ const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Pal
 const ShortcutHelp = lazy(async () => ({ default: (await import("./shortcut-help.tsx")).ShortcutHelp }));
 
 const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"]; key: string }[] = [
-  { to: INBOX, name: "Inbox", icon: "inbox", view: "inbox", key: "i" },
-  { to: RUNS, name: "Runs", icon: "list", view: "runs", key: "r" },
-  { to: NEW_RUN, name: "New run", icon: "plus", view: "new", key: "n" },
-  { to: TEMPLATES, name: "Templates", icon: "file", view: "templates", key: "t" },
-  { to: SCHEDULES, name: "Schedules", icon: "clock", view: "schedules", key: "s" },
-  { to: COSTS, name: "Costs", icon: "coins", view: "costs", key: "c" },
-  { to: MACHINE, name: "Machine", icon: "tool", view: "machine", key: "m" },
-  { to: HOSTS, name: "Hosts", icon: "branch", view: "hosts", key: "h" },
+  { to: INBOX, name: translate("Inbox#place"), icon: "inbox", view: "inbox", key: "i" },
+  { to: RUNS, name: translate("Runs#place"), icon: "list", view: "runs", key: "r" },
+  { to: NEW_RUN, name: translate("New run#place"), icon: "plus", view: "new", key: "n" },
+  { to: TEMPLATES, name: translate("Templates"), icon: "file", view: "templates", key: "t" },
+  { to: SCHEDULES, name: translate("Schedules"), icon: "clock", view: "schedules", key: "s" },
+  { to: COSTS, name: translate("Costs"), icon: "coins", view: "costs", key: "c" },
+  { to: MACHINE, name: translate("Machine"), icon: "tool", view: "machine", key: "m" },
+  { to: HOSTS, name: translate("Hosts"), icon: "branch", view: "hosts", key: "h" },
 ];
 
 /** The parts around every view: places, connection, role, palette and help. */
@@ -55,9 +57,9 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
   return (
     <>
       <a className="skip-link" href="#content">
-        Skip to the content
+        {translate("Skip to the content")}
       </a>
-      <nav className="rail" aria-label="Places">
+      <nav className="rail" aria-label={translate("Places")}>
         {PLACES.map(({ to, name, icon, view }) => (
           <Link
             key={to}
@@ -70,7 +72,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
             {view === "inbox" && inbox.length > 0 && (
               <span className="rail-count">
                 {inbox.length}
-                <span className="visually-hidden"> waiting</span>
+                <span className="visually-hidden"> {translate("waiting")}</span>
               </span>
             )}
           </Link>
@@ -90,26 +92,27 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
           </span>
         )}
         <span className="push" />
-        {access?.role === "view" && <span className="chip">View only</span>}
+        {access?.role === "view" && <span className="chip">{translate("View only")}</span>}
         <ConnectionMark connection={connection} />
         <button
           type="button"
           className="button-icon"
-          aria-label="Commands and runs (Ctrl+K)"
-          title="Commands and runs (Ctrl+K)"
+          aria-label={translate("Commands and runs (Ctrl+K)")}
+          title={translate("Commands and runs (Ctrl+K)")}
           onClick={() => setOpened("palette")}
         >
           <Icon name="search" />
         </button>
         <NotifySwitch />
+        <LanguageToggle />
         <ThemeToggle />
       </header>
       {isOutdated && (
         <div className="frame-notice">
           <Notice tone="warning">
-            The server runs another version of Tutti now.{" "}
+            {translate("The server runs another version of Tutti now.")}{" "}
             <button type="button" className="button-link is-inline" onClick={() => location.reload()}>
-              Reload this page
+              {translate("Reload this page")}
             </button>
           </Notice>
         </div>

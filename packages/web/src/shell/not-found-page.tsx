@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { Link } from "./link.tsx";
 import { RUNS } from "./page-route.ts";
 
@@ -5,9 +6,9 @@ export function NotFoundPage() {
   return (
     <div className="page">
       <section className="card empty">
-        <h1>Page not found</h1>
+        <h1>{translate("Page not found")}</h1>
         <p>
-          <Link to={RUNS}>Go to the list of runs</Link>
+          <Link to={RUNS}>{translate("Go to the list of runs")}</Link>
         </p>
       </section>
     </div>

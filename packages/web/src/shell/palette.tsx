@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useId, useState, type KeyboardEvent } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import {
@@ -39,16 +40,16 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   const here = route.view === "run" ? runs.find(({ id }) => id === route.id) : undefined;
   const commands: Command[] = [
     ...(here && refusal === null ? ofRun(here.id, here.status) : []),
-    { name: "Go to the inbox", line: "tutti inbox", run: () => navigate(INBOX) },
-    { name: "Go to the runs", line: "tutti list", run: () => navigate(RUNS) },
-    { name: "New run", line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
-    { name: "Go to the templates", line: "tutti templates list", run: () => navigate(TEMPLATES) },
-    { name: "Go to the schedules", line: "tutti schedules list", run: () => navigate(SCHEDULES) },
-    { name: "Go to the costs", run: () => navigate(COSTS) },
-    { name: "Check the machine", line: "tutti doctor", run: () => navigate(MACHINE) },
-    { name: "Go to the hosts", line: "tutti hosts list", run: () => navigate(HOSTS) },
+    { name: translate("Go to the inbox"), line: "tutti inbox", run: () => navigate(INBOX) },
+    { name: translate("Go to the runs"), line: "tutti list", run: () => navigate(RUNS) },
+    { name: translate("New run"), line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
+    { name: translate("Go to the templates"), line: "tutti templates list", run: () => navigate(TEMPLATES) },
+    { name: translate("Go to the schedules"), line: "tutti schedules list", run: () => navigate(SCHEDULES) },
+    { name: translate("Go to the costs"), run: () => navigate(COSTS) },
+    { name: translate("Check the machine"), line: "tutti doctor", run: () => navigate(MACHINE) },
+    { name: translate("Go to the hosts"), line: "tutti hosts list", run: () => navigate(HOSTS) },
     ...runs.toReversed().map(({ id, userRequest }) => ({
-      name: `Open ${id}: ${shown(userRequest, 80)}`,
+      name: translate("Open {id}: {userRequest}", { id, userRequest: shown(userRequest, 80) }),
       line: `tutti attach ${id}`,
       run: () => navigate(runAddress(id)),
     })),
@@ -76,21 +77,21 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   };
 
   return (
-    <Dialog title="Commands and runs" onClose={onClose}>
+    <Dialog title={translate("Commands and runs")} onClose={onClose}>
       <input
         autoFocus
         className="field"
         role="combobox"
-        aria-label="Find a command or a run"
+        aria-label={translate("Find a command or a run")}
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={chosen ? `${list}-${found.indexOf(chosen)}` : undefined}
-        placeholder="Find a command or a run"
+        placeholder={translate("Find a command or a run")}
         value={text}
         onChange={({ target }) => setText(target.value)}
         onKeyDown={onKey}
       />
-      <ul id={list} className="palette" role="listbox" aria-label="Commands and runs">
+      <ul id={list} className="palette" role="listbox" aria-label={translate("Commands and runs")}>
         {found.map((command, at) => (
           <li
             key={command.name}
@@ -105,7 +106,7 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="muted">Nothing found.</p>}
+      {found.length === 0 && <p className="muted">{translate("Nothing found.")}</p>}
       <p className="palette-foot muted" role="status">
         {note !== "" ? (
           note
@@ -117,9 +118,9 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
             <button
               type="button"
               className="button-link is-inline"
-              onClick={() => void navigator.clipboard.writeText(chosen.line!).then(() => setNote("Copied."))}
+              onClick={() => void navigator.clipboard.writeText(chosen.line!).then(() => setNote(translate("Copied.")))}
             >
-              Copy as command
+              {translate("Copy as command")}
             </button>
           </>
         )}
@@ -136,16 +137,20 @@ function ofRun(id: string, status: RunStatus): Command[] {
   });
   const isOver = isRunOver(status);
   return [
-    ...(status === "created" ? [order("Start this run", "start")] : []),
-    ...(status === "paused" ? [order("Resume this run", "resume")] : []),
-    ...(!isOver && status !== "paused" && status !== "created" ? [order("Pause this run", "pause")] : []),
-    ...(isOver ? [] : [order("Cancel this run", "cancel")]),
-    { name: "Show its changes", line: `tutti diff ${id}`, run: () => navigate(runAddress(id, { tab: "changes" })) },
-    { name: "Run the same again", run: () => navigate(newRunAddress({ from: id })) },
+    ...(status === "created" ? [order(translate("Start this run"), "start")] : []),
+    ...(status === "paused" ? [order(translate("Resume this run"), "resume")] : []),
+    ...(!isOver && status !== "paused" && status !== "created" ? [order(translate("Pause this run"), "pause")] : []),
+    ...(isOver ? [] : [order(translate("Cancel this run"), "cancel")]),
+    {
+      name: translate("Show its changes"),
+      line: `tutti diff ${id}`,
+      run: () => navigate(runAddress(id, { tab: "changes" })),
+    },
+    { name: translate("Run the same again"), run: () => navigate(newRunAddress({ from: id })) },
     ...(isOver
       ? [
           {
-            name: "Follow up on its result",
+            name: translate("Follow up on its result"),
             line: `tutti run --after ${id} "REQUEST"`,
             run: () => navigate(newRunAddress({ from: id, after: id })),
           },

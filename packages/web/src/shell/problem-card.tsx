@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { describeProblem } from "./problem.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -12,7 +13,7 @@ export function ProblemCard({ error, retry }: { error: unknown; retry: () => voi
       </h1>
       {advice && <p>{advice}</p>}
       <button type="button" className="button" onClick={retry}>
-        Try again
+        {translate("Try again")}
       </button>
     </section>
   );

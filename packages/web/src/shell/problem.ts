@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 
@@ -7,20 +8,21 @@ export interface PageProblem {
 }
 
 export function describeProblem(error: unknown): PageProblem {
-  if (!(error instanceof RequestError)) return { title: "This page has an internal error", advice: String(error) };
+  if (!(error instanceof RequestError))
+    return { title: translate("This page has an internal error"), advice: String(error) };
   if (error.code === "unreachable")
     return {
-      title: "The server does not respond",
-      advice: 'Start it with "tutti serve". This page reconnects by itself.',
+      title: translate("The server does not respond"),
+      advice: translate('Start it with "tutti serve". This page reconnects by itself.'),
     };
   if (error.code === "unauthorized" || error.code === "forbidden")
     return {
-      title: "This browser is not signed in",
-      advice: 'Open the URL that "tutti serve" printed. It contains the token.',
+      title: translate("This browser is not signed in"),
+      advice: translate('Open the URL that "tutti serve" printed. It contains the token.'),
     };
   return {
     title: capitalize(error.message),
-    advice: error.code === "run_not_found" ? "It may have been deleted." : "",
+    advice: error.code === "run_not_found" ? translate("It may have been deleted.") : "",
   };
 }
 

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { FactList } from "../parts/fact-list.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
@@ -12,7 +13,7 @@ export function Rehearsal({ id }: { id: string }) {
   return (
     <div className="rehearsal">
       <OrderButton
-        word="Rehearse"
+        word={translate("Rehearse")}
         order={async () =>
           setReport(await server.call("POST /api/orchestrator/templates/:id/rehearse", { params: { id }, body: {} }))
         }
@@ -21,15 +22,17 @@ export function Rehearsal({ id }: { id: string }) {
         <>
           <FactList
             rows={[
-              ["Outcome", report.outcome ?? report.status],
-              ["Tasks", report.tasks.map(({ id: task }) => task).join(", ")],
-              ["Not started", report.notStarted.map(({ name }) => name).join(", ")],
-              ["Time", duration(report.durationMs)],
+              [translate("Outcome"), report.outcome ?? report.status],
+              [translate("Tasks"), report.tasks.map(({ id: task }) => task).join(", ")],
+              [translate("Not started"), report.notStarted.map(({ name }) => name).join(", ")],
+              [translate("Time"), duration(report.durationMs)],
             ]}
           />
           {report.prompts.map(({ phase, taskId, turn, text }) => (
             <details key={`${phase} ${taskId} ${turn}`} className="folded">
-              <summary>{`Prompt of ${phase}${taskId === null ? "" : `, ${taskId}`}`}</summary>
+              <summary>
+                {translate("Prompt of {phase}{task}", { phase, task: taskId === null ? "" : `, ${taskId}` })}
+              </summary>
               <LongText text={text} max={20_000} mono />
             </details>
           ))}

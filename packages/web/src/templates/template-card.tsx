@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { Rehearsal } from "./rehearsal.tsx";
 import { PromptPreview } from "../new-run/prompt-preview.tsx";
@@ -50,7 +51,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
           <AgentText text={name} max={120} />
         </h2>
         <Link to={newRunAddress({ template: id })} className="button button-primary push">
-          New run with it
+          {translate("New run with it")}
         </Link>
       </div>
       <p className="agent-words">
@@ -68,35 +69,35 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
       ))}
       <FactList
         rows={[
-          ["Inherits from", resolved?.chain.filter((each) => each !== id).join(" → ")],
-          ["Version", version],
-          ["Author", author],
-          ["Tags", tags.join(", ")],
+          [translate("Inherits from"), resolved?.chain.filter((each) => each !== id).join(" → ")],
+          [translate("Version"), version],
+          [translate("Author"), author],
+          [translate("Tags"), tags.join(", ")],
         ]}
       />
       <div className="answer-row">
         <input
-          className="field is-short"
-          aria-label="Name of the copy"
-          placeholder="Name of the copy"
+          className="field template-copy"
+          aria-label={translate("Name of the copy")}
+          placeholder={translate("Name of the copy")}
           value={copyName}
           onChange={({ target }) => setCopyName(target.value)}
         />
         <OrderButton
-          word="Duplicate"
+          word={translate("Duplicate")}
           needs="admin"
           disabled={copyName.trim() === "" || !valid}
-          reason={copyName.trim() === "" ? "Give the copy a name." : undefined}
+          reason={copyName.trim() === "" ? translate("Give the copy a name.") : undefined}
           order={duplicate}
         />
         <a className="button" href={`/api/templates/${id}/export`} download={`${id}.json`}>
-          Export
+          {translate("Export")}
         </a>
         {place !== "system" && (
           <AskedButton
-            word="Delete"
-            question={`Delete the template ${id}?`}
-            yes="Yes, delete"
+            word={translate("Delete")}
+            question={translate("Delete the template {id}?", { id })}
+            yes={translate("Yes, delete")}
             needs="admin"
             order={remove}
           />
@@ -115,14 +116,14 @@ function Values({ resolved: { template, provenance } }: { resolved: ResolvedTemp
   const rows = Object.entries(provenance).filter(([path]) => !path.startsWith("/prompts/"));
   return (
     <details className="folded">
-      <summary>{`${rows.length} values with their origin`}</summary>
-      <div className="task-table-rows" role="region" aria-label="Values of the template" tabIndex={0}>
+      <summary>{translate("{rows} values with their origin", { rows: rows.length })}</summary>
+      <div className="task-table-rows" role="region" aria-label={translate("Values of the template")} tabIndex={0}>
         <table className="values">
           <thead>
             <tr>
-              <th scope="col">Value of</th>
-              <th scope="col">Value</th>
-              <th scope="col">Defined in</th>
+              <th scope="col">{translate("Value of")}</th>
+              <th scope="col">{translate("Value")}</th>
+              <th scope="col">{translate("Defined in")}</th>
             </tr>
           </thead>
           <tbody>

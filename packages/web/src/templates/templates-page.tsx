@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useEffect, useState } from "react";
 import { TemplateCard } from "./template-card.tsx";
 import { ActionError } from "../shell/action-error.tsx";
@@ -11,9 +12,9 @@ import "../styles/run.css";
 import "../styles/templates.css";
 
 const PLACES: Record<ListedTemplate["place"], string> = {
-  project: "Of this project",
-  user: "Your own",
-  system: "Built in",
+  project: translate("Of this project"),
+  user: translate("Your own"),
+  system: translate("Built in"),
 };
 
 /** All templates by their place, and one of them with its values, prompts and actions. */
@@ -24,19 +25,19 @@ export function TemplatesPage({ id }: { id: string | null }) {
     server.call("GET /api/orchestrator/templates", { signal }),
   );
   useEffect(() => {
-    document.title = "Templates · Tutti";
+    document.title = `${translate("Templates")} · Tutti`;
   }, []);
   const rows = ((value ?? []) as ListedTemplate[]).filter(({ isInternal }) => !isInternal);
   const chosen = rows.find((row) => row.id === id) ?? rows.find((row) => row.id === "documentation") ?? rows[0];
   return (
     <div className="page page-templates">
       <div className="page-title">
-        <h1>Templates</h1>
+        <h1>{translate("Templates")}</h1>
       </div>
       <ActionError error={error} />
-      {isLoading && value === null && <p className="loading">Loading …</p>}
+      {isLoading && value === null && <p className="loading">{translate("Loading …")}</p>}
       <div className="templates">
-        <nav aria-label="Templates" className="template-list">
+        <nav aria-label={translate("Templates")} className="template-list">
           {Object.entries(PLACES).map(([place, name]) => {
             const here = rows.filter((row) => row.place === place);
             return (
@@ -54,7 +55,7 @@ export function TemplatesPage({ id }: { id: string | null }) {
                           <strong>
                             <AgentText text={row.name} max={80} />
                           </strong>
-                          {!row.valid && <span className="chip tone-bad">invalid</span>}
+                          {!row.valid && <span className="chip tone-bad">{translate("invalid")}</span>}
                           <span className="mono muted">{row.id}</span>
                         </Link>
                       </li>

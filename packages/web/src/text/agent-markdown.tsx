@@ -1,3 +1,4 @@
+import { translate } from "./language.ts";
 import { useState } from "react";
 import { readMarkdown, type Inline } from "./markdown.ts";
 import { count } from "./format.ts";
@@ -43,7 +44,7 @@ export function AgentMarkdown({ text, max = 4000 }: { text: string; max?: number
       })}
       {!isComplete && (
         <button type="button" className="button-link" onClick={() => setOpen(true)}>
-          Show all {count(text.length)} characters
+          {translate("Show all {length} characters", { length: count(text.length) })}
         </button>
       )}
     </div>

@@ -1,13 +1,15 @@
-const NUMBER = new Intl.NumberFormat("en");
-const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const MONEY = new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
-const DAY = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+import { language, nounFor, translate, type Noun } from "./language.ts";
+
+const NUMBER = new Intl.NumberFormat(language);
+const COMPACT = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+const MONEY = new Intl.NumberFormat(language, { style: "currency", currency: "USD", minimumFractionDigits: 2 });
+const DAY = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 export const count = (value: number): string => NUMBER.format(value);
 export const compact = (value: number): string => COMPACT.format(value);
 export const money = (usd: number): string => MONEY.format(usd);
-export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+export const plural = (value: number, noun: Noun): string => `${count(value)} ${nounFor(value, noun)}`;
 
 export function duration(ms: number): string {
   if (ms > 0 && ms < 1000) return "<1s";
@@ -22,14 +24,14 @@ export function duration(ms: number): string {
 export function ago(at: number, now: number): string {
   if (!Number.isFinite(at)) return "";
   const minutes = Math.floor((now - at) / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  if (minutes < 1) return translate("just now");
+  if (minutes < 60) return translate("{minutes} min ago", { minutes });
+  if (minutes < 24 * 60) return translate("{hours} h ago", { hours: Math.floor(minutes / 60) });
   return DAY.format(at);
 }
 
 export const clock = (at: number): string => CLOCK.format(at);
-export const moment = (at: number): string => new Date(at).toLocaleString();
+export const moment = (at: number): string => new Date(at).toLocaleString(language);
 
 export const lastPart = (path: string): string => path.split("/").findLast((part) => part !== "") ?? path;
 

@@ -1,3 +1,4 @@
+import { translate } from "./language.ts";
 import { useState } from "react";
 import { visible, bounded } from "./safe-text.ts";
 import { count } from "./format.ts";
@@ -12,7 +13,7 @@ export function LongText({ text, max = 4000, mono = false }: { text: string; max
       {visible(isComplete ? text : bounded(text, max))}
       {!isComplete && (
         <button type="button" className="button-link" onClick={() => setOpen(true)}>
-          Show all {count(text.length)} characters
+          {translate("Show all {length} characters", { length: count(text.length) })}
         </button>
       )}
     </div>

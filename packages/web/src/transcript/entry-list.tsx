@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { memo, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Entry } from "./entry.tsx";
 import { pairResults } from "./pair-results.ts";
@@ -19,25 +20,26 @@ interface Properties {
   readLater: (() => Promise<void>) | null;
 }
 
-const FILTERS: Record<string, (entry: TranscriptEntry) => boolean> = {
+const FILTERS = {
   All: () => true,
   Words: ({ type }) => type === "text" || type === "prompt" || type === "ask" || type === "steered",
   Tools: ({ type }) => ["tool", "toolResult", "toolFailed", "subagent"].includes(type),
   Problems: ({ type }) => ["toolFailed", "trouble", "stalled", "unstartable", "interrupted"].includes(type),
-};
+} satisfies Record<string, (entry: TranscriptEntry) => boolean>;
+type FilterName = keyof typeof FILTERS;
 
 /** Whether a sub-agent made the call, so that it is shown below it. */
 const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
 
 /** Entries of a transcript. Others are read on demand; the browser draws only those in view (`content-visibility`). */
 export function EntryList({ run, place, entries, format, readEarlier, readLater }: Properties) {
-  const [filter, setFilter] = useState("All");
+  const [filter, setFilter] = useState<FilterName>("All");
   const [text, setText] = useState("");
   const earlier = useAction(readEarlier);
   const later = useAction(readLater ?? (async () => {}));
   const words = text.toLowerCase();
   const shown = pairResults(entries).filter(
-    (each) => FILTERS[filter]!(each.entry) && (words === "" || JSON.stringify(each).toLowerCase().includes(words)),
+    (each) => FILTERS[filter](each.entry) && (words === "" || JSON.stringify(each).toLowerCase().includes(words)),
   );
   const hidden = (entries[0]?.n ?? 1) - 1;
   return (
@@ -46,20 +48,26 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
         <input
           className="field"
           type="search"
-          aria-label="Find in the transcript"
-          placeholder="Find"
+          aria-label={translate("Find in the transcript")}
+          placeholder={translate("Find")}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <select aria-label="Kind of entries" value={filter} onChange={({ target }) => setFilter(target.value)}>
-          {Object.keys(FILTERS).map((name) => (
-            <option key={name}>{name}</option>
+        <select
+          aria-label={translate("Kind of entries")}
+          value={filter}
+          onChange={({ target }) => setFilter(target.value as FilterName)}
+        >
+          {(Object.keys(FILTERS) as FilterName[]).map((name) => (
+            <option key={name} value={name}>
+              {translate(name)}
+            </option>
           ))}
         </select>
       </div>
       {hidden > 0 && (
         <button type="button" className="button" disabled={earlier.busy} onClick={earlier.run}>
-          Show earlier ({count(hidden)})
+          {translate("Show earlier ({hidden})", { hidden: count(hidden) })}
         </button>
       )}
       <ActionError error={earlier.error} />
@@ -78,11 +86,11 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
       </ol>
       {readLater !== null && (
         <button type="button" className="button" disabled={later.busy} onClick={later.run}>
-          Show later
+          {translate("Show later")}
         </button>
       )}
       <ActionError error={later.error} />
-      {shown.length === 0 && entries.length > 0 && <p className="muted">Nothing matches the filter.</p>}
+      {shown.length === 0 && entries.length > 0 && <p className="muted">{translate("Nothing matches the filter.")}</p>}
     </>
   );
 }
@@ -110,7 +118,9 @@ const Item = memo(function Item({ entry, result, format, address, isLinked, isRe
       className={`entry entry-${entry.type}${isNested(entry) ? " entry-nested" : ""}${isLinked ? " is-linked" : ""}`}
     >
       <Link to={address} replace className="entry-link" isSkipped={!isReachable}>
-        <span className="visually-hidden">{`Link to entry ${entry.at === undefined ? "" : `${entry.n} `}`}</span>
+        <span className="visually-hidden">
+          {translate("Link to entry {number}", { number: entry.at === undefined ? "" : `${entry.n} ` })}
+        </span>
         {entry.at === undefined ? entry.n : <time dateTime={entry.at}>{clock(Date.parse(entry.at))}</time>}
       </Link>
       <div className="entry-content">

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { Said } from "./said.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
 import { toolTarget } from "./tool-target.ts";
@@ -21,8 +22,8 @@ export function Entry({ entry, result, format }: Properties) {
       return (
         <details className="folded">
           <summary>
-            <Icon name="prompt" size={14} /> Prompt {entry.turn}
-            <span className="muted">{count(entry.text.length)} characters</span>
+            <Icon name="prompt" size={14} /> {translate("Prompt")} {entry.turn}
+            <span className="muted">{translate("{length} characters", { length: count(entry.text.length) })}</span>
           </summary>
           <LongText text={entry.text} max={20_000} mono />
         </details>
@@ -43,14 +44,22 @@ export function Entry({ entry, result, format }: Properties) {
     case "toolResult":
       return (
         <details className="folded">
-          <summary>Result of an earlier call</summary>
+          <summary>{translate("Result of an earlier call")}</summary>
           <LongText text={entry.text} max={20_000} mono />
         </details>
       );
     case "usage": {
       const { inputTokens, outputTokens, usd } = entry.usage;
       const cost = usd > 0 ? `, ${money(usd)}` : "";
-      return <Aside text={`${count(inputTokens)} input tokens, ${count(outputTokens)} output tokens${cost}`} />;
+      return (
+        <Aside
+          text={translate("{inputTokens} input tokens, {outputTokens} output tokens{cost}", {
+            inputTokens: count(inputTokens),
+            outputTokens: count(outputTokens),
+            cost,
+          })}
+        />
+      );
     }
     case "ask":
       return (
@@ -69,24 +78,30 @@ export function Entry({ entry, result, format }: Properties) {
     case "agent":
       return <Aside text={`${entry.agent} ${entry.version}`} />;
     case "subagent":
-      return <Aside text={`Subagent ${entry.phase === "started" ? "started" : "ended"}: ${entry.text ?? entry.id}`} />;
+      return (
+        <Aside
+          text={translate(entry.phase === "started" ? "Subagent started: {text}" : "Subagent ended: {text}", {
+            text: entry.text ?? entry.id,
+          })}
+        />
+      );
     case "toolFailed":
-      return <Aside text={withDetail("The tool call failed", entry.error)} bad />;
+      return <Aside text={withDetail(translate("The tool call failed"), entry.error)} bad />;
     case "askCancelled":
       return <Aside text="The agent withdrew its question" />;
     case "trouble":
     case "stalled":
       return <Aside text={entry.detail} bad />;
     case "unstartable":
-      return <Aside text={`The agent could not start: ${entry.error}`} bad />;
+      return <Aside text={translate("The agent could not start: {error}", { error: entry.error })} bad />;
     case "interrupted":
-      return <Aside text={`Turn ${entry.turn} was interrupted`} />;
+      return <Aside text={translate("Turn {turn} was interrupted", { turn: entry.turn })} />;
     case "turnOver": {
       const { kind, detail } = entry.ending;
       return kind === "ended" ? (
-        <Aside text={`Turn ${entry.turn} ended`} />
+        <Aside text={translate("Turn {turn} ended", { turn: entry.turn })} />
       ) : (
-        <Aside text={withDetail(`Turn ${entry.turn} failed`, detail)} bad />
+        <Aside text={withDetail(translate("Turn {turn} failed", { turn: entry.turn }), detail)} bad />
       );
     }
     default:

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
@@ -20,12 +21,12 @@ export function MessageForm({ run, taskId }: { run: string; taskId: string | nul
   return (
     <form className="message-form" onSubmit={submit}>
       <label htmlFor={field} className="visually-hidden">
-        Message to {taskId ?? "the main session"}
+        {translate("Message to")} {taskId ?? translate("the main session")}
       </label>
       <input
         id={field}
         className="field"
-        placeholder="Message to the agent"
+        placeholder={translate("Message to the agent")}
         value={text}
         disabled={refusal !== null}
         title={refusal ?? undefined}
@@ -37,7 +38,7 @@ export function MessageForm({ run, taskId }: { run: string; taskId: string | nul
         title={refusal ?? undefined}
         disabled={action.busy || refusal !== null || text.trim() === ""}
       >
-        Send
+        {translate("Send")}
       </button>
       <ActionError error={action.error} />
     </form>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { splitBlocks, type BlockFormat } from "./split-blocks.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentMarkdown } from "../text/agent-markdown.tsx";
@@ -13,7 +14,7 @@ export function Said({ text, format }: { text: string; format: BlockFormat }) {
     ) : (
       <details key={index} className="folded">
         <summary>
-          <Icon name="file" size={14} /> Report
+          <Icon name="file" size={14} /> {translate("Report")}
           <span className="muted">
             <AgentText text={part.phase} max={40} />
           </span>

@@ -1,4 +1,5 @@
 // Maps `main` or a task id to its sessions, one per attempt.
+import { translate } from "../text/language.ts";
 import { mainSessionId, workerSessionId } from "../../../tutti/src/schema/ids.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
@@ -15,7 +16,7 @@ export function sessionsOf(run: Run, name: string): SessionNames {
   const prefix = run.template.config.sessionPrefix;
   if (name === "main") {
     const sessions = upTo(run.main?.attempt ?? 0).map((attempt) => mainSessionId(run.id, attempt, prefix));
-    return { title: "Main session", sessions, alive: !isRunOver(run.status) };
+    return { title: translate("Main session"), sessions, alive: !isRunOver(run.status) };
   }
   const worker = run.workers[name];
   const title = run.tasks.find(({ id }) => id === name)?.title ?? name;

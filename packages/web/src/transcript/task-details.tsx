@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { taskLook } from "../run/task-look.ts";
 import { WorkerActions } from "../workers/worker-actions.tsx";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
@@ -20,7 +21,7 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
         </Badge>
         {task.dependencies.length > 0 && (
           <span className="muted">
-            after <AgentText text={task.dependencies.join(", ")} max={200} />
+            {translate("after")} <AgentText text={task.dependencies.join(", ")} max={200} />
           </span>
         )}
         {worker && <WorkerActions run={run} worker={worker} />}
@@ -31,7 +32,11 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
           <AgentText text={capitalize(worker.error)} max={1000} />
         </Notice>
       )}
-      {blocked && <Notice tone="warning">{`This task cannot start. It is blocked by ${blocked.join(", ")}.`}</Notice>}
+      {blocked && (
+        <Notice tone="warning">
+          {translate("This task cannot start. It is blocked by {tasks}.", { tasks: blocked.join(", ") })}
+        </Notice>
+      )}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 import { sessionsOf } from "./session-of.ts";
 import { TaskDetails } from "./task-details.tsx";
@@ -26,12 +27,12 @@ interface Properties {
 }
 
 const PART_NAMES: Record<PanelPart, string> = {
-  transcript: "Transcript",
-  prompt: "Prompt",
-  changes: "Changes",
-  checks: "Checks",
-  attempts: "Attempts",
-  agents: "Sub-sessions",
+  transcript: translate("Transcript"),
+  prompt: translate("Prompt"),
+  changes: translate("Changes"),
+  checks: translate("Checks"),
+  attempts: translate("Attempts"),
+  agents: translate("Sub-sessions"),
 };
 const OF_TASKS: readonly PanelPart[] = ["changes", "checks"];
 
@@ -68,12 +69,12 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
     <aside className="transcript card" ref={panel} tabIndex={-1} aria-labelledby="transcript-title">
       <header className="transcript-head">
         <div>
-          <h2 id="transcript-title">{isKnown ? <AgentText text={title} max={120} /> : "No such task"}</h2>
+          <h2 id="transcript-title">{isKnown ? <AgentText text={title} max={120} /> : translate("No such task")}</h2>
           {isKnown && <p className="muted mono">{name}</p>}
         </div>
         {sessions.length > 1 && (
           <label className="attempt">
-            Attempt
+            {translate("Attempt")}
             <select
               value={attempt}
               onChange={({ target }) =>
@@ -93,19 +94,19 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
             className="button-icon"
             href={`/api/runs/${run.id}/workers/${encodeURIComponent(session)}/transcript/export`}
             download
-            aria-label="Download the transcript"
-            title="Download the transcript"
+            aria-label={translate("Download the transcript")}
+            title={translate("Download the transcript")}
           >
             <Icon name="download" />
           </a>
         )}
-        <button type="button" className="button-icon" aria-label="Close the transcript" onClick={onClose}>
+        <button type="button" className="button-icon" aria-label={translate("Close the transcript")} onClick={onClose}>
           <Icon name="cross" />
         </button>
       </header>
       {task && <TaskDetails run={run} task={task} />}
       {isKnown && (
-        <nav className="tabs panel-parts" aria-label="Parts of the task">
+        <nav className="tabs panel-parts" aria-label={translate("Parts of the task")}>
           {parts.map((each) => (
             <Link
               key={each}
@@ -120,7 +121,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
           ))}
         </nav>
       )}
-      {!isKnown && <p className="nothing-yet">This run has no task with this name.</p>}
+      {!isKnown && <p className="nothing-yet">{translate("This run has no task with this name.")}</p>}
       {isKnown && part === "transcript" && (
         <Transcript
           key={session}
@@ -136,7 +137,11 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
           {part === "prompt" && <FirstPrompt run={run.id} session={session} />}
           {part === "changes" && <DiffFiles run={run} task={taskId} />}
           {part === "checks" &&
-            (worker ? <ClaimAndEvidence worker={worker} /> : <p className="nothing-yet">It has not started yet.</p>)}
+            (worker ? (
+              <ClaimAndEvidence worker={worker} />
+            ) : (
+              <p className="nothing-yet">{translate("It has not started yet.")}</p>
+            ))}
           {part === "attempts" && <Attempts run={run} place={place} taskId={taskId} />}
           {part === "agents" && <SubAgents run={run} taskId={taskId} />}
         </PartBody>
@@ -148,7 +153,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
 function PartBody({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="transcript-body" tabIndex={0} role="region" aria-label={name}>
-      <Suspense fallback={<p className="loading">Loading …</p>}>{children}</Suspense>
+      <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>{children}</Suspense>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { EntryList } from "./entry-list.tsx";
 import { MessageForm } from "./message-form.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
@@ -23,10 +24,10 @@ export function Transcript({ run, session, place, taskId, isAlive }: Properties)
   const box = useStickToEnd(entries, place.entry === null);
   return (
     <>
-      <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label="Transcript">
+      <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label={translate("Transcript")}>
         <ActionError error={error} />
-        {session === undefined && <p className="nothing-yet">This session has not started yet.</p>}
-        {entries?.length === 0 && <p className="nothing-yet">The transcript is still empty.</p>}
+        {session === undefined && <p className="nothing-yet">{translate("This session has not started yet.")}</p>}
+        {entries?.length === 0 && <p className="nothing-yet">{translate("The transcript is still empty.")}</p>}
         {entries && entries.length > 0 && (
           <EntryList
             run={run.id}
@@ -39,7 +40,7 @@ export function Transcript({ run, session, place, taskId, isAlive }: Properties)
         )}
         {isAlive && isAtEnd && (
           <p className="still-working">
-            <Icon name="spinner" size={14} /> working
+            <Icon name="spinner" size={14} /> {translate("working")}
           </p>
         )}
       </div>

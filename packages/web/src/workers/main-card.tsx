@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { holdsUp } from "../run/waiting.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -13,14 +14,14 @@ interface Properties {
 }
 
 const ACTIONS: Partial<Record<RunStatus, string>> = {
-  analyzing: "Analysing the repository",
-  planning: "Planning the tasks",
-  confirming: "Waiting for you to confirm the plan",
-  spawning: "Waiting for the workers",
-  running: "Waiting for the workers",
-  aggregating: "Merging the results",
-  verifying: "Verifying the result",
-  paused: "Paused",
+  analyzing: translate("Analysing the repository"),
+  planning: translate("Planning the tasks"),
+  confirming: translate("Waiting for you to confirm the plan"),
+  spawning: translate("Waiting for the workers"),
+  running: translate("Waiting for the workers"),
+  aggregating: translate("Merging the results"),
+  verifying: translate("Verifying the result"),
+  paused: translate("Paused"),
 };
 
 /** The session that plans, merges and verifies. */
@@ -34,20 +35,29 @@ export function MainCard({ run, now, onOpen }: Properties) {
     : busy
       ? ["spinner", "running"]
       : ["prompt", "neutral"];
-  const retry = owed && owed.try > 1 ? `Retrying after an invalid response: ${owed.problems.join("; ")}` : null;
+  const retry =
+    owed && owed.try > 1
+      ? translate("Retrying after an invalid response: {problems}", { problems: owed.problems.join("; ") })
+      : null;
   return (
     <button type="button" className="card worker-card" data-worker="main" onClick={onOpen}>
       <span className="worker-card-top">
         <span className={`inline-mark tone-${tone}`}>
           <Icon name={icon} size={14} />
         </span>
-        <strong>Main session</strong>
-        {main.attempt > 1 && <span className="chip">attempt {main.attempt}</span>}
+        <strong>{translate("Main session")}</strong>
+        {main.attempt > 1 && (
+          <span className="chip">
+            {translate("attempt")} {main.attempt}
+          </span>
+        )}
         {busy && <span className="push muted">{duration(now - main.turn!.startedAt)}</span>}
       </span>
       <span className="worker-card-action">
         <AgentText
-          text={hasQuestion ? "Waiting for your answer" : (retry ?? ACTIONS[run.status] ?? "Done")}
+          text={
+            hasQuestion ? translate("Waiting for your answer") : (retry ?? ACTIONS[run.status] ?? translate("Done"))
+          }
           max={300}
         />
       </span>

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { memo } from "react";
 import type { StatusStyle } from "../run/run-look.ts";
 import { taskLook } from "../run/task-look.ts";
@@ -65,13 +66,16 @@ const Line = memo(
 function detail(run: Run, task: Task): string {
   const worker = run.workers[task.id];
   if (worker?.status === "completed") {
-    const time = worker.startedAt === null ? "" : ` in ${duration(worker.completedAt! - worker.startedAt)}`;
+    const time =
+      worker.startedAt === null
+        ? ""
+        : translate(" in {time}", { time: duration(worker.completedAt! - worker.startedAt) });
     return `${plural(worker.outputFiles.length, "file")}${time}, ${plural(worker.toolStats.total, "tool call")}`;
   }
   if (worker?.error) return worker.error;
-  if (Object.hasOwn(run.skipped, task.id)) return "skipped by a user";
+  if (Object.hasOwn(run.skipped, task.id)) return translate("skipped by a user");
   const blocked = run.blocked[task.id];
-  if (blocked) return `blocked by ${blocked.join(", ")}`;
+  if (blocked) return translate("blocked by {tasks}", { tasks: blocked.join(", ") });
   const open = task.dependencies.filter((id) => run.workers[id]?.status !== "completed" && !run.skipped[id]?.satisfied);
-  return open.length > 0 ? `after ${open.join(", ")}` : "queued";
+  return open.length > 0 ? translate("after {tasks}", { tasks: open.join(", ") }) : translate("queued");
 }

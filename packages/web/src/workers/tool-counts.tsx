@@ -1,13 +1,14 @@
+import { translate } from "../text/language.ts";
 import type { ToolStats } from "../../../tutti/src/schema/worker.ts";
 
 const WORDS: [Exclude<keyof ToolStats, "total">, string][] = [
-  ["reads", "read"],
-  ["edits", "edit"],
-  ["writes", "write"],
-  ["bash", "shell"],
-  ["search", "search"],
-  ["web", "web"],
-  ["task", "agent"],
+  ["reads", translate("read#tool")],
+  ["edits", translate("edit#tool")],
+  ["writes", translate("write#tool")],
+  ["bash", translate("shell#tool")],
+  ["search", translate("search#tool")],
+  ["web", translate("web#tool")],
+  ["task", translate("agent#tool")],
 ];
 
 export function ToolCounts({ stats }: { stats: ToolStats }) {
@@ -23,7 +24,7 @@ export function ToolCounts({ stats }: { stats: ToolStats }) {
       ))}
       {other > 0 && (
         <span className="chip">
-          other <b>{other}</b>
+          {translate("other")} <b>{other}</b>
         </span>
       )}
     </span>

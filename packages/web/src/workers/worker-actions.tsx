@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
@@ -13,22 +14,34 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
   return (
     <div className="worker-actions">
       {open && status === "running" && (
-        <OrderButton word="Pause" label={`Pause ${taskId}`} order={() => server.pauseWorker(run.id, sessionId)} />
+        <OrderButton
+          word={translate("Pause")}
+          label={translate("Pause {taskId}", { taskId })}
+          order={() => server.pauseWorker(run.id, sessionId)}
+        />
       )}
       {open && status === "paused" && run.status !== "paused" && (
-        <OrderButton word="Resume" label={`Resume ${taskId}`} order={() => server.resumeWorker(run.id, sessionId)} />
+        <OrderButton
+          word={translate("Resume")}
+          label={translate("Resume {taskId}", { taskId })}
+          order={() => server.resumeWorker(run.id, sessionId)}
+        />
       )}
       {open && (status === "spawning" || status === "running" || status === "paused") && (
         <AskedButton
-          word="Cancel"
-          label={`Cancel ${taskId}`}
-          question={`Cancel ${taskId}? Its dependents cannot start.`}
-          yes="Yes, cancel"
+          word={translate("Cancel")}
+          label={translate("Cancel {taskId}", { taskId })}
+          question={translate("Cancel {taskId}? Its dependents cannot start.", { taskId })}
+          yes={translate("Yes, cancel")}
           order={() => server.cancelWorker(run.id, sessionId)}
         />
       )}
       {canRetry(run, taskId) && (
-        <OrderButton word="Retry" label={`Retry ${taskId}`} order={() => server.order(run.id, "retry", { taskId })} />
+        <OrderButton
+          word={translate("Retry")}
+          label={translate("Retry {taskId}", { taskId })}
+          order={() => server.order(run.id, "retry", { taskId })}
+        />
       )}
     </div>
   );

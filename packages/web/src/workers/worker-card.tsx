@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { ToolCounts } from "./tool-counts.tsx";
 import { workerTime } from "../run/clock.ts";
 import { taskLook } from "../run/task-look.ts";
@@ -29,7 +30,11 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
           <Icon name={look.icon} size={14} />
         </span>
         <span className="mono">{worker.taskId}</span>
-        {worker.attempt > 1 && <span className="chip">attempt {worker.attempt}</span>}
+        {worker.attempt > 1 && (
+          <span className="chip">
+            {translate("attempt")} {worker.attempt}
+          </span>
+        )}
         <span className="push muted">{time === null ? look.word : duration(time)}</span>
       </span>
       <strong className="worker-card-title">
@@ -39,7 +44,13 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
         {parts.has("action") && <AgentText text={worker.currentAction ?? actionOf(worker, look.word)} max={160} />}
         <span className="push mono">{worker.progress} %</span>
       </span>
-      {parts.has("bar") && <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />}
+      {parts.has("bar") && (
+        <Meter
+          value={worker.progress}
+          tone={look.tone}
+          label={translate("Progress of {taskId}", { taskId: worker.taskId })}
+        />
+      )}
       {words !== "" && (
         <span className="last-words">
           <AgentText text={words} max={280} />
@@ -51,5 +62,7 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
 }
 
 function actionOf({ owed }: Worker, word: string): string {
-  return owed && owed.try > 1 ? `Retrying after an invalid response: ${owed.problems.join("; ")}` : `${word} …`;
+  return owed && owed.try > 1
+    ? translate("Retrying after an invalid response: {problems}", { problems: owed.problems.join("; ") })
+    : `${word} …`;
 }

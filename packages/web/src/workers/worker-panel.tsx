@@ -1,4 +1,5 @@
 // Active workers come first, each with a card; ended and waiting tasks are one line each.
+import { translate } from "../text/language.ts";
 import { MainCard } from "./main-card.tsx";
 import { TaskLine } from "./task-line.tsx";
 import { WorkerCard } from "./worker-card.tsx";
@@ -45,15 +46,15 @@ export function WorkerPanel({ run, onOpen }: Properties) {
   return (
     <section className="workers" aria-labelledby="workers-title">
       <h2 id="workers-title" className="visually-hidden">
-        Workers
+        {translate("Workers")}
       </h2>
       <MainCard run={run} now={now} onOpen={() => onOpen("main")} />
-      {cards("Working", groups.active)}
-      {cards("Paused", groups.paused)}
-      <Lines title="Ended" tasks={groups.ended} run={run} onOpen={onOpen} />
+      {cards(translate("Working"), groups.active)}
+      {cards(translate("Paused"), groups.paused)}
+      <Lines title={translate("Ended")} tasks={groups.ended} run={run} onOpen={onOpen} />
       {run.status !== "confirming" && (
         <Lines
-          title={isRunOver(run.status) ? "Never started" : "Waiting"}
+          title={isRunOver(run.status) ? translate("Never started") : translate("Waiting")}
           tasks={groups.waiting}
           run={run}
           onOpen={onOpen}
@@ -75,7 +76,9 @@ function Lines({ title, tasks, run, onOpen }: Properties & { title: string; task
           <TaskLine key={task.id} task={task} run={run} onOpen={onOpen} />
         ))}
         {tasks.length > MOST_LINES && (
-          <li className="muted more-lines">{`and ${tasks.length - MOST_LINES} more in the table`}</li>
+          <li className="muted more-lines">
+            {translate("and {count} more in the table", { count: tasks.length - MOST_LINES })}
+          </li>
         )}
       </ul>
     </>

@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { useState } from "react";
 import { CancelButton } from "../cancel-button.tsx";
 import { changesOf, editedTasks, editOf, freeId, isEdited, NO_EDITS, problemOf, type PlanEdits } from "./plan-edits.ts";
@@ -33,7 +34,7 @@ export function PlanCard({ run }: { run: Run }) {
   const change = (next: PlanEdits) => {
     if (!item) return;
     const text = isEdited(next) ? JSON.stringify(next) : "";
-    keepDraft({ item: item.id, run: run.id, title: `Edits of the plan of ${run.id}`, text });
+    keepDraft({ item: item.id, run: run.id, title: translate("Edits of the plan of {id}", { id: run.id }), text });
   };
   const confirm = async () => {
     const hash = item?.hash;
@@ -56,7 +57,9 @@ export function PlanCard({ run }: { run: Run }) {
         <Icon name="question" size={20} />
         <div>
           <h2 id="plan-title">
-            {sound ? `Confirm this plan of ${plural(kept.length, "task")}?` : "This plan is invalid"}
+            {sound
+              ? translate("Confirm this plan of {tasks}?", { tasks: plural(kept.length, "task") })
+              : translate("This plan is invalid")}
           </h2>
           {run.analysis && (
             <p className="muted agent-words">
@@ -68,7 +71,7 @@ export function PlanCard({ run }: { run: Run }) {
           <CancelButton id={run.id} />
           {sound && (
             <OrderButton
-              word="Confirm plan"
+              word={translate("Confirm plan")}
               shortcut="a"
               primary
               disabled={problem !== null}
@@ -94,13 +97,13 @@ export function PlanCard({ run }: { run: Run }) {
         <input
           className="field"
           type="search"
-          aria-label="Find tasks of the plan"
-          placeholder="Find tasks of the plan"
+          aria-label={translate("Find tasks of the plan")}
+          placeholder={translate("Find tasks of the plan")}
           value={filter}
           onChange={({ target }) => setFilter(target.value)}
         />
       )}
-      <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">
+      <ol className="plan-tasks" tabIndex={0} aria-label={translate("Tasks of the plan")}>
         {shown.map((task, index) => (
           // An invalid plan may contain the same id twice, so the key includes `index`.
           <PlanTask
@@ -126,23 +129,23 @@ export function PlanCard({ run }: { run: Run }) {
             className="button"
             onClick={() => change({ ...edits, added: [...edits.added, freeId(run.tasks, edits)] })}
           >
-            Add a task
+            {translate("Add a task")}
           </button>
           <label>
-            Budget in US dollars{" "}
+            {translate("Budget in US dollars")}{" "}
             <input
               className="field is-short"
               type="number"
               min="0"
               step="any"
-              placeholder={run.budget.usd === undefined ? "no limit" : money(run.budget.usd)}
+              placeholder={run.budget.usd === undefined ? translate("no limit") : money(run.budget.usd)}
               value={edits.usd}
               onChange={({ target }) => change({ ...edits, usd: target.value })}
             />
           </label>
           {isEdited(edits) && (
             <button type="button" className="button" onClick={() => change(NO_EDITS)}>
-              Undo my edits
+              {translate("Undo my edits")}
             </button>
           )}
         </div>
@@ -158,13 +161,18 @@ function ComparedPlan({ run }: { run: Run }) {
   if (earlier === null) return null;
   const { added, removed, changed } = comparePlans(earlier, run.tasks);
   const parts = [
-    added.length > 0 && `new: ${added.join(", ")}`,
-    removed.length > 0 && `gone: ${removed.join(", ")}`,
-    changed.length > 0 && `changed: ${changed.join(", ")}`,
+    added.length > 0 && translate("new: {tasks}", { tasks: added.join(", ") }),
+    removed.length > 0 && translate("gone: {tasks}", { tasks: removed.join(", ") }),
+    changed.length > 0 && translate("changed: {tasks}", { tasks: changed.join(", ") }),
   ].filter(Boolean);
   return (
     <Notice tone="neutral">
-      <AgentText text={`Since the plan before: ${parts.join("; ") || "no difference"}.`} max={800} />
+      <AgentText
+        text={translate("Since the plan before: {changes}.", {
+          changes: parts.join("; ") || translate("no difference"),
+        })}
+        max={800}
+      />
     </Notice>
   );
 }

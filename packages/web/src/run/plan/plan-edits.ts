@@ -1,4 +1,5 @@
 // The user's edits of a plan before its confirmation.
+import { translate } from "../../text/language.ts";
 import type { ChangedPlan } from "../../../../tutti/src/schema/plan-changes.ts";
 import { DEFAULT_PRIORITY, type Task } from "../../../../tutti/src/schema/task.ts";
 
@@ -77,8 +78,8 @@ export function freeId(planned: readonly Task[], { added }: PlanEdits): string {
 export function problemOf(planned: readonly Task[], edits: PlanEdits): string | null {
   const tasks = editedTasks(planned, edits);
   const empty = tasks.find(({ title, description }) => title.trim() === "" || description.trim() === "");
-  if (empty) return `${empty.id} needs a title and a description.`;
-  if (tasks.length === 0) return "The plan has no tasks.";
+  if (empty) return translate("{id} needs a title and a description.", { id: empty.id });
+  if (tasks.length === 0) return translate("The plan has no tasks.");
   const open = new Map(tasks.map(({ id, dependencies }) => [id, new Set(dependencies)]));
   for (;;) {
     const [ready] = [...open].find(([, needs]) => needs.size === 0) ?? [];
@@ -86,8 +87,8 @@ export function problemOf(planned: readonly Task[], edits: PlanEdits): string | 
     open.delete(ready);
     for (const needs of open.values()) needs.delete(ready);
   }
-  if (open.size > 0) return `${[...open.keys()].join(", ")} depend on each other.`;
-  return edits.usd !== "" && !(Number(edits.usd) > 0) ? "The budget must be more than 0." : null;
+  if (open.size > 0) return translate("{tasks} depend on each other.", { tasks: [...open.keys()].join(", ") });
+  return edits.usd !== "" && !(Number(edits.usd) > 0) ? translate("The budget must be more than 0.") : null;
 }
 
 /** The body of the confirmation. It contains only what differs from the plan. */

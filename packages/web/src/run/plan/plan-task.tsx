@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { useId, useState } from "react";
 import { dependentsOf, editOf, type PlanEdits, type TaskEdit } from "./plan-edits.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
@@ -31,21 +32,21 @@ export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
         </p>
         {(task.agent ?? task.model) !== undefined && (
           <span className="muted">
-            by <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
+            {translate("by")} <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
           </span>
         )}
       </div>
       <div className="plan-task-needs">
         {task.dependencies.length === 0 ? (
-          <span className="muted">starts at once</span>
+          <span className="muted">{translate("starts at once")}</span>
         ) : (
           <>
-            <span className="muted">after </span>
+            <span className="muted">{translate("after")} </span>
             {task.dependencies.slice(0, MOST).map((id) => (
               <code key={id}>{id}</code>
             ))}
             {task.dependencies.length > MOST && (
-              <span className="muted">and {task.dependencies.length - MOST} more</span>
+              <span className="muted">{translate("and {count} more", { count: task.dependencies.length - MOST })}</span>
             )}
           </>
         )}
@@ -73,7 +74,8 @@ function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlPro
   return (
     <div className="plan-task-edit">
       <label htmlFor={`${field}-priority`}>
-        Priority<span className="visually-hidden">{` of ${task.id}`}</span>
+        {translate("Priority")}
+        <span className="visually-hidden">{translate(" of {id}", { id: task.id })}</span>
       </label>
       <input
         id={`${field}-priority`}
@@ -81,7 +83,7 @@ function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlPro
         min={1}
         max={10}
         step={1}
-        title="1 is the most urgent"
+        title={translate("1 is the most urgent")}
         disabled={edit.skip}
         value={task.priority}
         onChange={({ target }) => {
@@ -95,16 +97,17 @@ function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlPro
           checked={edit.skip ?? false}
           onChange={({ target }) => onEdit({ ...edit, skip: target.checked })}
         />
-        Skip<span className="visually-hidden">{` ${task.id}`}</span>
+        {translate("Skip")}
+        <span className="visually-hidden">{` ${task.id}`}</span>
       </label>
       <button
         type="button"
         className="button is-small"
         aria-expanded={isOpen}
-        aria-label={`Edit ${task.id}`}
+        aria-label={translate("Edit {id}", { id: task.id })}
         onClick={() => onOpen(!isOpen)}
       >
-        Edit
+        {translate("Edit")}
       </button>
       {dependents.length > 0 && (
         <label className="plan-task-satisfied">
@@ -113,7 +116,7 @@ function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlPro
             checked={edit.satisfied ?? false}
             onChange={({ target }) => onEdit({ ...edit, satisfied: target.checked })}
           />
-          {`${dependents.join(", ")} may start without it`}
+          {translate("{tasks} may start without it", { tasks: dependents.join(", ") })}
         </label>
       )}
     </div>
@@ -127,15 +130,15 @@ function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onE
   const lines = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
   return (
     <fieldset className="plan-fields">
-      <legend className="visually-hidden">{`Edit ${task.id}`}</legend>
-      <label htmlFor={`${field}-title`}>Title</label>
+      <legend className="visually-hidden">{translate("Edit {id}", { id: task.id })}</legend>
+      <label htmlFor={`${field}-title`}>{translate("Title")}</label>
       <input
         id={`${field}-title`}
         className="field"
         value={task.title}
         onChange={({ target }) => onEdit({ ...edit, title: target.value })}
       />
-      <label htmlFor={`${field}-description`}>Description</label>
+      <label htmlFor={`${field}-description`}>{translate("Description")}</label>
       <textarea
         id={`${field}-description`}
         className="field"
@@ -143,7 +146,7 @@ function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onE
         value={task.description}
         onChange={({ target }) => onEdit({ ...edit, description: target.value })}
       />
-      <label htmlFor={`${field}-scope`}>Files, one per line</label>
+      <label htmlFor={`${field}-scope`}>{translate("Files, one per line")}</label>
       <textarea
         id={`${field}-scope`}
         className="field mono"
@@ -151,8 +154,8 @@ function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onE
         defaultValue={task.scope.join("\n")}
         onChange={({ target }) => onEdit({ ...edit, scope: lines(target.value) })}
       />
-      <span>After</span>
-      <div className="plan-after" role="group" aria-label={`Dependencies of ${task.id}`}>
+      <span>{translate("After")}</span>
+      <div className="plan-after" role="group" aria-label={translate("Dependencies of {id}", { id: task.id })}>
         {tasks
           .filter(({ id }) => id !== task.id)
           .map(({ id }) => (
@@ -173,24 +176,24 @@ function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onE
             </label>
           ))}
       </div>
-      <label htmlFor={`${field}-agent`}>Agent</label>
+      <label htmlFor={`${field}-agent`}>{translate("Agent")}</label>
       <input
         id={`${field}-agent`}
         className="field"
-        placeholder="Agent of the run"
+        placeholder={translate("Agent of the run")}
         value={edit.agent ?? task.agent ?? ""}
         onChange={({ target }) => onEdit({ ...edit, agent: target.value })}
       />
-      <label htmlFor={`${field}-model`}>Model</label>
+      <label htmlFor={`${field}-model`}>{translate("Model")}</label>
       <input
         id={`${field}-model`}
         className="field"
-        placeholder="Model of the agent"
+        placeholder={translate("Model of the agent")}
         value={edit.model ?? task.model ?? ""}
         onChange={({ target }) => onEdit({ ...edit, model: target.value })}
       />
       <button type="button" className="button button-danger" onClick={onRemove}>
-        {`Remove ${task.id}`}
+        {translate("Remove {id}", { id: task.id })}
       </button>
     </fieldset>
   );

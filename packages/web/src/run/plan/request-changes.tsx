@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
 import { rememberPlan } from "./compare-plans.ts";
 import { useRefusal } from "../../live/use-live.ts";
@@ -21,11 +22,11 @@ export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
   };
   return (
     <form className="answer" onSubmit={submit}>
-      <label htmlFor={field}>Request changes</label>
+      <label htmlFor={field}>{translate("Request changes")}</label>
       <textarea
         id={field}
         rows={2}
-        placeholder="Describe the changes. The main session makes a new plan."
+        placeholder={translate("Describe the changes. The main session makes a new plan.")}
         value={text}
         disabled={refusal !== null}
         onChange={({ target }) => setText(target.value)}
@@ -37,7 +38,7 @@ export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
           title={refusal ?? undefined}
           disabled={action.busy || refusal !== null || text.trim() === ""}
         >
-          Request a new plan
+          {translate("Request a new plan")}
         </button>
       </div>
       <ActionError error={action.error} />

@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { CopyLine } from "../../parts/copy-line.tsx";
 
@@ -8,10 +9,13 @@ export function BranchCommands({ run }: { run: Run }) {
   const branch = `tutti/${run.id}`;
   return (
     <div className="commands">
-      <h3>View the changes</h3>
-      <CopyLine label="Command that shows the changes" text={`${git} diff ${run.base.slice(0, 10)}..${branch}`} />
-      <h3>Merge the changes</h3>
-      <CopyLine label="Command that merges the changes" text={`${git} merge ${branch}`} />
+      <h3>{translate("View the changes")}</h3>
+      <CopyLine
+        label={translate("Command that shows the changes")}
+        text={`${git} diff ${run.base.slice(0, 10)}..${branch}`}
+      />
+      <h3>{translate("Merge the changes")}</h3>
+      <CopyLine label={translate("Command that merges the changes")} text={`${git} merge ${branch}`} />
     </div>
   );
 }

@@ -1,17 +1,22 @@
+import { translate } from "../../text/language.ts";
 import { FoldedList } from "./folded-list.tsx";
 import type { Outcome } from "../../../../tutti/src/schema/outcome.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
-const WORDS: Record<string, string> = { neverStarted: "never started", timeout: "timed out" };
+const WORDS: Record<string, string> = { neverStarted: translate("never started"), timeout: translate("timed out") };
 
 /** The planned tasks that did not complete, or not fully, with the reasons. */
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));
   return (
-    <FoldedList title={`${plural(causes.length, "task")} to review`} items={causes} most={100}>
+    <FoldedList
+      title={translate("{tasks} to review", { tasks: plural(causes.length, "task") })}
+      items={causes}
+      most={100}
+    >
       {({ taskId, status, reason }) => (
         <li key={taskId}>
           <strong>

@@ -1,23 +1,24 @@
+import { translate } from "../../text/language.ts";
 import { Fragment } from "react";
 import type { Census } from "../../../../tutti/src/schema/outcome.ts";
 
 const PARTS: { key: Exclude<keyof Census, "planned">; word: string; tone: string }[] = [
-  { key: "completed", word: "completed", tone: "good" },
-  { key: "failed", word: "failed", tone: "bad" },
-  { key: "timeout", word: "timed out", tone: "bad" },
-  { key: "blocked", word: "blocked", tone: "warning" },
-  { key: "cancelled", word: "cancelled", tone: "neutral" },
-  { key: "skipped", word: "skipped", tone: "neutral" },
-  { key: "neverStarted", word: "never started", tone: "neutral" },
+  { key: "completed", word: translate("completed"), tone: "good" },
+  { key: "failed", word: translate("failed"), tone: "bad" },
+  { key: "timeout", word: translate("timed out"), tone: "bad" },
+  { key: "blocked", word: translate("blocked"), tone: "warning" },
+  { key: "cancelled", word: translate("cancelled"), tone: "neutral" },
+  { key: "skipped", word: translate("skipped"), tone: "neutral" },
+  { key: "neverStarted", word: translate("never started"), tone: "neutral" },
 ];
 
 /** The census as a sum: the parts add up to `planned`. Parts of 0 are left out, except `completed`. */
 export function CensusRow({ census }: { census: Census }) {
   const parts = PARTS.filter(({ key }) => census[key] > 0 || key === "completed");
   return (
-    <div className="census" role="group" aria-label="Tasks by result">
+    <div className="census" role="group" aria-label={translate("Tasks by result")}>
       <span className="census-part">
-        <strong>{census.planned}</strong> planned
+        <strong>{census.planned}</strong> {translate("planned")}
       </span>
       {parts.map(({ key, word, tone }, index) => (
         <Fragment key={key}>

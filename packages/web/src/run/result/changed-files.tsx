@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { FoldedList } from "./folded-list.tsx";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
@@ -7,10 +8,10 @@ const FEW = 12;
 /** `files` is null while the request is pending or after it failed. */
 export function ChangedFiles({ files }: { files: string[] | null }) {
   if (files === null) return null;
-  if (files.length === 0) return <p className="muted">No files changed.</p>;
+  if (files.length === 0) return <p className="muted">{translate("No files changed.")}</p>;
   return (
     <FoldedList
-      title={`${plural(files.length, "file")} changed`}
+      title={translate("{files} changed", { files: plural(files.length, "file") })}
       items={files}
       most={300}
       open={files.length <= FEW}

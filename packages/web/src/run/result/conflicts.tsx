@@ -1,3 +1,4 @@
+import { translate, type Noun } from "../../text/language.ts";
 import { VersionLinks } from "../../changes/version-links.tsx";
 import { FoldedList } from "./folded-list.tsx";
 import type { Conflict } from "../../../../tutti/src/schema/outcome.ts";
@@ -16,7 +17,7 @@ export function Conflicts({ run, conflicts }: { run: string; conflicts: Conflict
   );
 }
 
-function ConflictList({ run, noun, conflicts }: { run: string; noun: string; conflicts: Conflict[] }) {
+function ConflictList({ run, noun, conflicts }: { run: string; noun: Noun; conflicts: Conflict[] }) {
   if (conflicts.length === 0) return null;
   return (
     <FoldedList title={plural(conflicts.length, noun)} items={conflicts} most={100}>
@@ -25,9 +26,13 @@ function ConflictList({ run, noun, conflicts }: { run: string; noun: string; con
           <code>
             <AgentText text={files.join(", ")} max={200} />
           </code>{" "}
-          between <VersionLinks run={run} tasks={tasks} />
+          {translate("between")} <VersionLinks run={run} tasks={tasks} />
           <div className="muted">
-            {resolution === null ? "Not resolved. Both versions are kept." : <AgentText text={resolution} max={300} />}
+            {resolution === null ? (
+              translate("Not resolved. Both versions are kept.")
+            ) : (
+              <AgentText text={resolution} max={300} />
+            )}
           </div>
         </li>
       )}

@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import type { ReactNode } from "react";
 
 interface Properties<T> {
@@ -18,7 +19,9 @@ export function FoldedList<T>({ title, items, most, open = true, wide = false, c
       <summary>{title}</summary>
       <ul className={`plain-list${wide ? " is-wide" : ""}`} tabIndex={0} aria-label={title}>
         {items.slice(0, most).map(children)}
-        {items.length > most && <li className="muted">and {items.length - most} more</li>}
+        {items.length > most && (
+          <li className="muted">{translate("and {count} more", { count: items.length - most })}</li>
+        )}
       </ul>
     </details>
   );

@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { BranchCommands } from "./branch-commands.tsx";
 import { Causes } from "./causes.tsx";
 import { CensusRow } from "./census-row.tsx";
@@ -13,10 +14,10 @@ import { Icon } from "../../parts/icon.tsx";
 import { LongText } from "../../text/long-text.tsx";
 
 const SENTENCES = {
-  success: "The plan is complete.",
-  degraded: "The run ended, but part of the planned work is missing from the result.",
-  failed: "The run failed.",
-  cancelled: "The run was cancelled.",
+  success: translate("The plan is complete."),
+  degraded: translate("The run ended, but part of the planned work is missing from the result."),
+  failed: translate("The run failed."),
+  cancelled: translate("The run was cancelled."),
 } as const;
 
 export function ResultCard({ run }: { run: Run }) {
@@ -38,7 +39,7 @@ export function ResultCard({ run }: { run: Run }) {
           </div>
         </header>
         <CensusRow census={result.census} />
-        {!hasSide && files !== null && <p className="muted">No files changed.</p>}
+        {!hasSide && files !== null && <p className="muted">{translate("No files changed.")}</p>}
         {result.error !== null && <LongText text={capitalize(result.error)} max={1000} />}
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />

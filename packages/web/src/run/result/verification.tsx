@@ -1,11 +1,12 @@
+import { translate } from "../../text/language.ts";
 import type { VerificationAnswer } from "../../../../tutti/src/schema/answer.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { AgentText } from "../../text/agent-text.tsx";
 
 const WORDS = {
-  passed: "Verification passed",
-  passed_with_warnings: "Verification passed with warnings",
-  failed: "Verification failed",
+  passed: translate("Verification passed"),
+  passed_with_warnings: translate("Verification passed with warnings"),
+  failed: translate("Verification failed"),
 } as const;
 const MOST = 5;
 
@@ -39,7 +40,9 @@ export function Verification({ answer }: { answer: VerificationAnswer | null }) 
               )}
             </li>
           ))}
-          {issues.length > MOST && <li className="muted">and {issues.length - MOST} more</li>}
+          {issues.length > MOST && (
+            <li className="muted">{translate("and {count} more", { count: issues.length - MOST })}</li>
+          )}
         </ul>
       )}
     </div>

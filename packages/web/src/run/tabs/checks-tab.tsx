@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { ClaimAndEvidence } from "../../inspector/claim-and-evidence.tsx";
 import { Verification } from "../result/verification.tsx";
 import { TaskHead } from "./task-head.tsx";
@@ -15,14 +16,14 @@ export function ChecksTab({ run, onOpen }: { run: Run; onOpen: (session: string)
     <>
       <section className="card run-tab" aria-labelledby="checks-tab-title">
         <h2 id="checks-tab-title">
-          Checks of the result{" "}
+          {translate("Checks of the result")}{" "}
           {commands.length > 0 && <span className="muted">{plural(commands.length, "command")}</span>}
         </h2>
         {commands.map(({ name, run: line, exitCode, durationMs, output }, index) => (
           <details key={`${index} ${name}`} className="check-command" open={exitCode !== 0}>
             <summary>
               <Badge tone={exitCode === 0 ? "good" : "bad"} icon={exitCode === 0 ? "check" : "cross"}>
-                {exitCode === 0 ? "Passed" : `Exit code ${exitCode}`}
+                {exitCode === 0 ? translate("Passed") : translate("Exit code {exitCode}", { exitCode })}
               </Badge>
               <strong>
                 <AgentText text={name} max={80} />
@@ -32,22 +33,22 @@ export function ChecksTab({ run, onOpen }: { run: Run; onOpen: (session: string)
               </code>
               <span className="push muted">{duration(durationMs)}</span>
             </summary>
-            <LongText text={output === "" ? "The command printed nothing." : output} max={8000} mono />
+            <LongText text={output === "" ? translate("The command printed nothing.") : output} max={8000} mono />
           </details>
         ))}
-        {run.checks?.isRunning && <p className="loading">Running the checks …</p>}
+        {run.checks?.isRunning && <p className="loading">{translate("Running the checks …")}</p>}
         {commands.length === 0 && !run.checks?.isRunning && (
           <p className="muted">
             {run.template.phases.verification.commands === undefined
-              ? 'The template names no commands. Add them under "phases.verification.commands".'
-              : "The commands have not run yet."}
+              ? translate('The template names no commands. Add them under "phases.verification.commands".')
+              : translate("The commands have not run yet.")}
           </p>
         )}
         <Verification answer={run.verification} />
       </section>
       <section className="card run-tab" aria-labelledby="claims-title">
-        <h2 id="claims-title">Claims and evidence</h2>
-        {reported.length === 0 && <p className="nothing-yet">No worker has started yet.</p>}
+        <h2 id="claims-title">{translate("Claims and evidence")}</h2>
+        {reported.length === 0 && <p className="nothing-yet">{translate("No worker has started yet.")}</p>}
         <ol className="tab-rows">
           {reported.map((task) => (
             <li key={task.id}>

@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Meter } from "../../parts/meter.tsx";
 import { ActionError } from "../../shell/action-error.tsx";
@@ -24,45 +25,54 @@ export function CostTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
   return (
     <section className="card run-tab" aria-labelledby="cost-tab-title">
       <h2 id="cost-tab-title">
-        Cost <span className="muted">{money(usage.usd)}</span>
+        {translate("Cost")} <span className="muted">{money(usage.usd)}</span>
       </h2>
       {budget.usd !== undefined && (
         <Meter
           value={usage.usd}
           max={budget.usd}
           tone={usage.usd > budget.usd * 0.9 ? "warning" : "running"}
-          label="Used part of the budget"
+          label={translate("Used part of the budget")}
         />
       )}
       <FactList
         rows={[
           [
-            "Used",
-            `${money(usage.usd)}, ${count(usage.inputTokens)} input and ${count(usage.outputTokens)} output tokens`,
+            translate("Used"),
+            translate("{usd}, {inputTokens} input and {outputTokens} output tokens", {
+              usd: money(usage.usd),
+              inputTokens: count(usage.inputTokens),
+              outputTokens: count(usage.outputTokens),
+            }),
           ],
           [
-            "Budget",
+            translate("Budget"),
             budget.usd === undefined
-              ? "no limit in dollars"
+              ? translate("no limit in dollars")
               : `${money(budget.usd)}, ${money(Math.max(0, budget.usd - usage.usd))} left`,
           ],
-          ["Turns", budget.turns === undefined ? run.turns : `${run.turns} of ${budget.turns}`],
-          ["Forecast", forecast(run)],
+          [
+            translate("Turns"),
+            budget.turns === undefined
+              ? run.turns
+              : translate("{turns} of {most}", { turns: run.turns, most: budget.turns }),
+          ],
+          [translate("Forecast"), forecast(run)],
         ]}
       />
       <ActionError error={error} />
       {rows.length > 0 && (
-        <div className="cost-rows" tabIndex={0} role="region" aria-label="Cost by session">
+        <div className="cost-rows" tabIndex={0} role="region" aria-label={translate("Cost by session")}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Session</th>
-                <th scope="col">Agent</th>
-                <th scope="col">Cost</th>
-                <th scope="col">Input tokens</th>
-                <th scope="col">Output tokens</th>
-                <th scope="col">Turns</th>
-                <th scope="col">Tool calls</th>
+                <th scope="col">{translate("Session")}</th>
+                <th scope="col">{translate("Agent")}</th>
+                <th scope="col">{translate("Cost")}</th>
+                <th scope="col">{translate("Input tokens")}</th>
+                <th scope="col">{translate("Output tokens")}</th>
+                <th scope="col">{translate("Turns")}</th>
+                <th scope="col">{translate("Tool calls")}</th>
               </tr>
             </thead>
             <tbody>
@@ -104,7 +114,7 @@ export function CostTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
 
 const attemptNote = ({ workers }: Run, taskId: string | null, sessionId: string): string => {
   const newest = taskId === null ? undefined : workers[taskId];
-  return newest === undefined || newest.sessionId === sessionId ? "" : " (earlier attempt)";
+  return newest === undefined || newest.sessionId === sessionId ? "" : translate(" (earlier attempt)");
 };
 
 const agentOf = (run: Run, taskId: string | null): string => {
@@ -123,5 +133,8 @@ function forecast(run: Run): string | null {
     (sum, { status, usage }) => sum + (status === "completed" ? usage.usd : 0),
     0,
   );
-  return `about ${money(run.usage.usd + (spent / completed) * open)}, if each of ${open} open tasks costs as much as a completed one`;
+  return translate("about {usd}, if each of {open} open tasks costs as much as a completed one", {
+    usd: money(run.usage.usd + (spent / completed) * open),
+    open,
+  });
 }

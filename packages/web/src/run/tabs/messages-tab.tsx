@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
@@ -36,9 +37,9 @@ export function MessagesTab({ run }: { run: Run }) {
       ))}
       <section className="card run-tab" aria-labelledby="messages-title">
         <h2 id="messages-title">
-          Messages <span className="muted">{plural(messages.length, "message")}</span>
+          {translate("Messages")} <span className="muted">{plural(messages.length, "message")}</span>
         </h2>
-        {messages.length === 0 && <p className="nothing-yet">The roles have not sent messages yet.</p>}
+        {messages.length === 0 && <p className="nothing-yet">{translate("The roles have not sent messages yet.")}</p>}
         <ol className="tab-rows">
           {messages.map(({ id, type, from, to, taskId, state, queuedAt, deliveries, reasons = [], body }) => (
             <li key={id}>
@@ -54,7 +55,7 @@ export function MessagesTab({ run }: { run: Run }) {
                 </strong>
                 <AgentText text={type} max={60} />
                 <code>{taskId}</code>
-                {deliveries > 1 && <span className="chip">{`sent ${deliveries} times`}</span>}
+                {deliveries > 1 && <span className="chip">{translate("sent {deliveries} times", { deliveries })}</span>}
               </div>
               {reasons.map((reason) => (
                 <p key={reason} className="tone-bad">
@@ -62,7 +63,7 @@ export function MessagesTab({ run }: { run: Run }) {
                 </p>
               ))}
               <details className="folded">
-                <summary>Content</summary>
+                <summary>{translate("Content")}</summary>
                 <LongText text={JSON.stringify(body, null, 2)} max={4000} mono />
               </details>
             </li>
@@ -80,33 +81,36 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
   const { environment, state, commit, approvedBy, approvedAt, reasons, overrides } = gate;
   const canOverride = state === "closed" && run.template.gate?.environments[environment]?.override === true;
   return (
-    <section className="card run-tab" aria-label={`Gate of ${environment}`}>
+    <section className="card run-tab" aria-label={translate("Gate of {environment}", { environment })}>
       <div className="tab-row-head">
-        <h2>{`Gate of ${environment}`}</h2>
+        <h2>{translate("Gate of {environment}", { environment })}</h2>
         <Badge tone={state === "open" ? "good" : state === "closed" ? "bad" : "warning"} icon="lock">
           {state}
         </Badge>
       </div>
       <FactList
         rows={[
-          ["Commit", commit?.slice(0, 12)],
-          ["Approved by", approvedBy],
-          ["Approved at", approvedAt === null ? null : moment(Date.parse(approvedAt))],
-          ["Reasons", reasons.join("; ")],
-          ["Overridden", overrides.map(({ by, reason: why }) => `by ${by}: ${why}`).join("; ")],
+          [translate("Commit"), commit?.slice(0, 12)],
+          [translate("Approved by"), approvedBy],
+          [translate("Approved at"), approvedAt === null ? null : moment(Date.parse(approvedAt))],
+          [translate("Reasons"), reasons.join("; ")],
+          [
+            translate("Overridden"),
+            overrides.map(({ by, reason: why }) => translate("by {by}: {why}", { by, why })).join("; "),
+          ],
         ]}
       />
       {canOverride && (
         <div className="answer-row">
           <input
             className="field"
-            aria-label={`Reason to open the gate of ${environment}`}
-            placeholder="Reason to open the gate without an approval"
+            aria-label={translate("Reason to open the gate of {environment}", { environment })}
+            placeholder={translate("Reason to open the gate without an approval")}
             value={reason}
             onChange={({ target }) => setReason(target.value)}
           />
           <OrderButton
-            word="Open without approval"
+            word={translate("Open without approval")}
             danger
             needs="admin"
             disabled={reason.trim() === ""}

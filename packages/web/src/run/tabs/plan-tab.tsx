@@ -1,3 +1,4 @@
+import { translate } from "../../text/language.ts";
 import { PlanTerms } from "../../inbox/item-evidence.tsx";
 import { TaskHead } from "./task-head.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
@@ -15,7 +16,13 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
   return (
     <section className="card run-tab" aria-labelledby="plan-tab-title">
       <h2 id="plan-tab-title">
-        Plan <span className="muted">{`${plural(run.tasks.length, "task")} in ${plural(stages.length, "stage")}`}</span>
+        {translate("Plan")}{" "}
+        <span className="muted">
+          {translate("{tasks} in {stages}", {
+            tasks: plural(run.tasks.length, "task"),
+            stages: plural(stages.length, "stage"),
+          })}
+        </span>
       </h2>
       {run.analysis && (
         <div className="agent-words">
@@ -24,7 +31,9 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
       )}
       {run.tasks.length === 0 ? (
         <p className="nothing-yet">
-          {isRunOver(run.status) ? "The run ended before it had a plan." : "The plan appears here when it is ready."}
+          {isRunOver(run.status)
+            ? translate("The run ended before it had a plan.")
+            : translate("The plan appears here when it is ready.")}
         </p>
       ) : (
         <PlanTerms estimate={estimatePlan(run.tasks, parallelExecution ? maxWorkers : 1)} budget={run.budget} />
@@ -39,14 +48,14 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
             </div>
             <FactList
               rows={[
-                ["Stage", stageOf.get(task.id)],
-                ["After", task.dependencies.join(", ")],
-                ["Files", task.scope.join(", ")],
-                ["Priority", task.priority],
-                ["Agent", task.agent],
-                ["Model", task.model],
-                ["Role", task.role],
-                ["Skipped", skipNote(run, task.id)],
+                [translate("Stage"), stageOf.get(task.id)],
+                [translate("After"), task.dependencies.join(", ")],
+                [translate("Files"), task.scope.join(", ")],
+                [translate("Priority"), task.priority],
+                [translate("Agent"), task.agent],
+                [translate("Model"), task.model],
+                [translate("Role"), task.role],
+                [translate("Skipped"), skipNote(run, task.id)],
               ]}
             />
           </li>
@@ -58,7 +67,9 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
 
 const skipNote = ({ skipped }: Run, id: string): string | null => {
   if (!Object.hasOwn(skipped, id)) return null;
-  return skipped[id]!.satisfied ? "by you; its dependents start without it" : "by you, with its dependents";
+  return skipped[id]!.satisfied
+    ? translate("by you; its dependents start without it")
+    : translate("by you, with its dependents");
 };
 
 /** The stages of the plan; an invalid plan is one stage. */
