@@ -89,7 +89,10 @@ async function execute(
   // A child that left the process group may hold the pipe open.
   await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  // The command has ended, so without `hold` the process could exit before its caller continues.
+  const hold = setTimeout(() => {}, SWEEP_MS);
   await Promise.race([sweep(() => findMarked(MARK, mark), pause), pause(SWEEP_MS)]);
+  clearTimeout(hold);
   return { end, output: output.trim() };
 }
 

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { findMarked } from "../../src/session/process.ts";
 import { runCommand } from "../../src/session/run-command.ts";
@@ -22,6 +25,16 @@ describe("`runCommand`", () => {
     const { result, left } = await run("sh -c 'setsid sleep 100000 & sleep 100000'", 300);
     expect(result).toEqual({ ok: false, detail: "it took longer than 300 ms" });
     expect(left).toEqual([]);
+  });
+
+  it("returns also in a process that nothing else keeps alive", async () => {
+    const file = JSON.stringify(join(import.meta.dirname, "../../src/session/run-command.ts"));
+    const script = `
+      import { runCommand } from ${file};
+      const options = { cwd: "/", env: process.env, stdin: "", timeoutMs: 60000 };
+      void runCommand("true", options).then(({ ok }) => console.log(ok));`;
+    const args = ["--input-type=module", "--eval", script];
+    expect(await promisify(execFile)(process.execPath, args)).toMatchObject({ stdout: "true\n" });
   });
 
   it("returns all of the last output", async () => {
