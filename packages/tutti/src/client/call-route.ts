@@ -66,7 +66,7 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
     const url = new URL(filled, baseUrl);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
-    const response = await send(url, {
+    const request = {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -75,11 +75,26 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
       },
       ...(body !== undefined && { body: textType === undefined ? JSON.stringify(body) : (body as string) }),
       ...(signal && { signal }),
-    }).catch((error: unknown) => {
-      throw signal?.aborted ? error : unreachable(baseUrl, error);
-    });
+    };
+    const response = await send(url, request)
+      .catch((error: unknown) => {
+        if (method !== "GET" || !isConnectionReset(error)) throw error;
+        return send(url, request);
+      })
+      .catch((error: unknown) => {
+        throw signal?.aborted ? error : unreachable(baseUrl, error);
+      });
     if (!response.ok) throw await readError(response);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
     return (await (isJson ? response.json() : response.text())) as never;
   };
+}
+
+/**
+ * A server closes an idle connection after some seconds, perhaps while a request is under way. Only a request that
+ * changes nothing may be sent again, since the server may have read the first one.
+ */
+function isConnectionReset(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  return code === "ECONNRESET" || code === "EPIPE" || code === "UND_ERR_SOCKET";
 }

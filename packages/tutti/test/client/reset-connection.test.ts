@@ -1,0 +1,36 @@
+// A server that closes a connection at the moment of a request, as it does with one that was idle for too long.
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+
+const ANSWER = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+
+let server: Server;
+let requests: string[];
+beforeEach(async () => {
+  requests = [];
+  server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => {
+      requests.push(bytes.toString("latin1").split(" ", 2).join(" "));
+      if (requests.length === 1) socket.resetAndDestroy();
+      else socket.write(ANSWER);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(() => void server.close());
+
+const connect = () => createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+
+it("a request that changes nothing is sent again on a new connection", async () => {
+  await expect(connect().call("GET /api/health")).resolves.toEqual({});
+  expect(requests).toEqual(["GET /api/health", "GET /api/health"]);
+});
+
+it("any other request is sent once, and its failure is reported", async () => {
+  const deleted = connect().call("DELETE /api/orchestrator/:id", { params: { id: "orch_1" }, body: {} });
+  await expect(deleted).rejects.toMatchObject({ code: "unreachable" });
+  expect(requests).toEqual(["DELETE /api/orchestrator/orch_1"]);
+});
