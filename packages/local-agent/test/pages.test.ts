@@ -183,6 +183,11 @@ test("a README's own title and paragraph count, not pictures, news and sections"
     title: "Click",
     text: "Click is a package for `Command` lines.",
   });
+  const rust = "# itoa :rocket:\n\nWrites numbers faster than the `core::fmt::Formatter` of Rust.\n";
+  expect(readIntroduction(rust, "README.md")).toEqual({
+    title: "itoa",
+    text: "Writes numbers faster than the `core::fmt::Formatter` of Rust.",
+  });
 });
 
 test("comments keep web links and lose links that mean nothing on a page", () => {

@@ -33,19 +33,22 @@ function isSentence(block: string): boolean {
 
 /** Removes images, badges, HTML and relative links, whose targets do not resolve from the page. */
 function words(text: string): string {
-  return text
-    .replaceAll(/\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\](?:\([^)]*\)|\[[^\]]*\]))?/g, "")
-    .replaceAll(/<(?:img|br|hr|source)\b[^>]*>/gi, " ")
-    .replaceAll(/<\/?[a-z][^>]*>/gi, "")
-    .replaceAll(/\[([^\]]*)\]\[[^\]]*\]/g, "$1")
-    .replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, "$1")
-    .replaceAll(/&nbsp;|&#160;/g, " ")
-    .replaceAll(/:[a-z_+-]+\d*:/g, "")
-    .split("\n")
-    .map((line) => oneLine(line))
-    .filter((line) => line !== "")
-    .join("\n")
-    .trim();
+  return (
+    text
+      .replaceAll(/\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\](?:\([^)]*\)|\[[^\]]*\]))?/g, "")
+      .replaceAll(/<(?:img|br|hr|source)\b[^>]*>/gi, " ")
+      .replaceAll(/<\/?[a-z][^>]*>/gi, "")
+      .replaceAll(/\[([^\]]*)\]\[[^\]]*\]/g, "$1")
+      .replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, "$1")
+      .replaceAll(/&nbsp;|&#160;/g, " ")
+      // A word between single colons is an emoji; `core::fmt::Formatter` has none.
+      .replaceAll(/(?<!:):[a-z_+-]+\d*:(?!:)/g, "")
+      .split("\n")
+      .map((line) => oneLine(line))
+      .filter((line) => line !== "")
+      .join("\n")
+      .trim()
+  );
 }
 
 function fromReStructured(text: string): string {
