@@ -173,6 +173,22 @@ test("components of the same name get longer names until all differ", () => {
   expect(new Set(named.map(({ slug }) => slug)).size).toBe(5);
 });
 
+test("a package of Python offers all names that it imports from private modules with an asterisk", async () => {
+  const { pages } = await documentRepository(
+    makeRepository({
+      "web/__init__.py": "from ._client import *\nfrom ._parts import *\n",
+      "web/_client.py":
+        '__all__ = ["Client"]\n\n\nclass Client:\n    """Sends requests."""\n\n\nclass Pool:\n    pass\n',
+      "web/_parts/__init__.py": "def join():\n    return 1\n",
+      "web/_hidden.py": "def hide():\n    return 1\n",
+    }),
+  );
+  const all = [...pages.values()].join("\n");
+  expect(all).toContain("Sends requests.");
+  expect(all).toContain("#### `join`");
+  expect(all).not.toMatch(/Pool|`hide`/);
+});
+
 test("a README's own title and paragraph count, not pictures, news and sections", () => {
   const html = '<h1 align="center">\n<a href="x">Next</a>\n</h1>\n<p>The <b>framework</b> for the web.</p>\n';
   expect(readIntroduction(html, "README.md")).toEqual({ title: "Next", text: "The framework for the web." });

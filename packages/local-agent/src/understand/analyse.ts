@@ -8,6 +8,7 @@ import { compareText, type ModuleFacts } from "../read/facts.ts";
 import { buildGraph, type Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifest.ts";
 import { readManifests } from "../read/manifests.ts";
+import { joinPath } from "../read/paths.ts";
 import { readModule } from "../languages/read-module.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
 import { type InterruptCheck, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
@@ -152,12 +153,25 @@ function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFact
   const reExported = new Set(
     [...modules.values()].flatMap(({ reExports }) => reExports.map(({ imported }) => imported)),
   );
+  const whole = new Set([...modules.values()].flatMap(reExportedWhole));
   for (const module of modules.values()) {
     // A module of Python whose name begins with an underscore exports only what another module re-exports.
     const isPrivate = module.language === "Python" && /(?:^|\/)_(?!_)[^/]*(?:\/|\.py$)/.test(module.path);
-    if (isPrivate) module.exports = module.exports.filter(({ name }) => reExported.has(name));
+    if (isPrivate && !whole.has(module.path))
+      module.exports = module.exports.filter(({ name }) => reExported.has(name));
   }
   return modules;
+}
+
+/** The files that `from .name import *` of Python may mean. */
+function reExportedWhole({ path, language, reExports }: ModuleFacts): string[] {
+  if (language !== "Python") return [];
+  return reExports.flatMap(({ imported, from }) => {
+    const [, dots, name] = /^\.(\.*)(.*)$/.exec(from) ?? [];
+    if (imported !== "*" || dots === undefined) return [];
+    const target = joinPath(folderOf(path), "../".repeat(dots.length) + name!.replaceAll(".", "/"));
+    return [`${target}.py`, `${target}/__init__.py`];
+  });
 }
 
 /** Two files of a Go package may declare a name under different conditions. The first one has the entry. */
