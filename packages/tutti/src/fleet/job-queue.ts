@@ -15,6 +15,8 @@ export interface AttemptJob {
 /** In seconds. pg-boss fails a job that is active for longer, which does not matter to the attempt. */
 const EXPIRE = 23 * 3600;
 const KEEP_ENDED = 3600;
+/** Any constant that no other lock of Tutti has. */
+const LOCK = 7_461_907;
 
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -33,7 +35,11 @@ export class JobQueue {
     const boss = new PgBoss({ db, schema: "tutti_jobs", schedule: false });
     // Maintenance fails while the database restarts, and is repeated.
     boss.on("error", () => {});
-    await boss.start();
+    // pg-boss looks for its tables before it takes a lock of its own, so two servers that start together would collide.
+    await database.transaction("create the tables of jobs", async (client) => {
+      await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+      await boss.start();
+    });
     return new JobQueue(boss, database);
   }
 
