@@ -155,7 +155,7 @@ function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFact
   );
   const whole = new Set([...modules.values()].flatMap(reExportedWhole));
   for (const module of modules.values()) {
-    // A module of Python whose name begins with an underscore exports only what another module re-exports.
+    // A Python module with a leading underscore in its name exports only the names that another module re-exports.
     const isPrivate = module.language === "Python" && /(?:^|\/)_(?!_)[^/]*(?:\/|\.py$)/.test(module.path);
     if (isPrivate && !whole.has(module.path))
       module.exports = module.exports.filter(({ name }) => reExported.has(name));

@@ -31,7 +31,7 @@ function isSentence(block: string): boolean {
   return !/^(?:[-*+|>]\s|\||\d+[.)]\s|\[!|:::|\$ |={3,}|-{3,})/.test(block) && /\p{L}+\s+\p{L}+\s+\p{L}+/u.test(block);
 }
 
-/** Removes images, badges, HTML and relative links, whose targets do not resolve from the page. */
+/** Removes images, badges and HTML, and relative links, because they do not resolve from the page. */
 function words(text: string): string {
   return (
     text

@@ -69,7 +69,7 @@ export class Reconciler {
   readonly #leaving = new Set<SessionRunner>();
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
-  /** Sessions whose runner the machine blocked. They get another one when the user resumes the run. */
+  /** Sessions without a runner because of the machine, such as a full disk. They get one when the user resumes the run. */
   readonly #blocked = new Set<string>();
   readonly #mergeQueue: MergeQueue;
   readonly #radar: ConflictRadar;

@@ -15,7 +15,10 @@ export const HOST_REMOVED = "TU001";
 /** Raised by `own_host` for a login that belongs to no host. */
 export const HOST_UNKNOWN = "TU002";
 
-/** Server to one host, whose id follows: the key of the attempt with a new request, or an empty text for new work. */
+/**
+ * From a server to one host; the channel's name ends with the host's id. The payload is the key of the attempt with a new
+ * request, or empty for new work.
+ */
 export const HOST_CHANNEL = "tutti_host_";
 /** Hosts to servers: the key of the attempt with a new report. */
 export const REPORTS = "tutti_reports";

@@ -319,7 +319,7 @@ function findPlannedTeamProblems(template: z.infer<typeof Shape>): { path: (stri
   return [...problems, ...findRoleProblems(roles)];
 }
 
-/** A team whose main session delegates needs no pipeline, and therefore cannot guard a deployment. */
+/** With `delegation`, the main session assigns the work itself. Without a `pipeline` no gate can guard a deployment. */
 function findDelegationProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
   const { roles = {}, gate, phases, team } = template;
   const needed = (["taskPlanning", "workerExecution"] as const).filter((name) => !phases[name].enabled);

@@ -208,7 +208,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
 }
 
-/** Keeps the object of every node whose content did not change, so that only the others are rendered. */
+/** Keeps the object of every unchanged node, so that only the changed nodes are rendered. */
 function useNodes(
   run: Run,
   opened: string | null,

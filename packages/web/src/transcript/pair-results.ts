@@ -6,7 +6,7 @@ export interface ShownEntry {
   result?: string;
 }
 
-/** Joins each result with its call. A result whose call is not among the entries stays an entry of its own. */
+/** Joins each result with its call. Without its call, a result stays an entry of its own. */
 export function pairResults(entries: readonly TranscriptEntry[]): ShownEntry[] {
   const results = new Map(entries.flatMap((entry) => (entry.type === "toolResult" ? [[entry.id, entry.text]] : [])));
   const called = new Set(

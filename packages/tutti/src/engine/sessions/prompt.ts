@@ -131,7 +131,7 @@ function factsOf(run: Run): string[] {
   return facts.length === 0 ? [] : [`Facts from the work of the tasks:\n${facts.join("\n")}`];
 }
 
-/** Describes the run whose result this one starts from. A worker gets it too, because it shares no conversation. */
+/** Describes the earlier run that this one continues. Workers get it too, because they do not see the main conversation. */
 function earlierRun({ follows }: Run): string[] {
   if (!follows) return [];
   const { run, request, outcome, tasks } = follows;

@@ -149,7 +149,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "worker:progress": {
       const { progress, currentAction, outputPreview } = event.data;
       const worker = workerOf(run, event.data.taskId);
-      // The reporter may be late: its last event can follow the end of the worker, whose progress is final.
+      // The last progress event can follow the end of the worker. The worker's progress is final by then.
       if (!worker || worker.completedAt !== null) return run;
       const toolStats = addTools(worker.endedTools, event.data.toolStats);
       const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };

@@ -520,7 +520,7 @@ async function beginEpoch(database: Database, server: string): Promise<number> {
   });
 }
 
-/** Deletes servers that are gone and have no runs, and requests whose sender did not wait for the answer. */
+/** Deletes servers that are gone and have no runs, and requests that no sender waits for. */
 async function purge(client: SqlClient): Promise<void> {
   await client.query(
     `DELETE FROM tutti.servers s WHERE abs(beat) < ${NOW} - $1
