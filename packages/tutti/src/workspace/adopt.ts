@@ -1,5 +1,5 @@
-// Reuses the result of one attempt as the result of another. Both attempts start from the same files but not always
-// from the same commit. Merges compare commits, so `adopt` commits the result's tree on top of `start`.
+// `adopt` reuses the result of one attempt as the result of another. Both attempts start from the same files but not
+// always from the same commit. Merges compare commits, so `onTopOf` commits the tree of `result` on top of `start`.
 import type { WorkspacePaths } from "./workspace-paths.ts";
 import { replaceRef } from "./refs.ts";
 import { changedFiles, findCommit, isAncestor, newestDate, treeOf, type Repository } from "./repository.ts";
@@ -23,7 +23,7 @@ async function onTopOf(repository: Repository, start: string, result: string, me
   const tree = await treeOf(repository, result);
   if (tree === (await treeOf(repository, start))) return start;
   if (await isAncestor(repository, start, result)) return result;
-  // A fixed date makes a repeated call produce the same commit.
+  // `newestDate` is the same at each call, so a repeated `adopt` produces the same commit.
   const date = await newestDate(repository, [start, result]);
   return writeCommit(repository, { tree, parents: [start], message, date });
 }

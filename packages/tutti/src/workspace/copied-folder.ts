@@ -12,13 +12,13 @@ import { treeOf, type Repository } from "./repository.ts";
 import { keepIndex, writeWorkingTree } from "./working-tree.ts";
 import { writeCommit } from "./write-commit.ts";
 
-/** Folders that programs can create again. They are too large to copy. */
+/** Programs can create the `EXCLUDED` folders again, and they are too large to copy. */
 const EXCLUDED = ["node_modules", ".venv", "__pycache__"];
-/** A folder with more files is rather a home or a collection of projects than one project. */
+/** A folder with more than `MAX_FILES` files is rather a home or a collection of projects than one project. */
 const MAX_FILES = 20_000;
 const BRANCH = "refs/heads/main";
 
-/** Folder of the data folder with the repositories of folders without git. */
+/** `COPIES` is the folder in the data folder for the repositories of folders without git. */
 export const COPIES = "copies";
 
 /** Whether `locate` found no repository at all, not even a bare one. */
@@ -27,7 +27,7 @@ export const isPlainFolder = (error: unknown): boolean =>
   error.code === "not_a_repository" &&
   (error.details as { isPlain?: boolean } | undefined)?.isPlain === true;
 
-/** Returns the repository for a folder that had a run before, else null. `copies` contains the repositories. */
+/** Returns the repository that `openCopied` made for `cwd` at an earlier run, else null. */
 export async function findCopied(copies: string, cwd: string): Promise<Repository | null> {
   const root = await realpath(cwd);
   const gitDir = gitDirOf(await realpath(copies).catch(() => copies), root);
@@ -64,7 +64,6 @@ async function refuseLargeFolder(root: string): Promise<void> {
   throw new TuttiError("not_a_repository", `The folder "${root}" is not in a git repository, and ${why}. ${advice}`);
 }
 
-/** Stops counting above `limit`. */
 async function countFiles(folder: string, limit: number): Promise<number> {
   let count = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -75,7 +74,7 @@ async function countFiles(folder: string, limit: number): Promise<number> {
   return count;
 }
 
-/** Commits the current content of the folder, from which the next run starts or into which a result is merged. */
+/** Commits the current content of the folder. The next run starts from `BRANCH`, and a result is merged into it. */
 export async function commitFolder(repository: Repository): Promise<void> {
   const { root, gitDir } = repository;
   const paths = {
@@ -92,7 +91,7 @@ export async function commitFolder(repository: Repository): Promise<void> {
   await keepIndex(root, paths, commit);
 }
 
-/** The command line of git for the repository of a folder, for advice to the user. */
+/** `gitCommand` appears in advice to the user. */
 export const gitCommand = ({ gitDir, root }: Repository): string =>
   `git --git-dir=${quoted(gitDir)} --work-tree=${quoted(root)}`;
 

@@ -4,10 +4,9 @@ import { onRepository, type Repository } from "./repository.ts";
 import type { UnprovenFiles } from "../schema/outcome.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
-/** An agent may claim any number of files; the rest is not checked. */
+/** An agent may claim any number of files; those beyond `MAX_CLAIMED` are not checked. */
 const MAX_CLAIMED = 200;
 
-/** `folder` is the top of the workspace. */
 export async function findUnproven(
   repository: Repository,
   folder: string,
@@ -31,10 +30,12 @@ export async function findUnproven(
   };
 }
 
-/** A path and the folders that contain it. */
 const withFolders = (path: string): string[] => path.split("/").map((_, i, names) => names.slice(0, i + 1).join("/"));
 
-/** The paths from the repository's root that a name may mean. Empty for a name outside the workspace. */
+/**
+ * Returns the paths from the root of the repository that `name` may mean: agents name files relative to the root or to
+ * their folder. Empty for a name outside the workspace.
+ */
 function pathsOf(name: string, folder: string, prefix: string): string[] {
   const given = isAbsolute(name) ? [relative(folder, name)] : [join(prefix, name), join(name)];
   return given.map((path) => path.replace(/\/+$/, "")).filter((path) => path !== ".." && !path.startsWith("../"));

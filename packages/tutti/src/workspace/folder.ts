@@ -1,4 +1,3 @@
-// Deletes folders that an agent has filled. Symbolic links are removed, never followed.
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -12,7 +11,10 @@ export async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 
-/** Deletes `path`. It must be a direct child of `parent` and must not contain any of the `spared` folders. */
+/**
+ * Deletes `path` without following symbolic links in it. It must be a direct child of `parent` and must not contain any
+ * of the `spared` folders.
+ */
 export async function deleteFolder(path: string, parent: string, spared: readonly string[]): Promise<void> {
   if (dirname(path) !== parent || spared.some((folder) => folder === path || isInside(path, folder))) {
     throw new TuttiError(
@@ -29,7 +31,7 @@ export async function deleteFolder(path: string, parent: string, spared: readonl
   }
 }
 
-/** Restores the owner's rights to read files and to change folders. Git records neither, so no diff shows this. */
+/** Restores the owner's rights to read files and to change folders. Git records neither, so no diff shows it. */
 export async function makeAccessible(path: string | Buffer): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found === null || found.isSymbolicLink()) return;
@@ -41,7 +43,7 @@ export async function makeAccessible(path: string | Buffer): Promise<void> {
   for (const name of await readdir(path, { encoding: "buffer" })) await makeAccessible(childOf(path, name));
 }
 
-/** Joins bytes, because a file name need not be valid UTF-8. */
+/** `childOf` joins bytes, because a file name need not be valid UTF-8. */
 export function childOf(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name]);
 }

@@ -1,6 +1,6 @@
 import { git, OLDEST_GIT, text } from "./git.ts";
 
-/** Reads the version of the git on the PATH, or "". Throws `git_missing` or `git_failed`. */
+/** Returns "" if git prints no version. `readGitVersion` throws `git_missing` or `git_failed` if it does not run. */
 export async function readGitVersion(timeoutMs?: number): Promise<string> {
   const options = { cwd: "/", ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const { stdout } = await git("print its version", ["--version"], options);

@@ -64,12 +64,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     await checkFolders(repository, limits);
     return repository;
   };
-  /** Also pins the settings of the run. */
+  /** Unlike `open`, pins the settings of the run. */
   const openFor = async (cwd: string, runId: string): Promise<{ repository: Repository; run: RunPaths }> => {
     const run = await runPaths(folder, runId);
     return { repository: await withPinned(await open(cwd), run), run };
   };
-  /** Serialises the operations that change one repository. Different repositories do not wait for each other. */
+  /** `changing` serialises the operations on one repository. Different repositories do not wait for each other. */
   const changing = <T>(
     cwd: string,
     runId: string,
@@ -102,7 +102,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const { repository, run } = await openFor(cwd, runId);
         const merge = await combine(repository, run, base, commits, message);
         if (merge.ok || favour === undefined) return merge;
-        // Settling uses scratch files of the run, so it waits for its turn.
+        // With `favour`, `combine` uses scratch files of the run, so it must be alone.
         return enqueue(repository.commonDir, () => combine(repository, run, base, commits, message, favour));
       }),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
@@ -168,7 +168,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
     integrate: (cwd, runId, head, merge) =>
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
-    // The run is over, so its pinned settings are gone. `refuseNewPrograms` rejects those that have changed.
+    // The run is over, so `openFor` has no pinned settings. `refuseNewPrograms` rejects those that have changed.
     mergeResult: (cwd, runId, head, options) =>
       guarded(async () => {
         const repository = await open(cwd);
@@ -209,14 +209,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return moved;
       }),
     close: async () => {
-      // A lookup of unfinished work would start another process.
+      // A task that is still `active` would start another process after `endDialogues`.
       while (active.size > 0) await Promise.allSettled(active);
       await endDialogues();
     },
   };
 }
 
-/** A path may be relative to the run's folder or to the top of the repository. */
+/** `only` may be relative to the run's folder or to the top of the repository, so `inRepository` returns both. */
 const inRepository = (paths: readonly string[] = [], { prefix }: Repository): string[] =>
   prefix === "" ? [...paths] : paths.flatMap((path) => [path, `${prefix}/${path}`]);
 

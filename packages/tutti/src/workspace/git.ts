@@ -7,19 +7,18 @@ import { stat } from "node:fs/promises";
 import { environmentFault, findCondition, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** A setting that wins over all configuration files. */
+/** A `GitSetting` wins over all configuration files. */
 export type GitSetting = readonly [name: string, value: string];
 
 export interface GitOptions {
-  /** Working folder of the process; must exist. */
   cwd: string;
   gitDir?: string;
   workTree?: string;
   indexFile?: string;
   input?: Buffer;
-  /** Author and committer date in seconds since 1970. Default: the current time. */
+  /** Author and committer date in seconds since 1970. Without `date`, git uses the current time. */
   date?: number;
-  /** Exit codes besides 0 that are a valid result. */
+  /** Exit codes besides 0 with which `git` resolves. */
   accept?: readonly number[];
   /** Default: `TIMEOUT_MS`. */
   timeoutMs?: number;
@@ -29,11 +28,11 @@ export interface GitOptions {
   objectFolder?: string;
   /** Lets git contact a remote, with the programs and credentials of the user. Only for a `gitDir` of Tutti's own. */
   network?: boolean;
-  /** Called directly before git starts. */
+  /** `settings` is called directly before git starts. */
   settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
 
-/** The first version with `merge-tree --write-tree`, which merges without a checkout. */
+/** `OLDEST_GIT` is the first version with `merge-tree --write-tree`, which merges without a checkout. */
 export const OLDEST_GIT = "2.38";
 
 export interface GitOutput {
@@ -61,7 +60,7 @@ const SETTINGS = [
   "credential.helper=",
   "gpg.program=false",
   "log.showSignature=false",
-  // Compare files by all their metadata, and keep the index in a single file so that `copyIndex` can copy it.
+  // Compare files by all their metadata, and keep the index in a single file, which `copyIndex` can copy.
   "core.trustctime=true",
   "core.checkStat=default",
   "core.splitIndex=false",
@@ -77,14 +76,14 @@ const asArguments = (settings: readonly string[]): string[] => settings.flatMap(
 const LOCAL_ARGUMENTS = asArguments(SETTINGS);
 const NETWORK_ARGUMENTS = asArguments(SETTINGS.filter((setting) => !OF_NETWORK.test(setting)));
 
-/** Long enough to check out a very large repository, short enough to stop a filter that hangs. */
+/** `TIMEOUT_MS` is long enough to check out a very large repository, short enough to stop a filter that hangs. */
 const TIMEOUT_MS = 15 * 60_000;
 
-/** In bytes. A list of all files of a very large repository is shorter, and a longer text would not fit in memory. */
+/** In bytes. More than the list of all files of a very large repository. A longer text would not fit in memory. */
 const MAX_STDOUT = 256 * 1024 * 1024;
-/** Of the errors, which programs of the repository also write, the beginning is kept: the first one is the reason. */
+/** Programs of the repository write to stderr, too. `MAX_STDERR` bytes are kept: the first error is the reason. */
 export const MAX_STDERR = 1024 * 1024;
-/** In characters. The longest part of the errors in a sentence for the user. */
+/** In characters. `MAX_QUOTED` limits the part of stderr in a sentence for the user. */
 const MAX_QUOTED = 2000;
 
 /** `purpose` completes the sentence "Git could not …". */
@@ -95,7 +94,10 @@ export async function git(purpose: string, args: readonly string[], options: Git
   throw gitFault(purpose, output.stderr, options);
 }
 
-/** Starts a git process that stays open for a dialogue over stdin and stdout. It must not read any files of a checkout. */
+/**
+ * Starts git for a dialogue over stdin and stdout. It must not read files of a checkout: `options.settings` are
+ * ignored.
+ */
 export function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
   return spawnGit(commandLine(args, options), options, []);
 }
@@ -111,10 +113,9 @@ const commandLine = (args: readonly string[], { gitDir, workTree, network = fals
 /** Decodes `GitOutput.stdout` as UTF-8. */
 export const text = (raw: string): string => Buffer.from(raw, "latin1").toString("utf8");
 
-/** Restores the raw bytes of `GitOutput.stdout`. */
+/** Undoes the latin1 decoding of `GitOutput.stdout`. */
 export const bytes = (raw: string): Buffer => Buffer.from(raw, "latin1");
 
-/** Splits an output in `-z` format. */
 export const items = (raw: string): string[] => raw.split("\0").filter((item) => item !== "");
 
 function start(
@@ -151,15 +152,15 @@ function start(
       else if (isTooMuch) resolve({ error: new Error(`it printed more than ${maxStdout} bytes.`) });
       else resolve({ error: Object.assign(new Error(`signal ${signal} ended it`), { killed: isLate }) });
     });
-    // Git may exit before it has read its input. Its exit code explains that better than the EPIPE error.
+    // Git may exit before it has read `options.input`. Its exit code explains that better than the EPIPE error.
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input);
   });
 }
 
 /**
- * Runs git in its own session. Ctrl-C signals the terminal's whole process group and would otherwise kill git in the
- * middle of a merge, before the engine can stop it in order.
+ * `detached` gives git its own session. Ctrl-C signals the terminal's whole process group and would otherwise kill git
+ * in the middle of a merge, before the engine can stop it in order.
  */
 function spawnGit(
   args: readonly string[],
@@ -170,16 +171,14 @@ function spawnGit(
   return spawn("git", args, { cwd, env: environment(options, settings), windowsHide: true, detached: true });
 }
 
-/** Kills git and its children, for example a filter that hangs. */
+/** The group includes children of git, for example a filter that hangs. */
 function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
-  } catch {
-    // The process has just exited.
-  }
+  } catch {}
 }
 
-/** Drops every inherited GIT_ variable, which could redirect git, and fixes the locale and the author. */
+/** Drops inherited GIT_ variables, which could redirect git. `environment` also fixes the locale and the author. */
 function environment(options: GitOptions, settings: readonly GitSetting[]): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
   return {
@@ -205,7 +204,7 @@ function environment(options: GitOptions, settings: readonly GitSetting[]): Node
   };
 }
 
-/** Variables, because an argument `-c` cannot name a setting that contains an equals sign. */
+/** `settings` become variables, because an argument `-c` cannot name a setting that contains an equals sign. */
 const configured = (settings: readonly GitSetting[]): NodeJS.ProcessEnv =>
   Object.fromEntries([
     ["GIT_CONFIG_COUNT", `${settings.length}`],
@@ -222,7 +221,7 @@ export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs
   }
   const errno = findErrno(error);
   if (errno) return environmentFault(`Git could not ${purpose}`, errno, cwd, { cause: error });
-  // Node reports ENOENT both for a missing program and for a missing working folder.
+  // Node reports `ENOENT` both for a missing program and for a missing working folder.
   const missing = "code" in error && error.code === "ENOENT";
   if (missing && (await stat(cwd).catch(() => null)) === null) {
     return new TuttiError("git_failed", `Git could not ${purpose}: the folder "${cwd}" no longer exists.`, {
@@ -241,7 +240,7 @@ export function gitFault(purpose: string, stderr: string, { cwd, gitDir = cwd }:
   const problem = `Git could not ${purpose}`;
   const condition = findCondition(output, [cwd, gitDir]);
   if (condition) return environmentFault(problem, condition.errno, condition.folder, { output });
-  // The objects of a partial clone.
+  // `isMissing` is about the objects of a partial clone.
   const isMissing = /promisor remote|lazy fetching disabled/.test(output);
   const advice = isMissing ? ' Fetch the missing objects first, with "git fetch --refetch --no-filter".' : "";
   const quoted = output.length > MAX_QUOTED ? `${output.slice(0, MAX_QUOTED)}…` : output;

@@ -1,5 +1,6 @@
-// Makes git's writes survive a power cut. Git syncs file contents at most, never the folders that hold the names of
-// objects and refs. Objects that an agent's git has written are not synced at all.
+// `hardenCommit`, `hardenRef` and `hardenRemoval` make git's writes survive a power cut. Git syncs file contents at
+// most, never the folders that hold the names of objects and refs. Objects that an agent's git has written are not
+// synced at all.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -11,12 +12,12 @@ import { compareTrees } from "./dialogue/tree-changes.ts";
 import type { RunPaths } from "./workspace-paths.ts";
 import { onRepository, readCommit, sharedPart, treeOf, type Repository } from "./repository.ts";
 
-/** Number of files that are read or synced at the same time, so that the disk can serve them together. */
+/** `AT_ONCE` files are read or synced in parallel, so that the disk can serve them together. */
 const AT_ONCE = 16;
 
 /**
- * Resolves when `commit` and its history are on disk. Skips the history of `held` (commits, or `rev-list` options that
- * select some), which is on disk already.
+ * Resolves when `commit` and its history are on disk. `hardenCommit` skips the history of `held` (commits, or
+ * `rev-list` options that select some), which is on disk already.
  */
 export async function hardenCommit(repository: Repository, commit: string, held: readonly string[]): Promise<void> {
   for (const each of held) if (!each.startsWith("--")) remember(repository, each);
@@ -30,9 +31,9 @@ export async function hardenCommit(repository: Repository, commit: string, held:
   remember(repository, commit);
 }
 
-/** The commits that are on disk with their history, by git folder. */
+/** The keys of `onDisk` are commits that are on disk with their history. */
 const onDisk = new Set<string>();
-/** More than the runs of one server need at a time. A forgotten commit is only synced again. */
+/** `MAX_ON_DISK` is more than the runs of one server need at a time. A forgotten commit is only synced again. */
 const MAX_ON_DISK = 10_000;
 
 const keyOf = ({ commonDir }: Repository, commit: string): string => `${commonDir}\0${commit}`;
@@ -43,8 +44,8 @@ function remember(repository: Repository, commit: string): void {
 }
 
 /**
- * Checks and syncs these objects. An agent's git may have written one of them without a sync, and a power cut may have
- * damaged it. Git never rewrites an existing object, so a damaged one would become part of every commit with the same
+ * Throws if an object is damaged. An agent's git may have written it without a sync before a power cut. Git never
+ * rewrites an existing object, so without `isWhole` a damaged one would become part of every commit with the same
  * content.
  */
 async function syncObjects(repository: Repository, ids: readonly string[]): Promise<void> {
@@ -70,7 +71,7 @@ async function syncFiles(repository: Repository, ids: readonly string[]): Promis
   await syncAll([...new Set([...files.map((file) => dirname(file)), join(objects, "pack"), objects])]);
 }
 
-/** Git syncs packs itself, so an object without a file of its own is safe. */
+/** Git syncs packs itself, so `isWhole` is true for an object without a file of its own. */
 async function isWhole(file: string, id: string): Promise<boolean> {
   const hash = createHash(id.length === 64 ? "sha256" : "sha1");
   try {
@@ -87,21 +88,18 @@ async function isWhole(file: string, id: string): Promise<boolean> {
 async function syncHistory(repository: Repository, commit: string, held: readonly string[]): Promise<void> {
   const args = ["rev-list", "--objects", "--verify-objects", "--no-object-names", commit, "--not", ...held];
   const { stdout, stderr } = await onRepository(repository, `read what is new in ${commit}`, args);
-  // A mismatch is only a warning in git.
   const [, id] = /hash mismatch ([0-9a-f]+)/.exec(stderr) ?? [];
   if (id !== undefined) throw damaged(repository, id);
   const ids = stdout.split("\n").filter((line) => line !== "");
   await syncFiles(repository, ids);
 }
 
-/** Resolves when a ref that was just written is on disk. */
+/** Resolves when `ref`, which was just written, is on disk. */
 export async function hardenRef({ commonDir }: Repository, ref: string): Promise<void> {
   await syncAll([...foldersOf(ref, commonDir), join(commonDir, "reftable"), commonDir]);
 }
 
-/**
- * Syncs the removal of a run's folder, worktree entries and old branches, so that a power cut cannot restore them.
- */
+/** Syncs the removal of a run's folder, worktree entries and old branches, so that a power cut cannot restore them. */
 export async function hardenRemoval({ commonDir }: Repository, { folder, oldBranchPrefix }: RunPaths): Promise<void> {
   const folders = [...foldersOf(`${oldBranchPrefix}any/1`, commonDir), folder, join(commonDir, "worktrees")];
   await syncAll([...folders, join(commonDir, "reftable"), commonDir]);

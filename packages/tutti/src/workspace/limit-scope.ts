@@ -1,4 +1,3 @@
-// Leaves out the changes of a snapshot outside the scope of its run.
 import { dirname, join } from "node:path";
 import { bytes, items, text } from "./git.ts";
 import { replaceRef } from "./refs.ts";
@@ -12,8 +11,8 @@ const isWithin = (scope: readonly string[], path: string): boolean =>
   scope.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
 /**
- * Commits only the changes of `taken` inside `scope`, paths relative to the repository's root, on top of `start`. The
- * complete snapshot stays reachable beside the attempt's ref.
+ * Commits only the changes of `taken` inside `scope`, paths relative to the repository's root, on top of `start`.
+ * `replaceRef` keeps the complete snapshot reachable beside the attempt's ref.
  */
 export async function limitToScope(
   repository: Repository,
@@ -35,7 +34,7 @@ export async function limitToScope(
   return { commit, files, outside };
 }
 
-/** The same message and date give the same commit when the snapshot is repeated. */
+/** `limitToScope` copies message and date, so a repeated snapshot gives the same commit. */
 async function describeCommit(repository: Repository, commit: string): Promise<{ message: string; date: number }> {
   const { date } = await readCommit(repository, commit);
   const { stdout } = await onRepository(repository, "read a message", ["log", "-1", "--format=%B", commit]);
@@ -54,7 +53,7 @@ async function treeWithin(
   const { stdout } = await onRepository(repository, purpose, ["diff-tree", ...flags, start, commit]);
   const fields = items(stdout);
   const lines: string[] = [];
-  // Each change is ":MODE MODE HASH HASH STATUS" and then its path. A removal has the mode 000000.
+  // `--raw` prints each change as ":MODE MODE HASH HASH STATUS" and then its path. A removal has the mode 000000.
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [, mode = "", , hash = ""] = fields[i]!.slice(1).split(" ");
     if (isWithin(scope, text(fields[i + 1]!)))

@@ -1,5 +1,5 @@
-// Serialises the commands that change one repository. Parallel ones fail on each other's lock files and leave half-made
-// worktrees. The queue is global because git's locks are.
+// `enqueue` serialises the commands that change one repository. Parallel ones fail on each other's lock files and leave
+// half-made worktrees. `tails` is global because git's locks are.
 
 const tails = new Map<string, Promise<void>>();
 

@@ -1,5 +1,5 @@
-// Reads and writes refs. Every write is a compare-and-swap and never follows a symbolic ref: an agent can turn its
-// branch into a symbolic ref to the user's branch, and a write or delete would hit that.
+// `writeRef` is a compare-and-swap and never follows a symbolic ref: an agent can turn its branch into a symbolic ref
+// to the user's branch, and a write or delete would hit that.
 import { lstat, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
@@ -9,7 +9,7 @@ import { items, text } from "./git.ts";
 import { hardenCommit, hardenRef } from "./harden.ts";
 import { findCommit, isAncestor, onRepository, sharedPart, type Repository } from "./repository.ts";
 
-/** Git holds the lock of a single ref for milliseconds, so an older lock belongs to a dead process. */
+/** Git holds the lock of a single ref for milliseconds, so one older than `STALE_LOCK_MS` belongs to a dead process. */
 const STALE_LOCK_MS = 2000;
 
 export const shortHash = (commit: string): string => commit.slice(0, 12);
@@ -18,12 +18,12 @@ export function readRef(repository: Repository, ref: string): Promise<string | n
   return findCommit(repository, ref);
 }
 
-/** Also finds a ref that resolves to no commit; only a list shows those. */
+/** Unlike `readRef`, finds a ref that resolves to no commit. */
 export async function hasRef(repository: Repository, ref: string): Promise<boolean> {
   return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
 }
 
-/** Lists `prefix`, if it is a ref, and the refs below it. */
+/** Lists `prefix`, if it is a ref, and the refs below it. `listRefs` includes refs that resolve to no commit. */
 export async function listRefs(repository: Repository, prefix: string): Promise<string[]> {
   const files = await readRefFiles(repository.commonDir, [prefix]);
   if (files) return [...files.keys()].sort();
@@ -37,7 +37,7 @@ export async function listRefs(repository: Repository, prefix: string): Promise<
 /** Reads the commits of all refs that `listRefs` lists for one of the `prefixes`. */
 export async function listCommits(repository: Repository, prefixes: readonly string[]): Promise<Map<string, string>> {
   const files = await readRefFiles(repository.commonDir, prefixes);
-  // Only git resolves a ref that names another one.
+  // `isHash` is false for a ref that names another one, which only git resolves.
   if (files && [...files.values()].every(isHash)) {
     const found = await Promise.all(Array.from(files.values(), (value) => findCommit(repository, value)));
     return new Map([...files.keys()].flatMap((ref, i) => (found[i] ? [[ref, found[i]] as const] : [])));
@@ -51,7 +51,7 @@ export async function listCommits(repository: Repository, prefixes: readonly str
 }
 
 /**
- * Sets a ref. `old` is its expected value, null if the ref must not exist. Resolves when the ref and its history are on
+ * `old` is the expected value, null if the ref must not exist. `writeRef` resolves when the ref and its history are on
  * disk. The history of `held`, or of any ref written by this function, is on disk already.
  */
 export async function writeRef(
@@ -66,7 +66,7 @@ export async function writeRef(
     await hardenCommit(repository, commit, held);
     await updateRef({ ref, commit, old }, sharedPart(repository));
   }
-  // Also when the ref exists already: its writer may have died before the sync.
+  // `hardenRef` also runs if the ref exists already: its writer may have died before the sync.
   await hardenRef(repository, ref);
 }
 
@@ -81,8 +81,8 @@ export async function deleteRef(repository: Repository, ref: string): Promise<vo
 }
 
 /**
- * Sets one of Tutti's refs. A commit that would become unreachable gets a ref of its own. `start` is the parent of
- * `commit` and is on disk. It bounds the history to sync if the user has deleted the run's refs.
+ * Sets one of Tutti's refs. `replaceRef` gives a ref of its own to a commit that would become unreachable. `start` is
+ * the parent of `commit` and is on disk. It bounds the history to sync if the user has deleted the run's refs.
  */
 export async function replaceRef(repository: Repository, ref: string, commit: string, start: string): Promise<void> {
   const old = await readRef(repository, ref);
@@ -92,10 +92,7 @@ export async function replaceRef(repository: Repository, ref: string, commit: st
   await writeRef(repository, ref, commit, old, [...refsOfRun(ref), start]);
 }
 
-/**
- * Makes `commit` reachable, at `ref` if that is free. Branches below `doomedPrefix` do not count because they are about
- * to be deleted.
- */
+/** Makes `commit` reachable, at `ref` if that is free. Branches below `doomedPrefix` are about to be deleted. */
 export async function keepReachable(
   repository: Repository,
   commit: string,
@@ -108,7 +105,7 @@ export async function keepReachable(
   if (holders.length === 0) await writeFree(repository, ref, commit);
 }
 
-/** Writes to `ref`, or to a name derived from it if `ref` holds another commit. */
+/** If `ref` holds another commit, `writeFree` writes beside it. */
 async function writeFree(repository: Repository, ref: string, commit: string): Promise<void> {
   const taken = await readRef(repository, ref);
   if (taken === null || taken === commit) return writeRef(repository, ref, commit, taken);
@@ -118,7 +115,7 @@ async function writeFree(repository: Repository, ref: string, commit: string): P
 
 /**
  * Removes obstacles that a dead process or an agent has left: a stale lock, or a ref without a commit, which git
- * neither writes nor deletes. Only for Tutti's refs; locks that all refs share are never broken.
+ * neither writes nor deletes. `clearWay` is only for Tutti's refs, and never breaks locks that all refs share.
  */
 export async function clearWay(repository: Repository, ref: string): Promise<void> {
   const file = join(repository.commonDir, ref);
@@ -132,7 +129,7 @@ async function breakStaleLock(lock: string): Promise<void> {
   for (;;) {
     const found = await stat(lock).catch(() => null);
     if (found === null) return;
-    // A lock from the future (the clock was set back) is stale, too.
+    // A lock with a negative `age` (the clock was set back) is stale, too.
     const age = realWorld.now() - found.mtimeMs;
     if (age < 0 || age >= STALE_LOCK_MS) return rm(lock, { force: true });
     await realWorld.sleep(50);

@@ -8,10 +8,10 @@ import { isInside } from "./workspace-paths.ts";
 import { findCommit, onRepository, type Repository } from "./repository.ts";
 
 export interface Registration {
-  /** Name of the entry in `.git/worktrees`. */
+  /** `id` is the name of the entry in `.git/worktrees`. */
   id: string;
   adminDir: string;
-  /** Folder of the worktree, which may no longer exist. Null if git was killed before it recorded the path. */
+  /** The worktree's folder, which may no longer exist. `path` is null if git was killed before it recorded one. */
   path: string | null;
 }
 
@@ -27,15 +27,17 @@ export async function registrations(repository: Repository): Promise<Registratio
   );
 }
 
-/** Resolves the HEAD of a worktree. Null for a branch without a commit or an invalid HEAD. */
+/** `headOf` returns null for a branch without a commit or an invalid HEAD. */
 export async function headOf(repository: Repository, worktree: Registration): Promise<string | null> {
   return findCommit(repository, `worktrees/${worktree.id}/HEAD`);
 }
 
-/** More entries than an agent makes by hand. */
+/** `MAX_LOGGED` is more than an agent makes by hand. */
 const MAX_LOGGED = 100;
 
-/** Lists the commits that the HEAD of a worktree was at, the newest first. The agent can write anything to the log. */
+/**
+ * Lists the commits that HEAD was at, the newest first. `headLogOf` reads a log to which the agent can write anything.
+ */
 export async function headLogOf({ adminDir }: Registration): Promise<string[]> {
   const log = await readFile(join(adminDir, "logs/HEAD"), "utf8").catch(() => "");
   const commits = [...log.matchAll(/^[0-9a-f]+ ([0-9a-f]{40}(?:[0-9a-f]{24})?) /gm)].map(([, commit]) => commit!);
@@ -45,7 +47,8 @@ export async function headLogOf({ adminDir }: Registration): Promise<string[]> {
 /** Returns the ref that HEAD names, or null if HEAD is detached. Without `worktree`, reads the main checkout. */
 export async function headRefOf(repository: Repository, worktree?: Registration): Promise<string | null> {
   const written = await readFile(join(worktree?.adminDir ?? repository.commonDir, "HEAD"), "utf8").catch(() => "");
-  // Usually the HEAD file names the branch. With the reftable backend it names an invalid ref, so ask git.
+  // Usually the HEAD file names the branch. With the reftable backend it names an invalid ref, so `symbolic-ref`
+  // decides.
   const [, ref] = /^ref: (refs\/heads\/[^\s.][^\s]*)\n$/.exec(written) ?? [];
   if (ref !== undefined) return ref;
   if (isHash(written.trim())) return null;
@@ -54,7 +57,7 @@ export async function headRefOf(repository: Repository, worktree?: Registration)
   return code === 0 ? text(stdout).trim() : null;
 }
 
-/** Lists the folders in which `ref` is checked out, including the user's own checkout. */
+/** `checkoutsOf` includes the user's own checkout. */
 export async function checkoutsOf(repository: Repository, ref: string): Promise<string[]> {
   const linked = (await registrations(repository)).map(async (worktree) =>
     (await headRefOf(repository, worktree)) === ref && worktree.path !== null ? [worktree.path] : [],
@@ -64,14 +67,17 @@ export async function checkoutsOf(repository: Repository, ref: string): Promise<
   return [...main, ...(await Promise.all(linked)).flat()];
 }
 
-/** Deletes the files of the entry directly: `git worktree remove` refuses a damaged one, `prune` removes others too. */
+/** Deletes `adminDir` directly: `git worktree remove` refuses a damaged entry, `prune` removes others too. */
 export async function deregister(repository: Repository, worktree: Registration): Promise<void> {
   await rm(worktree.adminDir, { recursive: true, force: true });
-  // Git leaves no empty folder behind either. `rmdir` fails on a folder that is not empty.
+  // Git leaves no empty `worktrees` folder behind either. `rmdir` fails on a folder that is not empty.
   await rmdir(join(repository.commonDir, "worktrees")).catch(() => undefined);
 }
 
-/** Repairs the `commondir` file of each entry: a single damaged one keeps git from creating any worktree. */
+/**
+ * Repairs the `commondir` file of each entry: a single damaged one keeps git from creating any worktree.
+ * `healRegistrations` changes only entries of worktrees in `folder`.
+ */
 export async function healRegistrations(repository: Repository, folder: string): Promise<void> {
   for (const { path, adminDir } of await registrations(repository)) {
     if (path === null || !isInside(folder, path)) continue;

@@ -13,12 +13,13 @@ import { writeCommit } from "./write-commit.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch, forgetTree } from "./working-tree.ts";
 
-/** Also cleans up a workspace that was never completed. */
+/** `removeWorkspace` also cleans up a workspace that was never completed. */
 export async function removeWorkspace(repository: Repository, run: RunPaths, paths: WorkspacePaths): Promise<void> {
   const worktrees = await registrations(repository);
   const inside = worktrees.filter(({ path }) => path !== null && isInside(paths.path, path));
   const registration = worktrees.find(({ path }) => path === paths.path);
-  // Worktrees that the agent created inside its workspace are deleted with it, and their branches perhaps later.
+  // `inside` are worktrees that the agent created in its workspace. They are deleted with it, and their branches
+  // perhaps later.
   for (const nested of inside)
     await keepWork(repository, run, { ...paths, path: nested.path ?? "" }, worktrees, nested);
   await keepWork(repository, run, paths, worktrees, registration);
@@ -32,13 +33,16 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
   await verifyRemoved(repository, paths);
 }
 
-/** Git was killed after it had reserved an entry with the folder's name and before it had recorded the path. */
+/** Whether git was killed after it had reserved an entry with the folder's name and before it had recorded the path. */
 function isHalfMade(entry: Registration, paths: WorkspacePaths): boolean {
   const leaf = paths.path.slice(paths.runFolder.length + 1);
   return entry.path === null && entry.id.startsWith(leaf) && /^\d*$/.test(entry.id.slice(leaf.length));
 }
 
-/** Makes the files and the HEAD of a workspace reachable unless another ref holds them. */
+/**
+ * Makes the files and the HEAD of a workspace reachable unless another ref holds them. A nested worktree has the
+ * `paths` of its workspace, but its own `path`.
+ */
 async function keepWork(
   repository: Repository,
   run: RunPaths,
@@ -50,7 +54,7 @@ async function keepWork(
   const snapshotCommit = await readRef(repository, paths.ref);
   const start = snapshotCommit && (await findCommit(repository, `${snapshotCommit}^`));
   const isHeld = (commit: string | null): boolean => commit === null || commit === snapshotCommit || commit === start;
-  // Usually the snapshot has all files, and the agent has made no commit after it.
+  // Usually `snapshotCommit` has all files, and the agent has made no commit after it.
   const isNested = dirname(paths.path) !== paths.runFolder;
   const base = (isNested || !isHeld(head) ? null : snapshotCommit) ?? head;
   const present = await isFolder(paths.path);
@@ -65,7 +69,7 @@ async function keepWork(
   }
 }
 
-/** Commits that the agent's HEAD was at, for example before a reset, and that the `known` ones do not contain. */
+/** Returns commits that the agent's HEAD was at, for example before a reset, and that `known` ones do not contain. */
 async function leftCommits(
   repository: Repository,
   registration: Registration,
@@ -77,14 +81,14 @@ async function leftCommits(
     if (!(await Promise.all(near)).includes(true)) visited.push(commit);
   }
   if (visited.length === 0) return [];
-  // `--ignore-missing` skips hashes that the agent has invented.
+  // `--ignore-missing` skips hashes that the agent has invented in its log.
   const args = ["rev-list", "--ignore-missing", ...visited, "--not", ...known];
   const { stdout } = await onRepository(repository, "find commits that an agent has left", args);
   const unknown = new Set(stdout.split("\n"));
   return visited.filter((commit) => unknown.has(commit));
 }
 
-/** Commits the files that differ from `base`. Returns null if nothing differs. */
+/** Commits the files that differ from `base`. `commitLoose` returns null if nothing differs. */
 export async function commitLoose(
   repository: Repository,
   paths: WorkspacePaths,
@@ -94,7 +98,8 @@ export async function commitLoose(
   const tree = await treeOfWorkspace(repository, paths, worktrees, base);
   const baseTree = base ?? (await emptyTree(repository));
   if (tree === (base === null ? baseTree : await treeOf(repository, base))) return null;
-  // In a workspace that was never completed, missing files come from an interrupted checkout.
+  // In a workspace that was never completed, which has no `paths.index`, missing files come from an interrupted
+  // checkout.
   const flags = ["-r", "--quiet", "--no-renames", "--no-ext-diff", "--diff-filter=d", baseTree, tree];
   const compared = await onRepository(repository, "compare two trees", ["diff-tree", ...flags], { accept: [1] });
   if (compared.code === 0 && !(await exists(paths.index))) return null;
@@ -108,7 +113,7 @@ async function emptyTree(repository: Repository): Promise<string> {
   return (await onRepository(repository, "write an empty tree", args)).stdout.trim();
 }
 
-/** Keeps a branch that the user has checked out. */
+/** `deleteBranch` keeps a branch that the user has checked out. */
 async function deleteBranch(repository: Repository, ref: string): Promise<void> {
   await clearWay(repository, ref);
   if (!(await hasRef(repository, ref))) return;

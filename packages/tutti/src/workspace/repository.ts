@@ -1,4 +1,3 @@
-// Locates and inspects the user's repository, and reads commits.
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -10,26 +9,26 @@ import { compareTrees } from "./dialogue/tree-changes.ts";
 import type { RepositoryFacts } from "./workspace.ts";
 
 export interface Repository {
-  /** Top folder of the checkout, with symbolic links resolved. */
+  /** The top folder of the checkout, with symbolic links resolved. */
   root: string;
-  /** Path of the requested folder below `root`. */
+  /** Path of the folder that `locate` got, relative to `root`. */
   prefix: string;
   /** Git folder of this checkout. Differs from `commonDir` if the checkout is a linked worktree. */
   gitDir: string;
-  /** Git folder that all checkouts share: objects, refs and configuration. */
+  /** The git folder that all checkouts share. `commonDir` has the objects, refs and configuration. */
   commonDir: string;
-  /** True for the repository that Tutti keeps for a folder without git. */
+  /** `isCopy` is true for the repository that Tutti keeps for a folder without git. */
   isCopy?: boolean;
-  /** Settings for every command on this repository. */
+  /** `settings` apply to every command on this repository. */
   settings?: GitOptions["settings"];
 }
 
-/** Caches `locate` by folder. `signs` is the state of the disk on which the entry depends. */
+/** `located` caches `locate` by folder. `signs` is the state of the disk on which the entry depends. */
 const located = new Map<string, { repository: Repository; signs: string }>();
-/** More folders than one server works on at a time. */
+/** `MAX_LOCATED` is more than the folders that one server works on at a time. */
 const MAX_LOCATED = 200;
 
-/** Every operation calls `locate`, so git runs again only if the disk shows that its answer may have changed. */
+/** Every operation calls `locate`, so git runs again only if `signsOf` shows that its answer may have changed. */
 export async function locate(cwd: string): Promise<Repository> {
   if (!(await stat(cwd).catch(() => null))?.isDirectory()) {
     throw new TuttiError("folder_not_found", `The folder "${cwd}" does not exist. Choose a folder that exists.`);
@@ -43,10 +42,7 @@ export async function locate(cwd: string): Promise<Repository> {
   return repository;
 }
 
-/**
- * Identifies each `.git` from `root` down to `folder` and the git folders: together they decide where the repository
- * is.
- */
+/** Identifies each `.git` from `root` down to `folder` and the git folders, which decide where the repository is. */
 async function signsOf(folder: string, { root, gitDir, commonDir }: Repository): Promise<string> {
   const between = relative(root, folder).split(sep);
   const above = between.map((_, depth) => join(root, ...between.slice(0, depth + 1)));
@@ -55,14 +51,16 @@ async function signsOf(folder: string, { root, gitDir, commonDir }: Repository):
   return signs.join(" ");
 }
 
-/** A folder keeps its identity when its content changes. A `.git` file can be rewritten to point elsewhere. */
+/**
+ * `mtimeMs` of a folder changes with its content. That of a `.git` file shows that it may name another git folder.
+ */
 async function signOf(path: string): Promise<string> {
   const found = await lstat(path).catch(() => null);
   if (!found) return "-";
   return [found.dev, found.ino, found.isDirectory() ? "" : found.mtimeMs].join(":");
 }
 
-/** Locating a repository starts no program from it, so this command needs no explicit folders. */
+/** Locating a repository starts no program from it, so this command needs no explicit `gitDir`. */
 async function find(cwd: string, folder: string): Promise<Repository> {
   const args = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
   const found = await git(`find the repository of ${cwd}`, args, { cwd: folder, accept: [128] });
@@ -84,7 +82,7 @@ async function find(cwd: string, folder: string): Promise<Repository> {
 }
 
 function notFound(cwd: string, reason: string): TuttiError {
-  // Without a work tree, the folder is a bare repository or lies inside a .git folder.
+  // Git says "must be run in a work tree" in a bare repository or inside a .git folder; these are not `isPlain`.
   if (/not a git repository|must be run in a work tree/.test(reason)) {
     const advice = `Run "git init" and make a first commit there, or choose another folder.`;
     return new TuttiError(
@@ -126,7 +124,7 @@ export async function findHead(root: string, gitDir: string): Promise<string> {
   return (await findObject("HEAD^{commit}", options)) ?? explainHead(root, options);
 }
 
-/** Git checks out neither submodules nor, without its filter, the content of large files in a new worktree. */
+/** A new worktree lacks the files of submodules and, without the filter of Git LFS, the content of large files. */
 async function findGaps({ root }: Repository, options: GitOptions): Promise<{ gaps?: string[] }> {
   const gaps: string[] = [];
   if (await lstat(join(root, ".gitmodules")).catch(() => null))
@@ -141,7 +139,7 @@ async function findGaps({ root }: Repository, options: GitOptions): Promise<{ ga
   return gaps.length > 0 ? { gaps } : {};
 }
 
-/** Distinguishes a repository without commits from a damaged one, whose HEAD cannot be read. */
+/** Distinguishes a repository without commits (`empty_repository`) from a damaged one, where HEAD cannot be read. */
 async function explainHead(root: string, options: GitOptions): Promise<string> {
   const named = await git("read HEAD", ["rev-parse", "--verify", "--quiet", "HEAD"], { ...options, accept: [1] });
   if (named.code !== 0) {
@@ -162,7 +160,7 @@ export async function checkVersion(): Promise<void> {
   checkedPath = process.env["PATH"];
 }
 
-/** Runs git on the shared part of the repository: objects, refs and the list of worktrees. */
+/** Unlike `git`, `onRepository` works on `commonDir`: objects, refs and the list of worktrees. */
 export function onRepository(
   repository: Repository,
   purpose: string,
@@ -195,7 +193,7 @@ export async function treeOf(repository: Repository, commit: string): Promise<st
 const resolveName = (repository: Repository, name: string): Promise<string | null> =>
   findObject(name, sharedPart(repository));
 
-/** For the dialogues with git, which use only objects and refs. */
+/** `DialogueOptions` have no settings, since dialogues use only objects and refs. */
 export const sharedPart = ({ root, commonDir }: Repository): DialogueOptions => ({
   cwd: root,
   gitDir: commonDir,
@@ -209,7 +207,7 @@ export async function readCommit(repository: Repository, commit: string): Promis
   return found;
 }
 
-/** In bytes. */
+/** `LONGEST_TEXT` is in bytes. */
 const LONGEST_TEXT = 500_000;
 
 export async function readText(repository: Repository, commit: string, path: string): Promise<string | null> {
@@ -231,7 +229,7 @@ export async function isAncestor(repository: Repository, ancestor: string, commi
   return (await onRepository(repository, `compare ${ancestor} and ${commit}`, args, { accept: [1] })).code === 0;
 }
 
-/** Commits to read before a process of git is the faster way. */
+/** Beyond `NEAR` commits a process of git is the faster way than reading them one by one. */
 const NEAR = 100;
 const NEAR_PARENTS = 8;
 
@@ -265,7 +263,7 @@ async function nearParents(repository: Repository, commit: string): Promise<Set<
   return found;
 }
 
-/** Returns the newest committer date in seconds since 1970. */
+/** In seconds since 1970. `newestDate` gives merge commits a date that depends only on their parents. */
 export async function newestDate(repository: Repository, commits: readonly string[]): Promise<number> {
   const found = await Promise.all(commits.map((commit) => readCommit(repository, commit)));
   return Math.max(0, ...found.map(({ date }) => date));

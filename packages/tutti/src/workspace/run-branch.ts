@@ -1,10 +1,11 @@
-// The branch of a run and the refs of its attempts.
+// `RunBranch` is the branch of a run and the refs of its attempts.
 //
 // Invariants
 // 1. A merge goes onto the head that the log recorded, never onto the commit that the ref names: any process can move
 //    the ref.
 // 2. A ref that something else moved is put back and reported. The commit found there stays reachable.
-// 3. After a crash the ref may be ahead of the log. Such a ref is put back without a report, and the merges are repeated.
+// 3. After a crash the ref may be ahead of the log. Such a ref is put back without a report, and the merges are
+//    repeated.
 import { TuttiError } from "../schema/error.ts";
 import { attemptRef, runBranch } from "../schema/ids.ts";
 import type { MovedRef } from "../schema/outcome.ts";
@@ -19,7 +20,7 @@ import type { Integration, PendingMerge, RecordedRefs } from "./workspace.ts";
 const TRIES = 3;
 
 export class RunBranch {
-  /** The last commit that this process wrote to each run's branch, by `#key`. */
+  /** Maps each `#key` to the last commit that this process wrote to the run's branch. */
   static readonly #written = new Map<string, string>();
   readonly #repository: Repository;
   readonly #run: RunPaths;
@@ -45,7 +46,7 @@ export class RunBranch {
     const found = await readRef(this.#repository, this.#ref);
     if (found === null || found === head) {
       RunBranch.#written.set(this.#key, head);
-      // The user's own history is not Tutti's to sync, so `held` is the commit itself.
+      // The user's own history is not Tutti's to sync, so `writeRef` gets the commit itself as `held`.
       await writeRef(this.#repository, this.#ref, head, found, [head]);
       return null;
     }
@@ -83,8 +84,8 @@ export class RunBranch {
   }
 
   /**
-   * Compares the branch and the refs of attempts with the log after the run has ended. A branch that the user has
-   * checked out is only reported: moving it would make its content look changed there.
+   * Compares the branch and the refs of attempts with the log after the run has ended. `restore` only reports a branch
+   * that the user has checked out: moving it would make its content look changed there.
    */
   async restore({ head: base, attempts, pending }: RecordedRefs): Promise<MovedRef[]> {
     const repository = this.#repository;
@@ -105,17 +106,17 @@ export class RunBranch {
     for (const { name, attempt, commit } of attempts) {
       const ref = attemptRef(this.#runId, name, attempt);
       const there = current.get(ref) ?? null;
-      // A run that was imported or forked may name commits that this repository does not have.
+      // An imported or forked run may name a commit that this repository does not have, so `findCommit` decides.
       if (there === commit || (await findCommit(repository, commit)) === null) continue;
       const report = await this.#replace(ref, commit, there);
-      // The refs of a forked run's earlier attempts belong to its source, so a missing ref proves nothing.
+      // The refs of a forked run's earlier attempts belong to its source, so a missing ref is no `MovedRef`.
       if (there !== null) reports.push(report);
     }
     RunBranch.#written.delete(this.#key);
     return reports.filter((report) => report !== null);
   }
 
-  /** Returns null if this process itself wrote `found`: the log did not accept the merge. */
+  /** Returns no `MovedRef` if this process itself wrote `found`: the log did not accept the merge. */
   async #putBack(head: string, found: string | null): Promise<MovedRef | null> {
     const isOwn = found !== null && RunBranch.#written.get(this.#key) === found;
     if (!isOwn) return this.#replace(this.#ref, head, found);
@@ -154,7 +155,7 @@ export class RunBranch {
   }
 
   /**
-   * Moving a branch that is checked out makes everything merged look deleted there. Agents' own worktrees do not count.
+   * Moving a branch that is checked out makes everything merged look deleted there. Worktrees of agents do not count.
    */
   async #refuseCheckedOut(): Promise<void> {
     const folders = await this.#userFolders();

@@ -1,9 +1,7 @@
-// Creates a sample repository, and exports commits to plain folders.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { git } from "./git.ts";
 
-/** Creates a repository with `files` as its first commit. */
 export async function makeRepository(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const root = resolve(folder);
   for (const [name, text] of Object.entries(files)) {
@@ -16,7 +14,7 @@ export async function makeRepository(folder: string, files: Readonly<Record<stri
   await git("commit the sample's files", ["commit", "--quiet", "--message=A sample project"], options);
 }
 
-/** Writes the files of a commit into `folder`, which does not become a checkout. */
+/** `exportCommit` writes the files of a commit into `folder`, which does not become a checkout. */
 export async function exportCommit(cwd: string, commit: string, folder: string): Promise<void> {
   const target = resolve(folder);
   await mkdir(target, { recursive: true });

@@ -1,4 +1,4 @@
-// Commits the files of a workspace, regardless of the agent's changes to its branch, index or `.git` file.
+// `snapshot` commits the files of a workspace, regardless of the agent's changes to its branch, index or `.git` file.
 import { TuttiError } from "../schema/error.ts";
 import { isFolder } from "./folder.ts";
 import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
@@ -18,7 +18,7 @@ export async function snapshot(
   const commit = (await isFolder(paths.path))
     ? await takeSnapshot(repository, paths, start, message)
     : await readRef(repository, paths.ref);
-  // A workspace that was removed after its snapshot still returns that snapshot.
+  // After the removal of a workspace `readRef` still returns its snapshot.
   if (commit === null) throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists.`);
   return { commit, files: await changedFiles(repository, start, commit) };
 }
@@ -35,15 +35,15 @@ async function takeSnapshot(
   const tree = await treeOfWorkspace(repository, paths, worktrees, parent);
   const commit = await commitFor(repository, paths, { tree, parent, start, message });
   await replaceRef(repository, paths.ref, commit, start);
-  // The removal of the workspace then finds no difference, without reading the files again. Only after the ref: its sync
-  // may find a damaged object, and then the files have to be read once more.
+  // With `keepIndex` the removal of the workspace finds no difference, without reading the files again. Only after the
+  // ref: its sync may find a damaged object, and then the files have to be read once more.
   await keepIndex(paths.path, paths, commit);
   // The snapshot contains everything that `saveWork` has saved.
   if ((await readRef(repository, savedRef(paths))) !== null) await deleteRef(repository, savedRef(paths));
   return commit;
 }
 
-/** Commits the current files to a ref next to the attempt's ref. The next save or the snapshot replaces it. */
+/** Commits the current files to `savedRef`, until the snapshot is taken. Null if they equal those of `start`. */
 export async function saveWork(
   repository: Repository,
   paths: WorkspacePaths,
@@ -63,7 +63,7 @@ export async function saveWork(
 
 const savedRef = ({ ref }: WorkspacePaths): string => `${ref}-saved`;
 
-/** Writes the files of a workspace as a tree. The scratch index stays, so that the caller can continue from it. */
+/** Leaves out `worktrees` inside the workspace. `scratchIndex` then lists the tree, and the caller may use it. */
 export function treeOfWorkspace(
   repository: Repository,
   paths: WorkspacePaths,
@@ -74,11 +74,12 @@ export function treeOfWorkspace(
   return writeWorkingTree(repository, { ...paths, folder: paths.path, skip }, base);
 }
 
-/** Returns the agent's own HEAD if it descends from `start`. */
+/** Returns null unless the agent's HEAD descends from `start`. */
 async function agentHead(repository: Repository, registration: Registration, start: string): Promise<string | null> {
   const head = await headOf(repository, registration);
   if (head === null || !(await isAncestor(repository, start, head))) return null;
-  // Tutti moves the run's branch without the agent, so its files would look as if they reverted the work of others.
+  // Tutti moves the run's branch without the agent. On top of it, the agent's files would look as if they reverted the
+  // work of others, so `start` is the parent.
   const ref = await headRefOf(repository, registration);
   return ref?.startsWith("refs/heads/tutti/") ? null : head;
 }
@@ -91,7 +92,7 @@ async function commitFor(
   const { tree, parent, start, message } = found;
   if (tree === (await treeOf(repository, start))) return start;
   if (tree === (await treeOf(repository, parent))) return parent;
-  // The same files on the same parent reuse `last`, so a repeat gives the same hash.
+  // The same files on the same `parent` reuse `last`, so a repeat gives the same hash.
   const last = await readRef(repository, paths.ref);
   if (last !== null && tree === (await treeOf(repository, last))) {
     const parents = await parentsOf(repository, last);

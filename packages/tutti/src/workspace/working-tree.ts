@@ -1,8 +1,8 @@
-// Turns the files of a workspace into a tree.
+// `writeWorkingTree` turns the files of a workspace into a tree.
 //
 // Invariants
 // 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both. Only in a
-//    workspace with a part of the files its index tells which of the missing ones were never there.
+//    sparse workspace `readSkipped` finds in its index which of the missing files were never there.
 // 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
 // 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
 import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -18,32 +18,32 @@ import type { WorkspacePaths } from "./workspace-paths.ts";
 
 /** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
 export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
-  /** Missing for a folder that is no workspace. */
+  /** `sparse` is missing for a folder that is no workspace. */
   sparse?: string;
   folder: string;
-  /** Worktrees that the agent created inside its own. They have branches of their own and are left out. */
+  /** Worktrees that the agent created inside its own. They have their own branches, so `withNested` leaves them out. */
   skip: readonly string[];
 }
 
-/** Git's mode for a commit of another repository. */
+/** `GITLINK` is git's mode for a commit of another repository. */
 const GITLINK = "160000";
 
 /** The tree of a folder whose files have `stamp`. `index` lists it if `isIndexed`. */
 interface KnownTree {
   stamp: FolderStamp;
   tree: string;
-  /** The tree of the commit from which it was made. */
+  /** The tree of the `base` from which `tree` was made. */
   from: string;
   skip: string;
   isIndexed: boolean;
 }
 
-/** The last tree of each folder. */
+/** The keys of `knownTrees` are folders. */
 const knownTrees = new Map<string, KnownTree>();
-/** More than the open workspaces of one server. A forgotten tree is only computed again. */
+/** `MAX_KNOWN` is more than the open workspaces of one server. A forgotten tree is only computed again. */
 const MAX_KNOWN = 1000;
 
-/** Writes the files of the folder as a tree. `base` decides which ignored paths are tracked anyway. */
+/** `base` decides which ignored paths are tracked anyway. */
 export async function writeWorkingTree(
   repository: Repository,
   work: WorkingTree,
@@ -52,7 +52,7 @@ export async function writeWorkingTree(
   const from = base === null ? "" : await treeOf(repository, base);
   const known = await reuseTree(work, from);
   if (known !== null) return known;
-  // Read before git reads the files, so that a later change does not go unnoticed.
+  // `readStamp` comes before git reads the files, so that a later change does not go unnoticed.
   const stamp = readStamp(work.folder);
   const tree = await fillOrAllow(repository, work, base);
   remember(work.folder, stamp && { stamp, tree, from, skip: work.skip.join("\0"), isIndexed: false });
@@ -65,16 +65,16 @@ function remember(folder: string, known: KnownTree | null): void {
   if (known) knownTrees.set(folder, known);
 }
 
-/** A new workspace has exactly the files of `tree`, which its index lists. */
+/** Call `rememberCheckout` for a new workspace, which has exactly the files of `tree` in its index. */
 export function rememberCheckout(folder: string, tree: string): void {
   const stamp = readStamp(folder);
   remember(folder, stamp && { stamp, tree, from: tree, skip: "", isIndexed: true });
 }
 
-/** Call it when anything but the agent changes or removes the files. */
+/** Call `forgetTree` when anything but the agent changes or removes the files. */
 export const forgetTree = (folder: string): void => remember(folder, null);
 
-/** Returns the tree of the last time if nothing has changed since. Then the scratch index lists it as well. */
+/** Returns the tree of the last time if nothing has changed since. Then `scratchIndex` lists it as well. */
 async function reuseTree(work: WorkingTree, from: string): Promise<string | null> {
   const known = knownTrees.get(work.folder);
   if (!known?.isIndexed || known.skip !== work.skip.join("\0")) return null;
@@ -89,7 +89,7 @@ async function fillOrAllow(repository: Repository, work: WorkingTree, base: stri
   try {
     return await fill(repository, work, base);
   } catch (error) {
-    // A file or folder without read permission would be omitted, or would stop git.
+    // A file or folder without read permission would be omitted, or would stop git, so `makeAccessible` comes first.
     if (!isDenied(error)) throw error;
     await makeAccessible(work.folder);
     return fill(repository, work, base);
@@ -110,7 +110,8 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
   const where = skipped === null ? whole : withSparse(whole);
   const found = await differences(work, where, skipped);
   await updateIndex(["--force-remove"], found.removed, where);
-  // Git does not list the files below a folder that replaced a file until the file is gone from the index.
+  // Git does not list the files below a folder that replaced a file until the file is gone from the index, so
+  // `differences` runs again.
   const { added } = found.removed.length === 0 ? found : await differences(work, where, skipped);
   const written = [...found.changed, ...added];
   if (base !== null && found.removed.length + written.length === 0) return treeOf(repository, base);
@@ -118,7 +119,7 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
   return (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim();
 }
 
-/** Initialises the scratch index from `base`, with the file times of `index` if it exists. */
+/** Fills `scratchIndex` from `base`, with the file times of `index` if it exists. */
 async function loadIndex(work: WorkingTree, base: string | null, where: GitOptions): Promise<void> {
   const { index, indexedCommit, scratchIndex } = work;
   await clearScratch(scratchIndex);
@@ -140,17 +141,17 @@ export async function clearScratch(scratchIndex: string): Promise<void> {
   for (const path of [scratchIndex, `${scratchIndex}.lock`]) await rm(path, { force: true });
 }
 
-/** Keeps the index's own time: git uses it to decide whether a file may have changed after the index was written. */
+/** Keeps `mtimeMs`: git uses it to decide whether a file may have changed after the index was written. */
 export async function copyIndex(from: string, to: string): Promise<void> {
   await copyFile(from, to);
   const seconds = Math.floor((await stat(from)).mtimeMs) / 1000;
   await utimes(to, seconds, seconds);
 }
 
-/** Contains the boot id, because a power cut may truncate an index. */
+/** `indexMark` contains the boot id, because a power cut may truncate an index. */
 const indexMark = (commit: string): string => `${bootId()} ${commit}`;
 
-/** Makes the scratch index, which lists `commit`, the index of the workspace `folder`. */
+/** Makes `scratchIndex`, which must list `commit`, the index of the workspace `folder`. */
 export async function keepIndex(
   folder: string,
   { index, indexedCommit, scratchIndex }: Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex">,
@@ -169,7 +170,7 @@ interface Differences {
   added: string[];
 }
 
-/** Compares the files with the index, in one process: most workspaces have few changes or none. */
+/** A single `ls-files` compares the files with the index: most workspaces have few changes or none. */
 async function differences(
   work: WorkingTree,
   where: GitOptions,
@@ -178,7 +179,8 @@ async function differences(
   const args = ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"];
   const { stdout, stderr } = await git("compare a workspace", args, where);
   refuseDenied(stderr);
-  // Each item is a tag, a space and a path: `?` is untracked. A deleted path has the tags of a removal and a change.
+  // `-t` prints each item as a tag, a space and a path: `?` is untracked. A deleted path has the tags of a removal and
+  // a change.
   const listed = items(stdout);
   const isUntracked = (item: string): boolean => item.startsWith("?");
   const tracked = new Set(listed.filter((item) => !isUntracked(item)).map((item) => item.slice(2)));
@@ -187,13 +189,13 @@ async function differences(
   const folders: string[] = [];
   for (const path of tracked) {
     const found = await lstat(childOf(work.folder, bytes(path))).catch(() => null);
-    // Pipes, sockets and devices cannot be committed.
+    // `canBeCommitted` is false for pipes, sockets and devices.
     const canBeCommitted = found !== null && (found.isFile() || found.isSymbolicLink());
     if (found === null && skipped?.has(path)) continue;
     (canBeCommitted ? changed : found?.isDirectory() ? folders : missing).push(path);
   }
-  // A folder at the path of a file is a removal of the file. A submodule stays at the commit of `base`, because a commit
-  // made inside it exists only in this worktree.
+  // A folder at the path of a file is a removal of the file. `submodules` stay at the commit of `base`, because a
+  // commit made inside one exists only in this worktree.
   const submodules = await submodulesAmong(folders, where);
   const removed = [...missing, ...folders.filter((path) => !submodules.has(path))];
   const untracked = listed.filter(isUntracked).map((item) => item.slice(2));
@@ -213,8 +215,8 @@ async function withNested(work: WorkingTree, untracked: readonly string[], where
   const skipped = work.skip.map((path) => `${Buffer.from(relative(work.folder, path)).toString("latin1")}/`);
   const wanted = (path: string): boolean => !skipped.some((prefix) => path.startsWith(prefix));
   const found = untracked.filter(wanted);
-  // Git lists a nested repository by its folder. Committed as a link, its files would be lost with the worktree. They
-  // are committed as ordinary files instead, without their history.
+  // Git lists a nested repository by its folder. Committed as a `GITLINK`, its files would be lost with the worktree.
+  // They are committed as ordinary files instead, without their history.
   const nested = await Promise.all(
     found.filter((path) => path.endsWith("/")).map((path) => filesBelow(work.folder, path.slice(0, -1))),
   );

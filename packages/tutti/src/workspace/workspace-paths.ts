@@ -7,15 +7,15 @@ import { pathName } from "../schema/ids.ts";
 import type { WorkspaceKey } from "./workspace.ts";
 
 export interface WorkspacePaths {
-  /** Contains all workspaces of the run. */
+  /** `runFolder` contains all workspaces of the run. */
   runFolder: string;
   path: string;
   /**
    * The index as git wrote it when the workspace was created or moved. It is written last and so marks the workspace as
-   * complete. It lies outside the worktree, where an agent could mark changed files as unchanged.
+   * complete. It is outside the worktree, where an agent could mark changed files as unchanged.
    */
   index: string;
-  /** Holds `indexMark` of the commit that `index` lists. Missing while that is unknown. */
+  /** `indexedCommit` holds `indexMark` of the commit that `index` lists. Missing while that is unknown. */
   indexedCommit: string;
   /**
    * Boot id under which the workspace was created. Its files are not synced, so a power cut may truncate them: a
@@ -24,17 +24,17 @@ export interface WorkspacePaths {
   boot: string;
   /** Exists if the workspace has only a part of the files; see `disk/sparse-files.ts`. */
   sparse: string;
-  /** The index that a snapshot builds. */
+  /** `scratchIndex` is the index that a snapshot builds. */
   scratchIndex: string;
   /** Keeps the attempt's commits reachable. */
   ref: string;
 }
 
-/** Names everything of one run. `folder` contains the folders of all runs. */
+/** `folder` contains the `runFolder` of every run. */
 export interface RunPaths {
   folder: string;
   runFolder: string;
-  /** Runs of earlier versions gave each workspace a branch below this prefix. */
+  /** Runs of earlier versions gave each workspace a branch below `oldBranchPrefix`. */
   oldBranchPrefix: string;
   refPrefix: string;
 }
@@ -43,7 +43,7 @@ export async function runPaths(folder: string, runId: string): Promise<RunPaths>
   const run = pathName(runId);
   const top = await realpath(folder).catch(() => resolve(folder));
   const runFolder = join(top, run);
-  // A link here would redirect every deletion.
+  // A link at `runFolder` would redirect every deletion.
   if ((await lstat(runFolder).catch(() => null))?.isSymbolicLink()) {
     throw new TuttiError("workspace_failed", `The folder "${runFolder}" is a symbolic link. Remove the link.`);
   }
@@ -57,7 +57,7 @@ export function workspacePaths(run: RunPaths, key: WorkspaceKey): WorkspacePaths
   return pathsOfLeaf(run, `${pathName(key.name)}-${key.attempt}`);
 }
 
-/** Maps a folder name found in a run's folder to its paths. An unknown name maps to attempt 0. */
+/** `leaf` is the name of a folder in `runFolder`. An unknown name maps to attempt 0. */
 export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
   const [, name = pathName(leaf), attempt = "0"] = /^([a-z0-9_-]+)-([1-9]\d*)$/.exec(leaf) ?? [];
   const path = join(run.runFolder, leaf);
@@ -73,13 +73,13 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
   };
 }
 
-/** Returns the direct child of `folder` that contains `path`, or null if `path` lies elsewhere. */
+/** `leafWithin` returns the direct child of `folder` that contains `path`, or null if `path` is elsewhere. */
 export function leafWithin(folder: string, path: string): string | null {
   if (!isInside(folder, path)) return null;
   return relative(folder, path).split(sep)[0] ?? null;
 }
 
-/** Compares whole path components, so /a/bc is not inside /a/b. */
+/** Compares whole path components, so `isInside("/a/b", "/a/bc")` is false. */
 export function isInside(folder: string, path: string): boolean {
   return path !== folder && path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -13,44 +13,42 @@ import type { MovedRef, UnprovenFiles } from "../schema/outcome.ts";
 import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 
 export interface RepositoryFacts {
-  /** Top folder of the checkout, with symbolic links resolved. */
+  /** The top folder of the checkout, with symbolic links resolved. */
   root: string;
-  /** Path of the run's folder below `root`; empty at the top. */
+  /** Path of the run's folder below `root`; "" at the top. */
   prefix: string;
   head: string;
-  /** The branch that is checked out, or null if HEAD is detached. */
+  /** The checked-out branch, or null if HEAD is detached. */
   branch: string | null;
-  /** Whether the user has uncommitted changes, which stay out of the run. */
   dirty: boolean;
   /** Sentences about files of the repository that workspaces do not contain. */
   gaps?: string[];
-  /** True for a folder without git: the run works on copies of it. */
+  /** `isCopy` is true for a folder without git: the run works on copies of it. */
   isCopy?: boolean;
 }
 
-/** Identifies one workspace. `name` is a task id or `main`. */
+/** `name` is a task id or `main`. */
 export interface WorkspaceKey {
   runId: string;
   name: string;
   attempt: number;
-  /** The session that works there. Only workspaces on other machines need it. */
+  /** The session that works there. Only workspaces on other machines need `sessionId`. */
   sessionId?: string;
 }
 
 export interface ProvidedFiles {
   /**
-   * Folders or files of the repository, with the files directly in the folders above them. The workspace has only these,
-   * and the agent can check out more. Without them it has all files.
+   * Folders or files of the repository, with the files directly in the folders above them. The workspace has only
+   * these, and the agent can check out more. Without `only` it has all files.
    */
   only?: readonly string[] | undefined;
-  /** Files of the user's folder that git ignores. */
   copy?: readonly string[] | undefined;
   link?: readonly string[] | undefined;
 }
 
 export interface PreparedWorkspace {
   path: string;
-  /** Set if the workspace has only a part of the files. */
+  /** Set if `ProvidedFiles.only` limits the files. */
   isSparse?: true | undefined;
 }
 
@@ -58,13 +56,13 @@ export interface WorkspaceSnapshot {
   commit: string;
   /** Paths that differ from the start commit, relative to the repository's root, sorted. */
   files: string[];
-  /** Changed paths outside the run's scope, which the commit does not contain. */
+  /** Changed paths outside the run's scope. `commit` does not contain them. */
   outside?: string[];
 }
 
 export type Merge = { ok: true; commit: string } | { ok: false; files: string[] };
 
-/** The side that wins a conflict: `first` is the run's branch, `last` the new commit. */
+/** `first` is the run's branch, `last` the new commit. The conflicting hunks are taken from that side. */
 export type Favour = "first" | "last";
 
 /**
@@ -76,21 +74,21 @@ export type Integration = { moved: MovedRef | null } & (
   | { ok: false; files: string[] }
 );
 
-/** A merge into the run's branch. `commit` is a hash or a ref. */
+/** `commit` is a hash or a ref. */
 export interface PendingMerge {
   commit: string;
   message: string;
   favour?: Favour | undefined;
 }
 
-/** The refs of a run according to its log. */
+/** `RecordedRefs` are the refs of a run according to its log. */
 export interface RecordedRefs {
   head: string;
   attempts: readonly (Pick<WorkspaceKey, "name" | "attempt"> & { commit: string })[];
   pending: readonly PendingMerge[];
 }
 
-/** The user's refs, with HEAD among them, and the text of the repository's configuration. */
+/** `refs` are the user's, with HEAD among them. `config` is the text of the repository's configuration. */
 export interface RepositoryState {
   refs: ReadonlyMap<string, string>;
   config: string;
@@ -98,14 +96,12 @@ export interface RepositoryState {
 
 export interface RepositoryChanges {
   refs: { ref: string; from?: string; to?: string }[];
-  /** Names of settings. */
+  /** `settings` has names only; values may be secrets. */
   settings: string[];
 }
 
 export interface Workspaces {
-  /**
-   * Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing.
-   */
+  /** Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing. */
   inspect(cwd: string): Promise<RepositoryFacts>;
   /** Like `inspect`, without a look at the files. */
   locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head">>;
@@ -122,11 +118,11 @@ export interface Workspaces {
     favour?: Favour,
   ): Promise<Merge>;
   /**
-   * Creates the workspace at `start`, or returns the existing one untouched. `path` is the folder inside the workspace
-   * that corresponds to `cwd`. It gets those of the ignored `files` that it lacks.
+   * Creates the workspace at `start`, or returns the existing one untouched. The `path` in a `PreparedWorkspace` is the
+   * folder that corresponds to `cwd`. It gets those of the ignored `files` that it lacks.
    */
   prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<PreparedWorkspace>;
-  /** The files that an agent in the sandbox needs to work in the workspace, which exists. */
+  /** `access` lists the files that an agent in the sandbox needs to work in the workspace, which must exist. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**
    * Moves a workspace to another commit. Its previous content stays reachable below refs/tutti, unless `discard` says that
@@ -134,9 +130,9 @@ export interface Workspaces {
    */
   move(cwd: string, key: WorkspaceKey, to: string, options?: { discard: boolean }): Promise<void>;
   /**
-   * Commits all files of the workspace on top of `start`, after the agent's own commits if there are any. Returns
-   * `start` if nothing changed, and the last snapshot if the workspace has been removed. With `scope`, changes elsewhere
-   * are left out.
+   * Commits all files of the workspace on top of `start`, after the agent's own commits if there are any. `snapshot`
+   * returns `start` if nothing changed, and the last snapshot if the workspace has been removed. With `scope`, changes
+   * elsewhere are left out.
    */
   snapshot(
     cwd: string,
@@ -146,8 +142,8 @@ export interface Workspaces {
     scope?: readonly string[],
   ): Promise<WorkspaceSnapshot>;
   /**
-   * Checks the files that an agent claims as its output. A name is relative to the repository's root or to the agent's
-   * folder, or an absolute path in the workspace. A folder counts as changed if a file in it is.
+   * Each of `claimed` is relative to the repository's root or to the agent's folder, or an absolute path in the
+   * workspace. A folder counts as changed if a file in it is.
    */
   findUnproven(
     cwd: string,
@@ -156,15 +152,14 @@ export interface Workspaces {
     claimed: readonly string[],
   ): Promise<UnprovenFiles>;
   /**
-   * Commits the current files to the attempt's ref with the suffix `-saved`, until the snapshot is taken. Returns null
-   * if they equal those of `start`.
+   * Commits the current files to the attempt's ref with the suffix `-saved`, until the `snapshot` is taken. Returns
+   * null if they equal those of `start`.
    */
   saveWork(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<string | null>;
-  /** Two commits with the same files have the same tree. */
   treeOf(cwd: string, commit: string): Promise<string>;
   /**
-   * Reuses the files of an earlier result as the snapshot of an attempt that starts at `start`; needs no workspace.
-   * Returns null if the repository no longer has that result.
+   * Reuses the files of an earlier `result` as the snapshot of an attempt that starts at `start`; needs no workspace.
+   * Returns null if the repository no longer has `result`.
    */
   adopt(
     cwd: string,
@@ -191,10 +186,7 @@ export interface Workspaces {
     before: RepositoryState | null,
   ): Promise<{ state: RepositoryState; changes: RepositoryChanges | null }>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
-  /**
-   * Returns the text of a file in a commit. Null if there is none, if it is no text or if it is longer than most source
-   * files.
-   */
+  /** `readText` returns null if `path` is not in `commit`, is no text or is longer than most source files. */
   readText(cwd: string, commit: string, path: string): Promise<string | null>;
   /**
    * Compares two revisions. Returns null if one of them does not exist. With `resultOf`, `head` is the result of that
@@ -208,8 +200,8 @@ export interface Workspaces {
   ): Promise<ResultDiff | null>;
   /**
    * Merges the run's branch into the branch that is checked out in `cwd`. `head` is the result that the log recorded.
-   * Throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the way. `git` is the
-   * command line for the repository, if it is not just `git`.
+   * `mergeResult` throws `wrong_state` and changes nothing on uncommitted changes, a conflict or untracked files in the
+   * way. `git` is the command line for the repository, if it is not just `git`.
    */
   mergeResult(
     cwd: string,
@@ -218,13 +210,16 @@ export interface Workspaces {
     options: MergeOptions,
   ): Promise<MergedResult & { git?: string }>;
   /**
-   * Returns the commit of a run's result: the tip of its branch if that contains `head`, else `head`. Null if the
-   * repository does not have `head`.
+   * Returns the tip of the run's branch if it contains `head`, else `head`. `findResult` returns null if the repository
+   * does not have `head`.
    */
   findResult(cwd: string, runId: string, head: string): Promise<string | null>;
-  /** Removes the run's branch. Its commit, which is returned, and the refs of attempts stay. Null if there is none. */
+  /**
+   * Removes the run's branch and returns its commit, which stays reachable, as do the refs of attempts. `dropBranch`
+   * returns null if there is no branch.
+   */
   dropBranch(cwd: string, runId: string): Promise<string | null>;
-  /** After the removal of a run: lets `tutti gc` free its kept work, or frees it at once. The run's branch stays. */
+  /** Lets `tutti gc` free the kept work of a removed run, or frees it at once. The run's branch stays. */
   forget(cwd: string, runId: string, options: { free: boolean }): Promise<void>;
   /** Commits the content to refs/tutti, then removes the workspace. A missing workspace is not an error. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;

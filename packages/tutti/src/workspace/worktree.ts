@@ -1,4 +1,3 @@
-// Creates a worktree for one attempt, or moves it to another commit.
 import { mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { bootId } from "../durable-file.ts";
@@ -28,7 +27,8 @@ export async function prepareWorktree(
   if (!(await isComplete(repository, paths))) {
     const commit = await commitOf(repository, start);
     await refuseVisibleFolder(repository, run.folder);
-    // A crash may have left a folder, a worktree entry or a branch that would make git fail.
+    // A crash may have left a folder, a worktree entry or a branch that would make git fail, so `removeWorkspace` comes
+    // first.
     await removeWorkspace(repository, run, paths);
     await healRegistrations(repository, run.folder);
     await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
@@ -44,8 +44,8 @@ export async function prepareWorktree(
 }
 
 /**
- * Returns the error of a disk that is too small for the files of `commit`. Git does not say why it could not write files, so
- * their size is compared with the free space.
+ * Returns the error of a disk that is too small for the files of `commit`. Git does not report why it could not write
+ * files, so `findFullDisk` compares their size with the free space.
  */
 async function findFullDisk(
   repository: Repository,
@@ -62,10 +62,10 @@ async function findFullDisk(
   return environmentFault(`Git could not ${purpose}`, "ENOSPC", folder, { ...(output ? { output } : {}), neededBytes });
 }
 
-/** Most repositories are smaller than this, so that a disk with more free space needs no further check. */
+/** Most repositories are smaller than `AMPLE_BYTES`, so a disk with more free space needs no further check. */
 const AMPLE_BYTES = 1024 ** 3;
 
-/** File systems store files in blocks of at least this size. */
+/** File systems store files in blocks of at least `BLOCK_BYTES`. */
 const BLOCK_BYTES = 4096;
 
 /** An agent may be working in a complete workspace, so `prepareWorktree` leaves it untouched. */
@@ -82,7 +82,7 @@ async function makeWorktree(
   only?: readonly string[],
 ): Promise<void> {
   const purpose = `make the workspace ${paths.path}`;
-  // A workspace that fills the disk would stop the log, too.
+  // A workspace that fills the disk would stop the log, too, so `findFullDisk` runs before git does.
   const fault = isTooSmall(dirname(paths.path), AMPLE_BYTES) && (await findFullDisk(repository, paths, start, purpose));
   if (fault) throw fault;
   try {
@@ -105,7 +105,7 @@ async function findRegistration(repository: Repository, paths: WorkspacePaths): 
   throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists.`);
 }
 
-/** Inside the user's checkout the folder would show up as untracked files, unless git ignores it. */
+/** Inside the user's checkout `folder` would show up as untracked files, unless git ignores it. */
 async function refuseVisibleFolder(repository: Repository, folder: string): Promise<void> {
   if (!(await isVisibleIn(repository, folder))) return;
   const advice = "Choose a folder outside of it, or add this one to .gitignore.";
@@ -115,7 +115,7 @@ async function refuseVisibleFolder(repository: Repository, folder: string): Prom
   );
 }
 
-/** Returns the folder below `paths.path` that corresponds to the folder in which the run was started. */
+/** `workFolder` returns the folder below `paths.path` that corresponds to the folder in which the run was started. */
 async function workFolder(repository: Repository, paths: WorkspacePaths): Promise<string> {
   const path = join(paths.path, repository.prefix);
   try {
@@ -124,7 +124,7 @@ async function workFolder(repository: Repository, paths: WorkspacePaths): Promis
     const message = `"${repository.prefix}" is not a folder in the commit at which the workspace starts. Start the run in another folder.`;
     throw new TuttiError("workspace_failed", message, { cause: error });
   }
-  // A symbolic link could lead the agent out of its workspace.
+  // A symbolic link at `prefix` could lead the agent out of its workspace.
   const real = await realpath(path);
   if (real === paths.path || isInside(paths.path, real)) return path;
   throw new TuttiError(
@@ -151,7 +151,7 @@ export async function moveWorktree(
     if (held === null || (await isAncestor(repository, held, commit))) continue;
     await keepReachable(repository, held, backupRef, run.oldBranchPrefix);
   }
-  // Between two turns of the main session, the run's branch often stays where it was.
+  // Between two turns of the main session, the run's branch often stays where it was: `isThere`.
   const isThere = loose === null && head === commit && (await exists(paths.index));
   if (!isThere) await checkOut(repository, paths, commit, { isClean: loose === null });
   await detach(repository, registration, head, commit);
@@ -162,7 +162,7 @@ export async function moveWorktree(
   await workFolder(repository, paths);
 }
 
-/** Sets HEAD itself, also if the agent has checked out a branch or damaged it. `head` is null for a damaged one. */
+/** Sets HEAD itself, also if the agent has checked out a branch. `detach` gets null as `head` of a damaged HEAD. */
 async function detach(
   repository: Repository,
   { id }: Registration,

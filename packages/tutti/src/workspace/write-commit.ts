@@ -1,4 +1,5 @@
-// Writes commit objects. Two of them are made for each task, and a git process for each would cost more than the write.
+// `writeCommit` writes the object itself. Two commits are made for each task, and a git process for each would cost
+// more than the write.
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, open, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -14,17 +15,17 @@ export interface NewCommit {
   tree: string;
   parents: readonly string[];
   message: string;
-  /** In seconds since 1970. Default: the current time. */
+  /** In seconds since 1970. Without `date`, the current time. */
   date?: number;
 }
 
 const AUTHOR = "Tutti <tutti@localhost>";
 
-/** Returns the hash. The same commit has the same hash, so that a repeated call changes nothing. */
+/** Returns the hash. A repeated `writeCommit` with a `date` has the same hash, and changes nothing. */
 export async function writeCommit({ commonDir }: Repository, commit: NewCommit): Promise<string> {
   const content = Buffer.from(textOf(commit));
   const object = Buffer.concat([Buffer.from(`commit ${content.length}\0`), content]);
-  // The hashes of a repository all have the same algorithm.
+  // All hashes of a repository have the algorithm of `commit.tree`.
   const hash = createHash(commit.tree.length === 64 ? "sha256" : "sha1")
     .update(object)
     .digest("hex");
@@ -56,7 +57,7 @@ async function makeFolder(folder: string, objects: string): Promise<void> {
   await chmod(folder, (await stat(objects)).mode);
 }
 
-/** The object gets its name after its content is on disk. Git deletes an old file with this prefix by itself. */
+/** The object gets its name after its content is on disk. Git deletes an old `tmp_obj_` file by itself. */
 async function writeObject(file: string, content: Buffer): Promise<void> {
   const temporary = join(dirname(file), `tmp_obj_${randomUUID()}`);
   const handle = await open(temporary, "wx", 0o444);

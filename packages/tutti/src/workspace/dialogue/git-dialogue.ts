@@ -1,5 +1,5 @@
-// A git process that serves many requests over stdin and stdout, because a run makes dozens of them and a process costs
-// more than a request. It ends when no request has come for a while.
+// `GitDialogue` is a git process that serves many requests over stdin and stdout, because a run makes dozens of them
+// and a process costs more than a request. It ends after `IDLE_MS` without a request.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Socket } from "node:net";
 import { gitFault, MAX_STDERR, spawnFault, startGit, type GitOptions } from "../git.ts";
@@ -7,10 +7,10 @@ import { gitFault, MAX_STDERR, spawnFault, startGit, type GitOptions } from "../
 export type DialogueOptions = GitOptions & { gitDir: string };
 
 export interface DialogueRequest<T> {
-  /** Completes the sentence "Git could not …". */
+  /** `purpose` completes the sentence "Git could not …". */
   purpose: string;
   input: string;
-  /** Reads the answer from the beginning of `output`. Returns null if the answer is not complete yet. */
+  /** Parses one answer at the beginning of `output`. Returns null if the answer is not complete yet. */
   read: (output: string) => { value: T; length: number } | null;
 }
 
@@ -19,12 +19,12 @@ interface PendingRequest extends DialogueRequest<unknown> {
   reject: (error: unknown) => void;
 }
 
-/** The process ends after this time without a request. Most turns of an agent are shorter. */
+/** Most turns of an agent are shorter than `IDLE_MS`, so a run keeps its processes. */
 const IDLE_MS = 60_000;
-/** Far longer than any request takes. */
+/** `REQUEST_TIMEOUT_MS` is far longer than any request takes. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** The open dialogues, by command and git folder. */
+/** The keys of `dialogues` are the git folder, then the command. */
 const dialogues = new Map<string, GitDialogue>();
 
 /** Sends `request` to the process of `args` in this repository, which is started if there is none. */
@@ -38,7 +38,7 @@ export function ask<T>(args: readonly string[], request: DialogueRequest<T>, opt
   return dialogue.send(request);
 }
 
-/** Resolves when no process of a dialogue is left, of these git folders or of all. */
+/** Resolves when no dialogue of `gitDirs` has a process left. Without `gitDirs`, all dialogues end. */
 export async function endDialogues(gitDirs?: readonly string[]): Promise<void> {
   const ended = [...dialogues].filter(([key]) => !gitDirs || gitDirs.some((folder) => key.startsWith(`${folder}\0`)));
   await Promise.all(ended.map(([, dialogue]) => dialogue.end()));
@@ -63,7 +63,7 @@ class GitDialogue {
     this.#idle = setTimeout(() => this.#endIfUnused(), IDLE_MS);
     this.#timeout = setTimeout(() => this.#process.kill("SIGKILL"), REQUEST_TIMEOUT_MS);
     const { stdin, stdout, stderr } = this.#process;
-    // The "close" handler reports the reason.
+    // `#fail` reports the reason when the process closes.
     stdin.on("error", () => {});
     stdout.setEncoding("latin1").on("data", (chunk: string) => this.#onOutput(chunk));
     stderr
@@ -73,7 +73,7 @@ class GitDialogue {
     this.#process.on("close", () => void this.#fail(null));
   }
 
-  /** A process without requests does not keep Node from exiting: it then ends at the end of its input. */
+  /** Unless `isNeeded`, the process does not keep Node from exiting: it then ends at the end of its input. */
   #keepAlive(isNeeded: boolean): void {
     const { stdin, stdout, stderr } = this.#process;
     for (const each of [this.#process, this.#idle, this.#timeout, ...([stdin, stdout, stderr] as unknown as Socket[])])
@@ -91,7 +91,7 @@ class GitDialogue {
     return promise;
   }
 
-  /** Requests already in flight are still served. */
+  /** `#pending` requests are still served. */
   async end(): Promise<void> {
     this.isOpen = false;
     this.#keepAlive(true);
@@ -104,7 +104,7 @@ class GitDialogue {
     else void this.end();
   }
 
-  /** Git answers the requests in their order. */
+  /** Git answers the requests in the order of `#pending`. */
   #onOutput(chunk: string): void {
     this.#output += chunk;
     for (let [request] = this.#pending; request; [request] = this.#pending) {
@@ -117,7 +117,6 @@ class GitDialogue {
     this.#keepAlive(false);
   }
 
-  /** Rejects the requests that are still pending when the process ends. */
   async #fail(error: Error | null): Promise<void> {
     this.isOpen = false;
     clearTimeout(this.#idle);

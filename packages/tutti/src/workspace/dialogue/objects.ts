@@ -1,4 +1,4 @@
-// Reads objects with `git cat-file`. Nothing is cached: git reads the disk for each request.
+// Reads objects with `CAT_FILE` processes. Nothing is cached: git reads the disk for each request.
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
 export interface CommitObject {
@@ -10,10 +10,10 @@ export interface CommitObject {
 
 const CAT_FILE = ["cat-file", "--batch-command"];
 
-/** The line before an object's content: its hash, type and size. Otherwise git repeats the name and says why. */
+/** `HEADER` is the line before an object's content: its hash, type and size. A missing object has another line. */
 const HEADER = /^([0-9a-f]{40,64}) (\w+) (\d+)$/;
 
-/** Resolves a ref or a hash, also with `^{commit}` or `^{tree}`. Returns null if the name does not resolve. */
+/** `name` is a ref or a hash, also with `^{commit}` or `^{tree}`. `findObject` returns null if it does not resolve. */
 export async function findObject(name: string, options: DialogueOptions): Promise<string | null> {
   if (!isRequest(name)) return null;
   const read = (output: string) => {
@@ -23,7 +23,7 @@ export async function findObject(name: string, options: DialogueOptions): Promis
   return ask(CAT_FILE, { purpose: `find ${name}`, input: `info ${name}\n`, read }, options);
 }
 
-/** Returns null if `name` is not a commit of this repository, for example a parent that a shallow clone lacks. */
+/** `findCommitObject` returns null if `name` is no commit, or a parent that a shallow clone lacks. */
 export async function findCommitObject(name: string, options: DialogueOptions): Promise<CommitObject | null> {
   if (!isRequest(name)) return null;
   return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${name}\n`, read: readCommit }, options);
@@ -44,13 +44,13 @@ export async function findBlob(name: string, maxBytes: number, options: Dialogue
   const read = (output: string) => {
     const start = (lineOf(output)?.length ?? output.length) + 1;
     const end = start + found.size;
-    // A line break follows the content.
+    // `contents` ends with a line break.
     return output.length <= end ? null : { value: output.slice(start, end), length: end + 1 };
   };
   return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${found.hash}\n`, read }, options);
 }
 
-/** A request is one line, and no name is empty or contains these characters. */
+/** A request is one line, so `isRequest` rejects names that would end it early. */
 const isRequest = (name: string): boolean => name !== "" && !/[\n\0]/.test(name);
 
 function lineOf(output: string): string | null {
@@ -65,12 +65,11 @@ function readCommit(output: string): { value: CommitObject | null; length: numbe
   if (size === undefined) return { value: null, length: line.length + 1 };
   const start = line.length + 1;
   const end = start + Number(size);
-  // A line break follows the content.
   if (output.length <= end) return null;
   return { value: type === "commit" ? parseCommit(output.slice(start, end)) : null, length: end + 1 };
 }
 
-/** The header ends with an empty line. The message may look like a header. */
+/** The header ends with an empty line. `parseCommit` must not read the message, which may look like a header. */
 function parseCommit(content: string): CommitObject {
   const [header = ""] = content.split("\n\n", 1);
   return {

@@ -1,4 +1,4 @@
-// Changes refs with `git update-ref`, each in a transaction of its own. No change follows a symbolic ref.
+// Changes refs with `UPDATE_REF` processes, each change in a transaction of its own. No change follows a symbolic ref.
 import { git } from "../git.ts";
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
@@ -6,7 +6,7 @@ export interface RefUpdate {
   ref: string;
   /** Null deletes the ref. */
   commit: string | null;
-  /** The expected value: null if the ref must not exist, undefined if any value may be replaced. */
+  /** The expected value: null if the ref must not exist, `undefined` if any value may be replaced. */
   old?: string | null;
 }
 
@@ -22,8 +22,8 @@ export async function updateRef(update: RefUpdate, options: DialogueOptions): Pr
   try {
     await ask(UPDATE_REF, { purpose, input: `start\n${change}\ncommit\n`, read }, options);
   } catch {
-    // A rejected change ends the process, and with it the requests behind it. A process of its own says which one is
-    // wrong, and has no remembered refs.
+    // A rejected change ends the process, and with it the requests behind it. Repeating this one with a process of its
+    // own finds out whether it is the rejected one, and reads the refs afresh.
     const args = commit === null ? ["-d", ref] : [ref, commit];
     await git(purpose, ["update-ref", "--no-deref", ...args, ...(old === undefined ? [] : [old ?? ""])], options);
   }

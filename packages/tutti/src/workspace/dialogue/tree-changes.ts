@@ -1,10 +1,10 @@
-// Compares trees with `git diff-tree`, which starts no program of the repository for this format.
+// `DIFF_TREE` starts no program of the repository, because its output has no file contents.
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
 export interface TreeChange {
   /** One character per byte. */
   path: string;
-  /** The object in the second tree; null if the path was removed. */
+  /** The object in the second tree. `hash` is null if the path was removed. */
   hash: string | null;
   isFolder: boolean;
 }
@@ -12,13 +12,13 @@ export interface TreeChange {
 const DIFF_TREE = ["diff-tree", "--stdin", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
 const FOLDER_MODE = "040000";
 
-/** Returns the files and folders that differ between two trees, given by their full hashes. */
+/** `compareTrees` needs full hashes; names would not resolve. */
 export function compareTrees(from: string, to: string, options: DialogueOptions): Promise<TreeChange[]> {
-  // Git repeats a line that is no request, and thereby marks the end of the answer.
+  // Git repeats a line that is no request. The empty line thereby marks the end of the answer.
   return ask(DIFF_TREE, { purpose: "compare two trees", input: `${from} ${to}\n\n`, read }, options);
 }
 
-/** The answer is the request's line, two fields per change that each end with a NUL, and an empty line. */
+/** An answer has the line of the request, two fields per `TreeChange` that each end with a NUL, and an empty line. */
 function read(output: string): { value: TreeChange[]; length: number } | null {
   const changes: TreeChange[] = [];
   let at = output.indexOf("\n") + 1;

@@ -1,4 +1,4 @@
-// Registers a worktree like `git worktree add`, which starts two more processes and refreshes all files.
+// `addWorktree` does the same as `git worktree add`, which starts two more processes and refreshes all files.
 import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { exists } from "../folder.ts";
@@ -7,7 +7,10 @@ import { onRepository, type Repository } from "../repository.ts";
 import type { WorkspacePaths } from "../workspace-paths.ts";
 import { markSparse, withSparse } from "./sparse-files.ts";
 
-/** Creates `path` with the files of `commit`, or with those of `only` where that is possible, and a detached HEAD. */
+/**
+ * Creates `path` with the files of `commit` and a detached HEAD. Limits the checkout to `only`,
+ * unless the user's repository has sparse patterns of its own.
+ */
 export async function addWorktree(
   repository: Repository,
   { path, sparse }: WorkspacePaths,
@@ -16,14 +19,14 @@ export async function addWorktree(
   only: readonly string[] = [],
 ): Promise<void> {
   if (await hasUnusualLayout(repository)) {
-    // A detached HEAD, so that the agents' work adds nothing to the user's list of branches.
+    // `--detach` keeps the agents' work out of the user's list of branches.
     await onRepository(repository, purpose, ["worktree", "add", "--detach", path, commit]);
     return;
   }
   const { commonDir, settings } = repository;
   const adminDir = await reserveEntry(commonDir, basename(path));
   const lock = join(adminDir, "locked");
-  // Without the lock, `git gc` would delete an entry whose files do not exist yet.
+  // Without the lock, `git gc` would delete an entry that has no files yet.
   await writeFile(lock, "initializing\n");
   await writeFile(join(adminDir, "HEAD"), `${commit}\n`);
   await writeFile(join(adminDir, "commondir"), "../..\n");
@@ -37,7 +40,7 @@ export async function addWorktree(
   try {
     await git(purpose, args, isSparse ? withSparse(where) : where);
   } catch (error) {
-    // The files may have filled the disk, and the log needs some of it.
+    // The checkout may have filled the disk, and the log needs some of it.
     await rm(path, { recursive: true, force: true });
     throw error;
   }
@@ -50,7 +53,7 @@ async function hasUnusualLayout({ commonDir, gitDir }: Repository): Promise<bool
   return (await Promise.all(signs.map(exists))).some(Boolean);
 }
 
-/** The name of an entry is free to choose. Git also appends a number if the folder's name is taken. */
+/** Appends a number if `name` is taken, as git does. Nothing depends on the name of an entry. */
 async function reserveEntry(commonDir: string, name: string): Promise<string> {
   const folder = join(commonDir, "worktrees");
   const { mode } = await stat(commonDir);

@@ -7,19 +7,19 @@ import { realWorld } from "../../world.ts";
 
 export interface FolderStamp {
   hash: string;
-  /** The files whose content is part of `hash`. */
+  /** The files that changed within `TICK_MS` before the stamp. Their content is part of `hash`. */
   recent: ReadonlySet<string>;
 }
 
-/** Beyond these limits a git process is the faster way. */
+/** Beyond `MAX_FILES` or `MAX_RECENT_BYTES` a git process is the faster way. */
 const MAX_FILES = 500;
 const MAX_RECENT_BYTES = 1024 * 1024;
-/** Longer than a tick of a file system's clock. A second change within one tick leaves the time of a file as it is. */
+/** `TICK_MS` exceeds a tick of a file system's clock. A second change within one tick does not change a file's time. */
 const TICK_MS = 50;
 
 /**
- * Reads path, type, size and times of all files below `folder`. For files that have just changed it reads the content
- * too, because their times do not show another change. Returns null for a folder that is too large or unreadable.
+ * Hashes path, type, size and times of all files below `folder`. `readStamp` hashes the content of `recent` files too,
+ * because their times do not show another change. Returns null for a folder that is too large or unreadable.
  */
 export function readStamp(folder: string): FolderStamp | null {
   const recent = new Set<string>();
@@ -58,7 +58,7 @@ function hashFiles(folder: string, isRead: (path: string, found: BigIntStats) =>
   const addAll = (below: string): boolean =>
     readdirSync(join(folder, below), { withFileTypes: true }).every((entry) => {
       const path = join(below, entry.name);
-      // Git's own entry of the worktree. An agent's git changes it without a change of any file.
+      // An agent's git changes the worktree's `.git` without a change of any file.
       if (path === ".git") return true;
       if (entry.isDirectory()) return addAll(path);
       return ++files <= MAX_FILES && add(path);

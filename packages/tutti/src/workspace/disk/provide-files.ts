@@ -1,4 +1,4 @@
-// Brings files of the user's folder into a workspace that are not part of the repository, such as `.env` or `node_modules`.
+// `provideFiles` brings untracked files of the user's folder into a workspace, such as `.env` or `node_modules`.
 import { constants } from "node:fs";
 import { cp, lstat, mkdir, readdir, realpath, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { onRepository, type Repository } from "../repository.ts";
 import { isInside, type WorkspacePaths } from "../workspace-paths.ts";
 import type { ProvidedFiles } from "../workspace.ts";
 
-/** Leaves out names that the user's folder lacks or the workspace has. So a repeat after a crash completes the rest. */
+/** Skips names that the user's folder lacks or the workspace has, so a repeated call completes an interrupted one. */
 export async function provideFiles(
   repository: Repository,
   paths: WorkspacePaths,
@@ -26,7 +26,7 @@ export async function provideFiles(
       if (!found || (await exists(to))) continue;
       await refuseTracked(repository, paths, join(repository.prefix, name), found.isDirectory());
       await makeParent(paths, to);
-      // Completed aside and then renamed, so that a half-made copy is never taken for a complete one.
+      // The copy gets its name when it is complete, so `exists` never finds a half-made one.
       const draft = `${paths.path}.provided`;
       await rm(draft, { recursive: true, force: true });
       if (!isLinked)
@@ -38,20 +38,21 @@ export async function provideFiles(
   }
 }
 
-/** A folder of links: a pattern such as `node_modules/` in .gitignore matches folders only, not a link to one. */
+/** A folder of links, because a pattern such as `node_modules/` in .gitignore does not match a link to a folder. */
 async function linkChildren(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const child of await readdir(from)) await symlink(join(from, child), join(to, child));
 }
 
-/** A file that git does not ignore would become part of the result. */
+/** Throws `setup_failed` for a file that git does not ignore: it would become part of the result. */
 async function refuseTracked(
   repository: Repository,
   paths: WorkspacePaths,
   name: string,
   isFolder: boolean,
 ): Promise<void> {
-  // The path does not exist yet, and a pattern for folders matches only what lies in one.
+  // The path does not exist yet, and a pattern for folders matches only paths below a folder, so `check-ignore` gets
+  // one.
   const input = bytes(isFolder ? join(name, "file") : name);
   const where = { cwd: paths.path, workTree: paths.path, input, accept: [1] };
   const args = ["check-ignore", "-z", "--no-index", "--stdin"];
@@ -62,7 +63,7 @@ async function refuseTracked(
   );
 }
 
-/** A symbolic link in the repository could lead out of the workspace. */
+/** Throws if a symbolic link of the repository leads `makeParent` out of the workspace. */
 async function makeParent(paths: WorkspacePaths, to: string): Promise<void> {
   let parent = dirname(to);
   while (!(await exists(parent))) parent = dirname(parent);

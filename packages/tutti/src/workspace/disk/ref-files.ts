@@ -1,11 +1,10 @@
-// Reads refs from git's files instead of starting git.
 import { readFile, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { exists } from "../folder.ts";
 
 const HASH = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** A ref whose value is no hash names another ref or is damaged. */
+/** A ref has another value if it names another ref or is damaged, so check `isHash` before using one as a commit. */
 export const isHash = (value: string): boolean => HASH.test(value);
 
 /**
@@ -21,7 +20,7 @@ export async function readRefFiles(
   const packed = await readFile(join(commonDir, "packed-refs"), "utf8").catch(() => "");
   for (const [, value, ref] of packed.matchAll(/^([0-9a-f]+) (refs\/.*)$/gm))
     if (prefixes.some((prefix) => ref === prefix || ref!.startsWith(asFolder(prefix)))) refs.set(ref!, value!);
-  // A file of its own wins over the packed value.
+  // A file of its own wins over the value in `packed-refs`.
   for (const prefix of prefixes)
     for (const ref of [prefix, ...(await filesBelow(commonDir, prefix))]) {
       const value = await readFile(join(commonDir, ref), "utf8").catch(() => null);

@@ -1,6 +1,6 @@
-// A sparse workspace has only a part of the files of its commit. Git's index marks the others as skipped. The agent can check
-// out more of them, so the worktree's own index tells which missing files were never there; every other missing file was
-// deleted. Git's setting for sparse checkouts is passed to commands of Tutti only, so the user's repository keeps its own.
+// A sparse workspace has only some files of its commit; git's index marks the others as skipped. The agent can check
+// out more of them, so `readSkipped` reads the worktree's own index: a missing file that it does not mark was deleted.
+// `SETTINGS` are passed to commands of Tutti only, so the user's repository keeps its own.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, git, items, type GitOptions, type GitSetting } from "../git.ts";
@@ -11,13 +11,13 @@ const SETTINGS: readonly GitSetting[] = [
   ["core.sparseCheckoutCone", "true"],
 ];
 
-/** With it, git also finds changes of skipped files that exist after all. */
+/** Lets git find changes of skipped files that exist after all. */
 export const withSparse = (where: GitOptions): GitOptions => ({
   ...where,
   settings: async () => [...((await where.settings?.()) ?? []), ...SETTINGS],
 });
 
-/** Call it before the files are checked out. */
+/** Call `markSparse` before the files are checked out. */
 export async function markSparse(sparse: string, adminDir: string, only: readonly string[]): Promise<void> {
   const patterns = conePatterns(only);
   await mkdir(join(adminDir, "info"));
@@ -32,12 +32,12 @@ async function readMark(sparse: string | undefined): Promise<{ adminDir: string;
   try {
     return JSON.parse(await readFile(sparse, "utf8")) as { adminDir: string; patterns: string };
   } catch {
-    // It is missing, or a crash has truncated it together with the workspace, which is then made anew.
+    // A crash can truncate the `sparse` file together with the workspace, which is then made anew.
     return null;
   }
 }
 
-/** Git's patterns for `paths` and for the files directly in the folders above them. A path may be a file, too. */
+/** `conePatterns` selects `paths`, which may be files, and the files directly in the folders above them. */
 function conePatterns(paths: readonly string[]): string {
   const above = new Set(paths.flatMap((path) => path.split("/").map((_, i, names) => names.slice(0, i).join("/"))));
   above.delete("");
@@ -51,7 +51,10 @@ function conePatterns(paths: readonly string[]): string {
   ].join("");
 }
 
-/** Returns the skipped paths of a sparse workspace, in latin1, and null for any other. `where` is the scratch index. */
+/**
+ * Returns the skipped paths in latin1, or null if the workspace is not sparse. `where` names the scratch index, and
+ * `readSkipped` clears its marks for files that the agent has checked out.
+ */
 export async function readSkipped(
   { sparse }: { sparse?: string },
   where: GitOptions,
@@ -60,7 +63,7 @@ export async function readSkipped(
   if (mark === null) return null;
   const known = await listSkipped(where);
   const indexFile = join(mark.adminDir, "index");
-  // An index that the agent has damaged, deleted or made anew tells nothing.
+  // The agent may have damaged, deleted or rebuilt its index. Then `known` counts.
   const told = await listSkipped({ ...where, indexFile }).catch(() => known);
   const patterns = await readFile(patternFile(mark.adminDir), "utf8").catch(() => mark.patterns);
   const skipped = told.size === 0 && patterns === mark.patterns ? known : told;
@@ -69,7 +72,7 @@ export async function readSkipped(
   return skipped;
 }
 
-/** Lets the next checkout of `where` write all files of a sparse workspace. */
+/** After `checkOutAll` the next checkout of `where` writes the skipped files too. */
 export async function checkOutAll({ sparse }: Pick<WorkspacePaths, "sparse">, where: GitOptions): Promise<void> {
   if ((await readMark(sparse)) !== null) await clearSkipped([...(await listSkipped(where))], where);
 }

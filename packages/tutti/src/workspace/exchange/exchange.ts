@@ -1,40 +1,41 @@
-// Moves commits between a repository and its remote, or through a bundle.
+// `Exchange` moves commits between a repository and its remote, or through a bundle.
 //
-// Agents can write the configuration of the repository, which can name programs to start. So every command here runs on a
-// git folder of Tutti's own and borrows only the objects of the repository. This is the only code that uses the network.
+// Agents can write the configuration of the repository, which can name programs to start. So every command here runs on
+// a git folder of Tutti's own and borrows only the objects of the repository. This is the only code that uses the
+// network.
 import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
+import { isHash } from "../disk/ref-files.ts";
 import { exists } from "../folder.ts";
 import { bytes, git, text, type GitOptions, type GitOutput } from "../git.ts";
 import { enqueue } from "../queue.ts";
 import { listCommits, replaceRef } from "../refs.ts";
 import { findCommit, isAncestor, locate, type Repository } from "../repository.ts";
 
-/** Commits on their way to another repository. `bundle` is in base64; without it they are in the remote. */
+/** A `Parcel` is commits on their way to another repository. `bundle` is base64, or null if the remote has them. */
 export interface Parcel {
   refs: Record<string, string>;
-  /** The receiver has this commit. */
+  /** The receiver has `start` already. */
   start: string;
   bundle: string | null;
 }
 
-/** The time for a clone of a very large repository. */
+/** `NETWORK_MS` is enough to clone a very large repository. */
 const NETWORK_MS = 60 * 60_000;
-const HASH = /^[0-9a-f]{40,64}$/;
-/** Tutti pushes to these names only. */
+/** `push` and `send` skip all refs but `OWN_REF`, so no branch of the user moves. */
 const OWN_REF = /^refs\/(?:tutti|heads\/tutti)\/[\w./-]+$/;
 
 export class Exchange {
   readonly #folder: string;
 
-  /** `folder` holds one git folder per repository. No agent may write there. */
+  /** No agent may write to `folder`, which holds one git folder per repository. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Returns the address of the repository's remote: `origin`, or the only one. */
+  /** Returns the address of `origin`, or of the only remote. Null if there is no remote or a choice of several. */
   async remoteOf(cwd: string): Promise<string | null> {
     const { commonDir, root } = await locate(cwd);
     const args = ["config", "--get-regexp", "^remote\\..*\\.url$"];
@@ -50,7 +51,7 @@ export class Exchange {
     return chosen?.url ?? null;
   }
 
-  /** Whether a branch or tag of the remote contains `commit`. */
+  /** `isInRemote` is false if the branches and tags that contain `commit` have not been fetched. */
   async isInRemote(cwd: string, remote: string, commit: string): Promise<boolean> {
     const repository = await locate(cwd);
     for (const tip of await this.#tips(repository, remote)) {
@@ -68,12 +69,11 @@ export class Exchange {
     return new Set(text(stdout).match(/^[0-9a-f]{40,64}(?=\t)/gm));
   }
 
-  /** Creates an empty repository for the branches of a remote. */
   openClone(folder: string): Promise<void> {
     return createOnce(folder, join(folder, ".git"), []);
   }
 
-  /** Fetches all branches of the remote, and returns their commits. */
+  /** Fetches all branches of `remote`, and returns their commits. */
   async fetch(cwd: string, remote: string): Promise<string[]> {
     const repository = await locate(cwd);
     const args = [
@@ -99,17 +99,17 @@ export class Exchange {
     });
   }
 
-  /** Returns the refs of an attempt, with those that keep what it has left. */
+  /** Returns `ref` and the refs beside it that keep what the attempt left, such as `REF-saved`. */
   async refsOf(cwd: string, ref: string): Promise<Record<string, string>> {
     const found = await listCommits(await locate(cwd), [dirname(ref)]);
     return Object.fromEntries([...found].filter(([name]) => name === ref || name.startsWith(`${ref}-`)));
   }
 
   async has(cwd: string, commit: string): Promise<boolean> {
-    return HASH.test(commit) && (await findCommit(await locate(cwd), commit)) !== null;
+    return isHash(commit) && (await findCommit(await locate(cwd), commit)) !== null;
   }
 
-  /** Pushes the refs to the remote, or packs them in a bundle if it refuses. */
+  /** Falls back to a bundle if the remote refuses the push. */
   async send(cwd: string, remote: string, refs: Record<string, string>, start: string): Promise<Parcel> {
     const repository = await locate(cwd);
     const isPushed = await this.#push(repository, remote, refs);
@@ -133,12 +133,12 @@ export class Exchange {
     }
   }
 
-  /** Returns a bundle of the commits that none of `without` contains, in base64, or null if there is none. */
+  /** Returns the commits that none of `without` contains as a base64 `bundle`, or null if there are none. */
   async pack(cwd: string, commits: readonly string[], without: readonly string[]): Promise<string | null> {
     const repository = await locate(cwd);
     const excluded: string[] = [];
     for (const commit of without) {
-      if (HASH.test(commit) && (await findCommit(repository, commit)) !== null) excluded.push(`^${commit}`);
+      if (isHash(commit) && (await findCommit(repository, commit)) !== null) excluded.push(`^${commit}`);
     }
     const listed = await this.#git(repository, "list commits", ["rev-list", "-n1", ...commits, ...excluded]);
     if (listed.stdout.trim() === "") return null;
@@ -159,13 +159,13 @@ export class Exchange {
     });
   }
 
-  /** Adds the commits of a bundle whose receiver has `known`. */
+  /** The bundle may build on the commits of `known`. */
   async unpack(cwd: string, bundle: string, known: readonly string[]): Promise<void> {
     const repository = await locate(cwd);
     await enqueue(await this.#open(repository), async () => {
-      // Git accepts a bundle only if its refs contain the commits that the bundle builds on.
+      // Git accepts a bundle only if the refs of the git folder contain the commits that it builds on.
       for (const commit of known) {
-        if (HASH.test(commit) && (await findCommit(repository, commit)) !== null)
+        if (isHash(commit) && (await findCommit(repository, commit)) !== null)
           await this.#git(repository, "name a commit", ["update-ref", `refs/known/${commit}`, commit]);
       }
       const file = `${await this.#open(repository)}.bundle`;
@@ -181,7 +181,7 @@ export class Exchange {
   /** Adds the commits of a parcel to the repository, and sets their refs, which must begin with `refPrefix`. */
   async receive(cwd: string, remote: string | null, { refs, start, bundle }: Parcel, refPrefix: string): Promise<void> {
     const repository = await locate(cwd);
-    const entries = Object.entries(refs).filter(([ref, commit]) => ref.startsWith(refPrefix) && HASH.test(commit));
+    const entries = Object.entries(refs).filter(([ref, commit]) => ref.startsWith(refPrefix) && isHash(commit));
     if (bundle !== null) await this.unpack(cwd, bundle, [start]);
     else if (remote !== null && entries.length > 0) await this.#fetchRefs(repository, remote, entries);
     for (const [ref, commit] of entries) {
@@ -219,7 +219,7 @@ export class Exchange {
   }
 }
 
-/** A repository has a `HEAD` before it is complete, so the other attempts of a host wait for the one that creates it. */
+/** A repository has a `HEAD` before it is complete, so with `createOnce` the other attempts of a host wait. */
 function createOnce(folder: string, gitDir: string, args: readonly string[]): Promise<void> {
   return enqueue(`create ${gitDir}`, async () => {
     if (await exists(join(gitDir, "HEAD"))) return;
@@ -228,5 +228,4 @@ function createOnce(folder: string, gitDir: string, args: readonly string[]): Pr
   });
 }
 
-/** An address may contain a password. */
 const shown = (remote: string): string => remote.replace(/\/\/[^@/]*@/, "//");

@@ -1,6 +1,6 @@
-// Rejects repositories that lead to folders which a run must not use. Git follows its own pointers (`.git` files,
-// `commondir`, alternates) and symbolic links, and all of them can change after a run was created. Therefore the check
-// is repeated for every operation.
+// `checkFolders` rejects repositories that lead to folders which a run must not use. Git follows its own pointers
+// (`.git` files, `commondir`, alternates) and symbolic links, and all of them can change after a run was created.
+// Therefore the check is repeated for every operation.
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
@@ -8,18 +8,18 @@ import { onRepository, type Repository } from "../repository.ts";
 import { isInside } from "../workspace-paths.ts";
 
 export interface FolderLimits {
-  /** Tutti's own data, with symbolic links resolved. A repository inside it is rejected. */
+  /** Tutti's own data, with symbolic links resolved. `checkFolders` rejects a repository inside it. */
   dataFolder?: string;
-  /** Throws for a folder that runs may not use. */
+  /** `mayUse` throws for a folder that runs may not use. */
   mayUse?: (folder: string) => void;
 }
 
-/** Git follows chains of alternates up to this depth, too. */
+/** Git follows chains of alternates up to `MAX_DEPTH`, too. */
 const MAX_DEPTH = 5;
 
 export async function checkFolders(repository: Repository, { dataFolder, mayUse }: FolderLimits): Promise<void> {
   const { root, gitDir, commonDir, isCopy } = repository;
-  // The repository of a folder without git is Tutti's own.
+  // With `isCopy`, Tutti itself made the git folder, in `dataFolder`.
   const folders = isCopy ? [root] : [root, gitDir, commonDir];
   if (dataFolder !== undefined && folders.some((folder) => folder === dataFolder || isInside(dataFolder, folder)))
     throw ownData(root, dataFolder);
@@ -30,7 +30,7 @@ export async function checkFolders(repository: Repository, { dataFolder, mayUse 
   for (const folder of new Set([...folders, ...linked.flat(), ...(await alternatesOf(objects))])) mayUse(folder);
 }
 
-/** A data folder inside the checkout is accepted only if git ignores it. */
+/** Rejects a `dataFolder` inside the checkout unless git ignores it. */
 export async function refuseVisibleData(repository: Repository, { dataFolder }: FolderLimits): Promise<void> {
   if (dataFolder !== undefined && (await isVisibleIn(repository, dataFolder)))
     throw ownData(repository.root, dataFolder);
@@ -44,7 +44,7 @@ function ownData(root: string, dataFolder: string): TuttiError {
   );
 }
 
-/** Returns whether git would show `folder` as untracked files of the checkout, or whether it lies in the git folder. */
+/** Whether git would show `folder` as untracked files of the checkout, or whether it is in the git folder. */
 export async function isVisibleIn(repository: Repository, folder: string): Promise<boolean> {
   const { root, commonDir } = repository;
   if (folder === commonDir || isInside(commonDir, folder)) return true;
@@ -53,14 +53,13 @@ export async function isVisibleIn(repository: Repository, folder: string): Promi
   return (await onRepository(repository, "find ignored folders", args, { accept: [1, 128] })).code !== 0;
 }
 
-/** Returns the targets of the symbolic links directly in `folder`. */
 async function linksIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const links = entries.filter((entry) => entry.isSymbolicLink()).map((entry) => join(folder, entry.name));
   return Promise.all(links.map((link) => realpath(link).catch(() => link)));
 }
 
-/** Returns the object folders that `objects` borrows from, with those that they borrow from. */
+/** Returns the object folders that `objects` borrows from, directly or through another, up to `MAX_DEPTH`. */
 async function alternatesOf(objects: string, depth = 1): Promise<string[]> {
   const listed = await readFile(join(objects, "info", "alternates"), "utf8").catch(() => "");
   const lines = listed.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -71,7 +70,7 @@ async function alternatesOf(objects: string, depth = 1): Promise<string[]> {
 }
 
 async function realAlternate(objects: string, line: string): Promise<string> {
-  // Git accepts a quoted path. Any folder may be meant, so fail closed.
+  // Git accepts a quoted path. `realAlternate` does not decode it and returns "/", which fails closed.
   const folder = line.startsWith('"') ? "/" : resolve(objects, line);
   return realpath(folder).catch(() => folder);
 }

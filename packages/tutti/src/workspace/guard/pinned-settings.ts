@@ -1,6 +1,6 @@
-// Pins the settings that name filters and merge drivers. A project may need them (LFS, line endings), and git starts them
-// during Tutti's own commands. Agents share the repository's configuration and could add one, so only the settings from
-// the start of the run count. Settings for other programs are overridden in git.ts.
+// `PinnedSettings` pins the settings that name filters and merge drivers. A project may need them (LFS, line endings),
+// and git starts them during Tutti's own commands. Agents share the repository's configuration and could add one, so
+// only the settings from the start of the run count. Settings for other programs are overridden in git.ts.
 import { readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -11,11 +11,11 @@ import { items, text, type GitSetting } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 
-/** Git keeps the case of the middle part, and writes the others in lower case. */
+/** Git keeps the case of `name` and prints the other parts in lower case. */
 const PROGRAM = /^(?:filter|merge)\.(?<name>.+)\.(?<part>clean|smudge|process|required|driver|recursive)$/s;
 const INCLUDE = /^include(?:if\..+)?\.path$/s;
 
-/** Merges like git does if an attribute names a driver without settings. */
+/** `TEXT_MERGE` merges like git does if an attribute names a driver without settings. */
 const TEXT_MERGE = "git merge-file --quiet --marker-size=%L %A %O %B";
 
 const Stored = z.object({ programs: z.array(z.tuple([z.string(), z.string()])), includes: z.array(z.string()) });
@@ -23,29 +23,29 @@ const Stored = z.object({ programs: z.array(z.tuple([z.string(), z.string()])), 
 interface Listing {
   programs: Map<string, string>;
   includes: Set<string>;
-  /** All files that contribute settings, or would if they existed. */
+  /** `files` contains also those that do not exist but would contribute settings. */
   files: string[];
   signs: string;
 }
 
-/** The pinned settings of active runs, by repository and run. */
+/** The keys of `pinned` are repository and run. */
 const pinned = new Map<string, Promise<PinnedSettings>>();
 
-/** Returns the repository with the settings of the run, which are read at the first call and kept until `unpin`. */
+/** Returns `repository` with the settings of the run, which are read at the first call and kept until `unpin`. */
 export async function withPinned(repository: Repository, run: RunPaths): Promise<Repository> {
   const key = keyOf(repository, run);
   let settings = pinned.get(key);
   if (!settings) {
     settings = PinnedSettings.open(repository, fileOf(run));
     pinned.set(key, settings);
-    // The next call tries again.
+    // A failed `open` is not cached, so the next call tries again.
     settings.catch(() => pinned.delete(key));
   }
   const opened = await settings;
   return { ...repository, settings: () => opened.overrides(repository) };
 }
 
-/** Stores the settings of the run, so that an engine which continues it uses the same. Call it before an agent starts. */
+/** Call `storePinned` before an agent starts, so that an engine which continues the run uses the same settings. */
 export async function storePinned(repository: Repository, run: RunPaths): Promise<void> {
   await (await pinned.get(keyOf(repository, run)))?.store(fileOf(run));
 }
@@ -61,7 +61,7 @@ class PinnedSettings {
   readonly #programs: ReadonlyMap<string, string>;
   readonly #includes: ReadonlySet<string>;
   #isStored: boolean;
-  /** The overrides for the settings that `files` had when they looked like `signs`. */
+  /** `#cached` is valid while `signsOf` its `files` returns its `signs`. */
   #cached: { files: string[]; signs: string; overrides: GitSetting[] } | null = null;
 
   private constructor({ programs, includes }: Pick<Listing, "programs" | "includes">, isStored: boolean) {
@@ -94,20 +94,22 @@ class PinnedSettings {
     this.#isStored = true;
   }
 
-  /** Git reads the configuration again for each command, so this compares it each time, usually by the files' times. */
+  /**
+   * Git reads the configuration for each command, so `overrides` compares it each time, usually by the files' times.
+   */
   async overrides(repository: Repository): Promise<readonly GitSetting[]> {
     const cached = this.#cached;
     if (cached && (await signsOf(cached.files)) === cached.signs) return cached.overrides;
     const { programs, includes, files, signs } = await list(repository);
     const added = [...programs.keys()].filter((name) => !this.#programs.has(name));
     const overrides = [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
-    // The condition of an added `includeIf` can change without a change of any file.
+    // The condition of an added `includeIf` can change without a change of any file, so its overrides are not cached.
     const isStable = [...includes].every((name) => this.#includes.has(name));
     this.#cached = isStable ? { files, signs, overrides } : null;
     return overrides;
   }
 
-  /** Returns settings that make an added one have no effect. Git has no way to unset one. */
+  /** Returns settings that make the added `setting` have no effect. Git has no way to unset one. */
   #disable(setting: string): GitSetting[] {
     const { name = "", part } = PROGRAM.exec(setting)?.groups ?? {};
     switch (part) {
@@ -135,7 +137,7 @@ function readJson(stored: string): unknown {
   }
 }
 
-/** Reading the current settings instead would accept those that an agent has added. */
+/** Falling back to the current settings would accept those that an agent has added, so `damaged` is an error. */
 function damaged(file: string): TuttiError {
   const advice = 'Check the filters and merge drivers in "git config --list", then delete that file to accept them.';
   return new TuttiError("workspace_failed", `The settings of the run in "${file}" are damaged. ${advice}`);
@@ -160,7 +162,7 @@ async function list(repository: Repository): Promise<Listing> {
     const file = resolve(repository.root, origin);
     files.add(file);
     const [name = ""] = fields[i + 1]!.split("\n", 1);
-    // A setting without a value is true.
+    // Git omits the `value` of a setting that is true.
     const value = name === fields[i + 1] ? "true" : fields[i + 1]!.slice(name.length + 1);
     if (PROGRAM.test(name)) programs.set(name, value);
     if (!INCLUDE.test(name)) continue;
@@ -176,7 +178,7 @@ function usualFiles({ commonDir }: Repository): string[] {
   return [join(commonDir, "config"), join(commonDir, "config.worktree"), ...global];
 }
 
-/** Includes the time of the last change of the inode, which no program can set. */
+/** Includes `ctimeNs`, which no program can set. */
 async function signsOf(files: readonly string[]): Promise<string> {
   const signs = files.map(async (file) => {
     const found = await stat(file, { bigint: true }).catch(() => null);

@@ -1,5 +1,5 @@
-// Compares the user's refs, HEAD and settings, which all sessions share. Only `mergeResult`, which the user
-// orders, changes them.
+// Compares the user's refs, HEAD and settings, which all sessions share. Only `mergeResult`, which the user orders,
+// changes them.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readRefFiles } from "../disk/ref-files.ts";
@@ -7,17 +7,17 @@ import { items, text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RepositoryChanges, RepositoryState } from "../workspace.ts";
 
-/** Tutti's own branches. */
 const OWN = /^refs\/heads\/(?:tutti|agent)\//;
-/** Limits the size of the event. */
+/** `MAX_REPORTED` limits the size of the event. */
 const MAX_REPORTED = 100;
 
 export async function readState(repository: Repository): Promise<RepositoryState> {
   const { gitDir, commonDir } = repository;
-  // Every turn compares the refs.
+  // Every turn compares the refs, so `readRefFiles` avoids a git process.
   const files = await readRefFiles(commonDir, ["refs/heads", "refs/tags"]);
   const refs = files ? withoutOwn(files) : await askForRefs(repository);
-  // A table keeps HEAD itself. Then the file helps only for a detached HEAD, or a branch without a commit.
+  // A reftable contains HEAD, and `askForRefs` finds it unless HEAD is detached or its branch has no commit. Then the
+  // file is right.
   if (!refs.has("HEAD")) refs.set("HEAD", (await read(join(gitDir, "HEAD"))).replace(/^ref: /, "").trim());
   return { refs, config: await read(join(commonDir, "config")) };
 }
@@ -27,7 +27,7 @@ const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() 
 const withoutOwn = (refs: ReadonlyMap<string, string>): Map<string, string> =>
   new Map([...refs].filter(([ref]) => !OWN.test(ref)));
 
-/** Only git reads the reftable format. */
+/** Starts git, because `readRefFiles` cannot read the reftable format. */
 async function askForRefs(repository: Repository): Promise<Map<string, string>> {
   const args = ["for-each-ref", "--format=%(HEAD)%(objectname) %(refname)", "refs/heads", "refs/tags"];
   const { stdout } = await onRepository(repository, "read the user's refs", args, { gitDir: repository.gitDir });
@@ -41,7 +41,6 @@ async function askForRefs(repository: Repository): Promise<Map<string, string>> 
   return refs;
 }
 
-/** Returns null if nothing changed. */
 export async function compareStates(
   repository: Repository,
   before: RepositoryState,
@@ -65,7 +64,7 @@ async function changedSettings(repository: Repository, before: string, after: st
   return [...names].filter((name) => old!.get(name) !== current!.get(name)).sort();
 }
 
-/** Maps each setting to all of its values. A file that git cannot read counts as a single setting. */
+/** Maps each setting to all of its values. `valuesIn` treats a file that git cannot read as a single setting. */
 async function valuesIn(repository: Repository, config: string): Promise<Map<string, string>> {
   const args = ["config", "--file", "-", "--list", "-z"];
   const options = { input: Buffer.from(config), accept: [1, 128] };

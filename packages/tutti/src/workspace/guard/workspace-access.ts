@@ -1,8 +1,9 @@
-// The files of a workspace for an agent in the sandbox. Git works there as usual, with these limits:
+// `workspaceAccess` lists the files that an agent in the sandbox may use. Git works there as usual, with these limits:
 //
 // 1. Refs, hooks, settings and packs of the repository are read-only. Commits go to the detached HEAD of the worktree.
 // 2. The files that connect the worktree with its repository are read-only.
-// 3. New objects go to the repository's object store, so an agent could remove loose objects. Git notices a changed one.
+// 3. New objects go to the repository's object store, so an agent could remove loose objects. Git notices a changed
+//    one.
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { SandboxPaths } from "../../schema/agent/sandbox.ts";

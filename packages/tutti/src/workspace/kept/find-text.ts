@@ -1,5 +1,5 @@
-// Looks for a text in the work of attempts: in the names and lines of the files that an attempt changed, and in the titles
-// of tasks, which are the first lines of commit messages.
+// `findText` searches the work of attempts: the names and lines of the files that an attempt changed, and the titles of
+// tasks, which are the first lines of commit messages.
 import { items, text } from "../git.ts";
 import { changedFiles, findCommit, onRepository, type Repository } from "../repository.ts";
 import type { KeptRef } from "./kept-refs.ts";
@@ -12,14 +12,14 @@ export interface FoundText {
   text: string;
 }
 
-/** Limits of one search in the files of one ref. */
+/** `MAX_LINES_PER_FILE` and `MAX_PER_REF` limit one search in one ref. */
 const MAX_LINES_PER_FILE = 3;
 const MAX_PER_REF = 100;
-/** With more changed files than one command line may have, all files are searched. */
+/** A command line has room for `MAX_PATHS` paths. With more changed files, all files are searched. */
 const MAX_PATHS = 500;
 const MAX_LINE = 200;
 
-/** `base` is the commit at which the run started, or null if that is unknown. Upper and lower case are the same. */
+/** `base` is the commit at which the run started, or null if it is unknown. `findText` ignores upper and lower case. */
 export async function findText(
   repository: Repository,
   { commit, subject }: KeptRef,
@@ -46,7 +46,6 @@ async function grep(
   const only = paths === null || paths.length > MAX_PATHS ? [] : paths.map((path) => `:(top,literal)${path}`);
   const args = ["grep", ...flags, count, "-e", wanted, commit, "--", ...only];
   const { stdout } = await onRepository(repository, "look for a text", args, { accept: [1] });
-  // Each line is COMMIT:PATH<nul>NUMBER<nul>TEXT.
   return stdout
     .split("\n")
     .filter((line) => line.includes("\0"))

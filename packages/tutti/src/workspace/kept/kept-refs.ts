@@ -1,20 +1,21 @@
-// The refs below refs/tutti/RUN/NAME/ATTEMPT, which keep the work of attempts reachable after their workspaces are gone.
+// A `KeptRef` is named refs/tutti/RUN/NAME/ATTEMPT and keeps the work of an attempt reachable after its workspace is
+// gone.
 import { shortHash, writeRef } from "../refs.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import { text } from "../git.ts";
 
 export interface KeptRef {
   ref: string;
-  /** The parts of the name: a run, a task id or `main`, and the number of an attempt with a suffix such as `-saved`. */
+  /** Parts of `ref`: a run, a task id or `main`, and the number of an attempt with a suffix such as `-saved`. */
   run: string;
   name: string;
   attempt: string;
   commit: string;
-  /** First line of the commit's message. */
+  /** First line of the message of `commit`. */
   subject: string;
 }
 
-/** Part of the name of the ref that marks a run as removed. The run's data folder no longer knows it. */
+/** A ref with the name `REMOVED` marks a run that no data folder knows any more. */
 const REMOVED = "removed";
 
 export async function listKept(repository: Repository, runName?: string): Promise<KeptRef[]> {
@@ -35,7 +36,7 @@ export async function listKept(repository: Repository, runName?: string): Promis
 
 export const isRemovalMark = ({ name }: KeptRef): boolean => name === REMOVED;
 
-/** Lets `tutti gc` free the refs of a run although no log names the run any more. */
+/** `markRemoved` lets `tutti gc` free the refs of a run although no log names the run any more. */
 export async function markRemoved(repository: Repository, runName: string): Promise<void> {
   const kept = await listKept(repository, runName);
   const [first] = kept;
@@ -44,7 +45,7 @@ export async function markRemoved(repository: Repository, runName: string): Prom
   await writeRef(repository, mark, first.commit, null, [first.commit]);
 }
 
-/** Deletes refs in one transaction, unless one of them has moved in the meantime. */
+/** Deletes `refs` in one transaction, which fails if one of them has moved in the meantime. */
 export async function deleteKept(
   repository: Repository,
   refs: readonly Pick<KeptRef, "ref" | "commit">[],

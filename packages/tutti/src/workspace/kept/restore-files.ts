@@ -6,7 +6,7 @@ import { exists } from "../folder.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 
-/** Writes all files of a commit to `folder`, which must be new or empty. Throws `wrong_state` and changes nothing else. */
+/** `folder` must be new or empty. Throws `wrong_state` otherwise, and leaves `folder` as it was if git fails. */
 export async function restoreFiles(repository: Repository, commit: string, folder: string): Promise<void> {
   const isNew = !(await exists(folder));
   if (!isNew && !(await isEmptyFolder(folder))) {
@@ -18,11 +18,11 @@ export async function restoreFiles(repository: Repository, commit: string, folde
   try {
     const { commonDir: gitDir, settings } = repository;
     const where = { cwd: folder, gitDir, workTree: folder, indexFile: join(scratch, "index"), settings };
-    // A sparse checkout would leave out files.
+    // The user's setting for sparse checkouts would leave out files of `commit`.
     const args = ["-c", "core.sparseCheckout=false", "read-tree", "--reset", "-u", commit];
     await git(`restore ${commit} to ${folder}`, args, where);
   } catch (error) {
-    // The folder was new or empty, so everything in it comes from this call.
+    // `folder` was new or empty, so everything in it comes from this call.
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
     if (isNew) await rm(folder, { recursive: true, force: true });
     throw error;

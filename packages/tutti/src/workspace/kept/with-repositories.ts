@@ -5,13 +5,16 @@ import { COPIES, findCopied, isPlainFolder } from "../copied-folder.ts";
 import { locate, type Repository } from "../repository.ts";
 
 export interface OpenedRepositories {
-  /** Each repository once. */
+  /** Each repository once, also if several folders belong to it. */
   repositories: Repository[];
-  /** Why a folder could not be used. */
+  /** `problems` has one sentence for each folder that could not be used. */
   problems: string[];
 }
 
-/** Opens the repositories of `folders`, or those in the data folder for folders without git, for `work`. Folders that do not exist or are no repository are left out. */
+/**
+ * Opens the repositories of `folders`, or those in `dataFolder` for folders without git, for `work`. `withRepositories`
+ * leaves out folders that do not exist or are no repository.
+ */
 export async function withRepositories<T>(
   folders: readonly string[],
   dataFolder: string,

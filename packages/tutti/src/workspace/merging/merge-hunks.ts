@@ -1,21 +1,21 @@
-// Merges the versions of one file. Only the hunks in which they conflict are taken from the favoured side.
+// `mergeHunks` merges the versions of one file. Only the hunks in which they conflict are taken from the `favoured`
+// side.
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, gitFault, items } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 
-/** Hashes of a file's contents. */
 export interface FileVersions {
   base: string;
   ours: string;
   theirs: string;
 }
 
-/** `git merge-file` exits with the number of conflicts, at most 127, or with this code. */
+/** `git merge-file` exits with the number of conflicts, at most 127, or with `NOT_MERGED`. */
 const NOT_MERGED = 255;
 
-/** Writes the merged content and returns its hash. Returns null for a binary file, which has no hunks. */
+/** Returns the hash of the merged content. `mergeHunks` returns null for a binary file, which has no hunks. */
 export async function mergeHunks(
   repository: Repository,
   { runFolder }: RunPaths,
@@ -25,7 +25,7 @@ export async function mergeHunks(
   const purpose = "merge the hunks of a file";
   const files: string[] = [];
   try {
-    // The order is that of the arguments of `merge-file`.
+    // `merge-file` expects the files in this order.
     for (const name of ["ours", "base", "theirs"] as const) {
       const content = await onRepository(repository, purpose, ["cat-file", "blob", versions[name]]);
       const file = join(runFolder, `merge.scratch-${name}`);
@@ -43,7 +43,7 @@ export async function mergeHunks(
   }
 }
 
-/** Returns those of `paths` that the project's attributes leave to git's own text merge. */
+/** Returns those of `paths` that no merge driver of the project handles: `mergeHunks` would bypass it. */
 export async function findTextFiles(repository: Repository, paths: readonly string[]): Promise<Set<string>> {
   if (paths.length === 0) return new Set();
   const input = bytes(paths.map((path) => `${path}\0`).join(""));

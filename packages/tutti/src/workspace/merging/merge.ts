@@ -1,5 +1,5 @@
-// Merges objects without a checkout, an index or a hook. The result depends only on the input, including its date, so a
-// repeat after a crash gives the same commit.
+// `combine` and `mergeOne` merge objects without a checkout, an index or a hook. The result depends only on the input,
+// including its date, so a repeat after a crash gives the same commit.
 import { items, text } from "../git.ts";
 import { hardenCommit } from "../harden.ts";
 import type { RunPaths } from "../workspace-paths.ts";
@@ -16,7 +16,7 @@ import { writeCommit } from "../write-commit.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Merge } from "../workspace.ts";
 
-/** The run's branch is always "ours" in a merge. */
+/** The run's branch is always `ours` in a merge. */
 const SIDES = { first: "ours", last: "theirs" } as const;
 
 type SettledMerge = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
@@ -59,7 +59,7 @@ export async function mergeOne(
   return favour ? settleTwo(repository, run, ours, theirs, message, favour) : clean;
 }
 
-/** Creates the merge commit, also where a fast-forward is possible. */
+/** Unlike `combine`, `mergeTwo` creates a merge commit also where a fast-forward is possible. */
 export async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
   if (await isNearAncestor(repository, ours, theirs))
     return {

@@ -1,6 +1,6 @@
-// Settles a merge conflict in favour of one side. Only the conflicting hunks of a text file are taken from that side. Files
-// without hunks are taken whole: binary files, links, files that one side deleted or both sides added. Everything else is
-// merged as usual. It uses objects and its own index; no file of a checkout is read or written.
+// `settleTree` settles a merge conflict in favour of one side. Only the conflicting hunks of a text file are taken from
+// that side. Files without hunks are taken whole: binary files, links, files that one side deleted or both sides added.
+// Everything else is merged as usual. It uses objects and its own index; no file of a checkout is read or written.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, items, text } from "../git.ts";
@@ -11,7 +11,6 @@ import { clearScratch } from "../working-tree.ts";
 
 export interface SettledTree {
   tree: string;
-  /** The conflicting files, sorted. */
   files: string[];
 }
 
@@ -34,14 +33,14 @@ interface Colliding {
   theirs: Entry | null;
 }
 
-/** Git's numbers for the versions of a conflicting file. */
+/** `STAGES` has git's numbers for the versions of a conflicting file. */
 const STAGES: Record<string, "base" | "ours" | "theirs"> = { "1": "base", "2": "ours", "3": "theirs" };
 
 export async function settleTree(repository: Repository, run: RunPaths, collision: Collision): Promise<SettledTree> {
   const { tree, colliding } = await mergeAll(repository, collision);
   const side = collision.favoured === "ours" ? collision.ours : collision.theirs;
   const held = await entriesOf(repository, side);
-  // The scratch files lie in the run's folder, so removing the run also removes those that a crash has left.
+  // Scratch files are in `runFolder`, so removing the run also removes those that a crash has left.
   await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
   const byHunks = await settleByHunks(repository, run, collision, colliding);
   const wanted = new Map<string, Entry | null>(byHunks);
@@ -56,13 +55,13 @@ export async function settleTree(repository: Repository, run: RunPaths, collisio
     else wanted.set(path, each[collision.favoured]);
   }
   const settled = await writeSettled(repository, run, tree, wanted);
-  // A file that replaces a folder also settles the files that were in it.
+  // A file that replaces a folder also settles the files that were in it, so `colliding` alone would be incomplete.
   const changed = await changedFiles(repository, tree, settled);
   const files = [...colliding.map(({ path }) => text(path)), ...changed].map((path) => originalName(path, collision));
   return { tree: settled, files: [...new Set(files)].sort() };
 }
 
-/** Settles the files of which all three versions are text. */
+/** Settles only files with three text versions; `settleTree` takes the others whole. */
 async function settleByHunks(
   repository: Repository,
   run: RunPaths,
@@ -91,8 +90,8 @@ async function settleByHunks(
 }
 
 /**
- * Turns off git's detection of directory renames. It moves a file into the folder that the other side has renamed,
- * which adds a conflict in which one side has no version.
+ * Turns off `directoryRenames`: git would move a file into the folder that the other side has renamed, which adds a
+ * conflict in which one side has no version.
  */
 async function mergeAll(
   repository: Repository,
@@ -111,7 +110,7 @@ async function mergeAll(
   return { tree, colliding: [...found.values()] };
 }
 
-/** Reads every file of a commit with one `ls-tree`, because a path may contain bytes that an argument cannot. */
+/** One `ls-tree` lists every file of `commit`, because a path may contain bytes that an argument cannot. */
 async function entriesOf(repository: Repository, commit: string): Promise<Map<string, Entry>> {
   const args = ["ls-tree", "-r", "-z", "--full-tree", commit];
   const { stdout } = await onRepository(repository, `list the files of ${commit}`, args);
@@ -124,7 +123,7 @@ async function entriesOf(repository: Repository, commit: string): Promise<Map<st
   );
 }
 
-/** Splits a line of the form "FIELD FIELD FIELD<tab>PATH". */
+/** `splitLine` expects "FIELD FIELD FIELD<tab>PATH". */
 function splitLine(line: string): { fields: string[]; path: string } {
   const tab = line.indexOf("\t");
   return { fields: line.slice(0, tab).split(" "), path: line.slice(tab + 1) };

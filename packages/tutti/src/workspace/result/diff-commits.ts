@@ -1,4 +1,4 @@
-// Compares two commits as `git diff` does, without the user's settings for its output and without programs that the
+// `diffCommits` compares as `git diff` does, without the user's settings for its output and without programs that the
 // repository names for a diff.
 import { FILE_STATUSES, type FileChange, type ResultDiff } from "../../schema/api/result-values.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -6,13 +6,12 @@ import { items, text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 
 export interface DiffOptions {
-  /** Restricts the diff to a file or folder, relative to the root of the repository. */
+  /** A file or folder, relative to the root of the repository, to which `diffCommits` restricts the diff. */
   path?: string | undefined;
-  /** Leaves out the patches. */
   stat?: boolean | undefined;
 }
 
-/** In bytes. A client holds the whole response in memory. */
+/** In bytes. A client holds the whole response in memory, so `MAX_PATCH` limits it. */
 const MAX_PATCH = 64 * 1024 * 1024;
 
 export async function diffCommits(
@@ -43,7 +42,7 @@ function tooLong(error: unknown): never {
   throw new TuttiError("git_failed", `The diff is longer than ${MAX_PATCH / 1024 / 1024} MiB. ${advice}`);
 }
 
-/** Reads `--raw` and then `--numstat`, both in `-z` format: the same files in the same order. */
+/** `output` is `--raw` and then `--numstat`, both in `-z` format: the same files in the same order. */
 function readFiles(output: string): FileChange[] {
   const fields = items(output).map(text);
   const files: FileChange[] = [];
@@ -63,12 +62,12 @@ function readFiles(output: string): FileChange[] {
   return files;
 }
 
-/** A line of a file never begins with `diff`, because each has a sign before it. */
+/** `splitPatch` relies on the sign before each line of a file: none begins with `diff`. */
 const splitPatch = (output: string): string[] =>
   text(output)
     .split(/^(?=diff --git )/m)
     .filter((part) => part !== "");
 
-/** Git prints a change of the type, such as from a file to a link, as a deletion and an addition. */
+/** Git prints a changed type, such as from a file to a link, as a deletion and an addition: two `patches`. */
 const takePatch = (patches: string[], { status }: FileChange): string =>
   patches.splice(0, status === "typechanged" ? 2 : 1).join("");

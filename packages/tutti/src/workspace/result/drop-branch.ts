@@ -8,7 +8,7 @@ import { sharedPart, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 import { branchRefOf } from "./find-result.ts";
 
-/** Removes the run's branch and returns its commit, which stays reachable. Returns null if there is no branch. */
+/** Removes the run's branch and returns its commit, which `refPrefix` keeps reachable. Null if there is no branch. */
 export async function dropBranch(repository: Repository, run: RunPaths, runId: string): Promise<string | null> {
   const ref = branchRefOf(runId);
   const commit = await readRef(repository, ref);

@@ -1,5 +1,5 @@
-// Takes the result of a run into the branch that the user has checked out. Nothing else in Tutti changes the user's
-// checkout.
+// `mergeResult` takes the result of a run into the branch that the user has checked out. Nothing else in Tutti changes
+// the user's checkout.
 //
 // Invariants
 // 1. A refusal changes nothing: all checks are done, and the commit to move to exists, before the checkout changes.
@@ -18,13 +18,11 @@ import { commitOf, inspect, isAncestor, onRepository, type Repository } from "..
 import { branchRefOf } from "./find-result.ts";
 
 export interface MergeOptions {
-  /** Creates a merge commit even if a fast-forward is possible. */
   noFf: boolean;
-  /** Message of the merge commit. */
   message: string;
 }
 
-/** `from` and `to` are the commits of `branch` before and after. They are equal if `branch` contained the result. */
+/** `from` and `to` are the commits of `branch` before and after. Equal if `branch` contained the result. */
 export interface MergedResult {
   branch: string;
   from: string;
@@ -76,7 +74,7 @@ async function readResult(repository: Repository, runId: string, head: string): 
 
 const UNFINISHED = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "index.lock"];
 
-/** A lock of the index belongs to another git, or to one that died. Only the user can know. */
+/** An `index.lock` belongs to another git, or to one that died. Only the user can know, so it is not removed. */
 async function refuseUnfinished({ root, gitDir }: Repository): Promise<void> {
   for (const name of UNFINISHED) {
     const path = join(gitDir, name);
@@ -89,7 +87,7 @@ async function refuseUnfinished({ root, gitDir }: Repository): Promise<void> {
   }
 }
 
-/** Runs git on the user's own checkout and index. */
+/** Unlike `onRepository`, uses the user's own checkout and index. */
 const onCheckout = ({ root, gitDir, settings }: Repository): GitOptions => ({
   cwd: root,
   gitDir,
@@ -97,7 +95,7 @@ const onCheckout = ({ root, gitDir, settings }: Repository): GitOptions => ({
   settings,
 });
 
-/** Lists tracked files that differ from HEAD, in the index or on disk. */
+/** `changedPaths` lists tracked files that differ from HEAD, in the index or on disk. */
 async function changedPaths(repository: Repository): Promise<string[]> {
   const flags = ["--untracked-files=no", "--ignore-submodules=dirty", "--no-renames"];
   const args = ["status", "--porcelain=v1", "-z", ...flags];
@@ -122,7 +120,7 @@ async function mergeCommit(
 }
 
 async function fastForward(repository: Repository, branch: string, from: string, to: string): Promise<void> {
-  // With --quiet git prints nothing, so it does not end with the pipe when Tutti dies.
+  // With `--quiet` git prints nothing, so it does not end with the pipe when Tutti dies.
   const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-overwrite-ignore"];
   const options = { ...onCheckout(repository), accept: [1, 2, 128] };
   const { code, stderr } = await git("merge the result", ["merge", ...flags, to], options);
@@ -131,7 +129,8 @@ async function fastForward(repository: Repository, branch: string, from: string,
   const head = await commitOf(repository, `refs/heads/${branch}`);
   if (head === to) return;
   if (head !== from) throw refusal(`The branch "${branch}" has moved in the meantime. Merge again.`);
-  // Either the user has just changed a file, or git failed halfway, for example in a filter or on a full disk.
+  // `changedPaths` is not empty if the user has just changed a file, or git failed halfway, for example in a filter or
+  // on a full disk.
   const changed = await changedPaths(repository);
   if (changed.length > 0) {
     const advice = 'If you changed none of them, restore them with "git restore .", then merge again.';
