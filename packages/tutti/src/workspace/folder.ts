@@ -7,7 +7,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
-export async function exists(path: string): Promise<boolean> {
+export async function exists(path: string | Buffer): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 

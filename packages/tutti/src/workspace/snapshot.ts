@@ -71,7 +71,8 @@ export function treeOfWorkspace(
   base: string | null,
 ): Promise<string> {
   const skip = worktrees.flatMap(({ path }) => (path !== null && isInside(paths.path, path) ? [path] : []));
-  return writeWorkingTree(repository, { ...paths, folder: paths.path, skip }, base);
+  const adminDir = worktrees.find(({ path }) => path === paths.path)?.adminDir;
+  return writeWorkingTree(repository, { ...paths, adminDir, folder: paths.path, skip }, base);
 }
 
 /** Returns null unless the agent's HEAD descends from `start`. */

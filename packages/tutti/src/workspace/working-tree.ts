@@ -1,15 +1,15 @@
 // `writeWorkingTree` turns the files of a workspace into a tree.
 //
 // Invariants
-// 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both. Only in a
-//    sparse workspace `readSkipped` finds in its index which of the missing files were never there.
+// 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both. Only for
+//    missing files `openSkipped` finds in the index which of them git skips: those are not deleted.
 // 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
 // 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
 import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
-import { readSkipped, withSparse } from "./disk/sparse-files.ts";
+import { isSparse, readMark, readSkipped, skippedByAgent, withSparse } from "./disk/sparse-files.ts";
 import { isUnchanged, readStamp, type FolderStamp } from "./disk/folder-stamp.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
@@ -20,6 +20,8 @@ import type { WorkspacePaths } from "./workspace-paths.ts";
 export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
   /** `sparse` is missing for a folder that is no workspace. */
   sparse?: string;
+  /** `adminDir` is git's folder of the worktree. It is missing for a folder that is none. */
+  adminDir?: string | undefined;
   folder: string;
   /** Worktrees that the agent created inside its own. They have their own branches, so `withNested` leaves them out. */
   skip: readonly string[];
@@ -54,8 +56,10 @@ export async function writeWorkingTree(
   if (known !== null) return known;
   // `readStamp` comes before git reads the files, so that a later change does not go unnoticed.
   const stamp = readStamp(work.folder);
-  const tree = await fillOrAllow(repository, work, base);
-  remember(work.folder, stamp && { stamp, tree, from, skip: work.skip.join("\0"), isIndexed: false });
+  const { tree, isPartial } = await fillOrAllow(repository, work, base);
+  // With `isPartial`, git can record the deletion of a file that is not in the folder anyway.
+  const isKnown = stamp !== null && !isPartial;
+  remember(work.folder, isKnown ? { stamp, tree, from, skip: work.skip.join("\0"), isIndexed: false } : null);
   return tree;
 }
 
@@ -85,7 +89,13 @@ async function reuseTree(work: WorkingTree, from: string): Promise<string | null
   return known.tree;
 }
 
-async function fillOrAllow(repository: Repository, work: WorkingTree, base: string | null): Promise<string> {
+/** `isPartial` if some files of the tree are not in the folder. */
+interface FilledTree {
+  tree: string;
+  isPartial: boolean;
+}
+
+async function fillOrAllow(repository: Repository, work: WorkingTree, base: string | null): Promise<FilledTree> {
   try {
     return await fill(repository, work, base);
   } catch (error) {
@@ -96,7 +106,7 @@ async function fillOrAllow(repository: Repository, work: WorkingTree, base: stri
   }
 }
 
-async function fill(repository: Repository, work: WorkingTree, base: string | null): Promise<string> {
+async function fill(repository: Repository, work: WorkingTree, base: string | null): Promise<FilledTree> {
   const { folder, scratchIndex } = work;
   const whole: GitOptions = {
     cwd: folder,
@@ -106,17 +116,40 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
     settings: repository.settings,
   };
   await loadIndex(work, base, whole);
-  const skipped = await readSkipped(work, whole);
-  const where = skipped === null ? whole : withSparse(whole);
+  const marked = await readMark(work.sparse);
+  const where = marked === null ? whole : withSparse(whole);
+  const skipped = await openSkipped(work, marked, whole);
   const found = await differences(work, where, skipped);
   await updateIndex(["--force-remove"], found.removed, where);
   // Git does not list the files below a folder that replaced a file until the file is gone from the index, so
   // `differences` runs again.
   const { added } = found.removed.length === 0 ? found : await differences(work, where, skipped);
   const written = [...found.changed, ...added];
-  if (base !== null && found.removed.length + written.length === 0) return treeOf(repository, base);
+  const isPartial = skipped.isSparse || found.isPartial;
+  if (base !== null && found.removed.length + written.length === 0)
+    return { tree: await treeOf(repository, base), isPartial };
   await updateIndex(["--add", "--remove", "--replace"], written, where);
-  return (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim();
+  return { tree: (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim(), isPartial };
+}
+
+interface SkippedFiles {
+  isSparse: boolean;
+  /** `list` reads an index only if files are `missing`. */
+  list(missing: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** `openSkipped` trusts the agent's index for missing files only, and a damaged index not at all. */
+async function openSkipped(work: WorkingTree, marked: string | null, where: GitOptions): Promise<SkippedFiles> {
+  const adminDir = marked ?? work.adminDir;
+  if (adminDir === undefined) return { isSparse: false, list: async () => NONE };
+  if (await isSparse(adminDir)) {
+    const skipped = await readSkipped(adminDir, where);
+    return { isSparse: true, list: async () => skipped };
+  }
+  const list = (): Promise<ReadonlySet<string>> => skippedByAgent(adminDir, where).catch(() => NONE);
+  return { isSparse: false, list: async (missing) => (missing.length === 0 ? NONE : list()) };
 }
 
 /** Fills `scratchIndex` from `base`, with the file times of `index` if it exists. */
@@ -165,17 +198,15 @@ export async function keepIndex(
 }
 
 interface Differences {
+  /** `isPartial` if missing files are not `removed`, because git skips them. */
+  isPartial: boolean;
   changed: string[];
   removed: string[];
   added: string[];
 }
 
 /** A single `ls-files` compares the files with the index: most workspaces have few changes or none. */
-async function differences(
-  work: WorkingTree,
-  where: GitOptions,
-  skipped: ReadonlySet<string> | null,
-): Promise<Differences> {
+async function differences(work: WorkingTree, where: GitOptions, skipped: SkippedFiles): Promise<Differences> {
   const args = ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"];
   const { stdout, stderr } = await git("compare a workspace", args, where);
   refuseDenied(stderr);
@@ -186,20 +217,23 @@ async function differences(
   const tracked = new Set(listed.filter((item) => !isUntracked(item)).map((item) => item.slice(2)));
   const changed: string[] = [];
   const missing: string[] = [];
+  const special: string[] = [];
   const folders: string[] = [];
   for (const path of tracked) {
     const found = await lstat(childOf(work.folder, bytes(path))).catch(() => null);
     // `canBeCommitted` is false for pipes, sockets and devices.
     const canBeCommitted = found !== null && (found.isFile() || found.isSymbolicLink());
-    if (found === null && skipped?.has(path)) continue;
-    (canBeCommitted ? changed : found?.isDirectory() ? folders : missing).push(path);
+    (found === null ? missing : canBeCommitted ? changed : found.isDirectory() ? folders : special).push(path);
   }
+  const hidden = await skipped.list(missing);
+  const deleted = missing.filter((path) => !hidden.has(path));
   // A folder at the path of a file is a removal of the file. `submodules` stay at the commit of `base`, because a
   // commit made inside one exists only in this worktree.
   const submodules = await submodulesAmong(folders, where);
-  const removed = [...missing, ...folders.filter((path) => !submodules.has(path))];
+  const removed = [...deleted, ...special, ...folders.filter((path) => !submodules.has(path))];
   const untracked = listed.filter(isUntracked).map((item) => item.slice(2));
-  return { changed, removed, added: await withNested(work, untracked, where) };
+  const isPartial = deleted.length < missing.length;
+  return { isPartial, changed, removed, added: await withNested(work, untracked, where) };
 }
 
 async function submodulesAmong(paths: readonly string[], where: GitOptions): Promise<Set<string>> {

@@ -5,7 +5,7 @@ import { environmentFault, isTooSmall } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
 import { updateRef } from "./dialogue/ref-updates.ts";
 import { addWorktree } from "./disk/add-worktree.ts";
-import { checkOutAll } from "./disk/sparse-files.ts";
+import { checkOutAll, isSparse } from "./disk/sparse-files.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
 import { isVisibleIn } from "./guard/folder-limits.ts";
@@ -96,7 +96,7 @@ async function makeWorktree(
   await writeFile(paths.boot, bootId(), { mode: 0o600 });
   await copyIndex(join(registration.adminDir, "index"), paths.scratchIndex);
   await keepIndex(paths.path, paths, start);
-  rememberCheckout(paths.path, await treeOf(repository, start));
+  if (!(await isSparse(registration.adminDir))) rememberCheckout(paths.path, await treeOf(repository, start));
 }
 
 async function findRegistration(repository: Repository, paths: WorkspacePaths): Promise<Registration> {

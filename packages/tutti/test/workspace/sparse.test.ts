@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { WIDEN } from "../../src/run/plan/sparse-scope.ts";
-import { commitAll, git, laboratory, RUN, write } from "./laboratory.ts";
+import { commitAll, git, key, laboratory, RUN, write } from "./laboratory.ts";
 
 it.each([["--cone"], ["--no-cone"]])(
   "a workspace of a sparse checkout (%s) is sparse, and its snapshot keeps the other files",
@@ -12,24 +12,80 @@ it.each([["--cone"], ["--no-cone"]])(
     commitAll(lab.repo, "more");
     git(lab.repo, "sparse-checkout", "set", mode, "src");
     expect(existsSync(join(lab.repo, "other"))).toBe(false);
-    const key = { runId: RUN, name: "task", attempt: 1 };
-    const { path } = await lab.workspaces.prepare(lab.repo, key, "HEAD");
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), "HEAD");
     expect([existsSync(join(path, "src/one.ts")), existsSync(join(path, "other"))]).toEqual([true, false]);
     write(path, { "src/one.ts": "changed\n", "src/new.ts": "new\n" });
-    const { commit, files } = await lab.workspaces.snapshot(lab.repo, key, "HEAD", "work");
+    const { commit, files } = await lab.workspaces.snapshot(lab.repo, key(), "HEAD", "work");
     expect(files).toEqual(["src/new.ts", "src/one.ts"]);
     expect(git(lab.repo, "show", `${commit}:other/two.ts`)).toBe("2");
     // A file that the agent writes outside the sparse part is work, too.
     write(path, { "other/three.ts": "3\n" });
-    await lab.workspaces.move(lab.repo, key, commit);
+    await lab.workspaces.move(lab.repo, key(), commit);
     expect(existsSync(join(path, "other"))).toBe(false);
     await lab.workspaces.close();
   },
 );
 
-describe("a workspace with a part of the files", () => {
-  const key = { runId: RUN, name: "task", attempt: 1 };
+it("a workspace of a sparse checkout that its agent widens knows which files were deleted", async () => {
+  const lab = laboratory();
+  write(lab.repo, { "src/one.ts": "1\n", "other/two.ts": "2\n", "other/three.ts": "3\n", "third/four.ts": "4\n" });
+  commitAll(lab.repo, "more");
+  git(lab.repo, "sparse-checkout", "set", "--cone", "src");
+  const { path } = await lab.workspaces.prepare(lab.repo, key(), "HEAD");
+  git(path, "sparse-checkout", "add", "other");
+  rmSync(join(path, "other/two.ts"));
+  const { files } = await lab.workspaces.snapshot(lab.repo, key(), "HEAD", "work");
+  expect(files).toEqual(["other/two.ts"]);
+  await lab.workspaces.close();
+});
 
+describe("a whole workspace", () => {
+  async function prepare() {
+    const lab = laboratory();
+    write(lab.repo, { "src/one.ts": "1\n", "other/two.ts": "2\n", "other/three.ts": "3\n", "other/four.ts": "4\n" });
+    commitAll(lab.repo, "more");
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), "HEAD");
+    const take = async () => (await lab.workspaces.snapshot(lab.repo, key(), "HEAD", "work")).files;
+    return { lab, path, take };
+  }
+
+  it.each([
+    ["--cone", "--sparse-index"],
+    ["--no-cone", "--no-sparse-index"],
+  ])("that its agent makes sparse (%s %s) still counts the hidden files, also after a move", async (...mode) => {
+    const { lab, path, take } = await prepare();
+    git(path, "sparse-checkout", "set", ...mode, "src");
+    expect(existsSync(join(path, "other"))).toBe(false);
+    expect(await take()).toEqual([]);
+    // A file in place of a hidden one, and one that was deleted beside it, are work.
+    write(path, { "other/two.ts": "changed\n", "src/new.ts": "new\n" });
+    rmSync(join(path, "src/one.ts"));
+    const changed = ["other/two.ts", "src/new.ts", "src/one.ts"];
+    expect(await take()).toEqual(changed);
+    git(path, "sparse-checkout", "disable");
+    expect(await take()).toEqual(changed);
+    rmSync(join(path, "other/three.ts"));
+    expect(await take()).toEqual(["other/three.ts", ...changed]);
+    git(path, "sparse-checkout", "set", ...mode, "src");
+    await lab.workspaces.move(lab.repo, key(), "HEAD");
+    expect(readdirSync(join(path, "other"))).toHaveLength(3);
+    expect(await take()).toEqual([]);
+    await lab.workspaces.close();
+  });
+
+  it("whose agent tells git to skip a file counts it until the index lacks it", async () => {
+    const { lab, path, take } = await prepare();
+    git(path, "update-index", "--skip-worktree", "other/two.ts", "other/three.ts");
+    rmSync(join(path, "other/two.ts"));
+    write(path, { "other/three.ts": "changed\n" });
+    expect(await take()).toEqual(["other/three.ts"]);
+    git(path, "rm", "--quiet", "--cached", "--sparse", "other/two.ts");
+    expect(await take()).toEqual(["other/three.ts", "other/two.ts"]);
+    await lab.workspaces.close();
+  });
+});
+
+describe("a workspace with a part of the files", () => {
   async function prepare() {
     const lab = laboratory();
     const names = [
@@ -43,13 +99,13 @@ describe("a workspace with a part of the files", () => {
     write(lab.repo, Object.fromEntries(names.map((name) => [name, `${name}\n`])));
     commitAll(lab.repo, "more");
     const config = readFileSync(join(lab.repo, ".git/config"), "utf8");
-    const { path } = await lab.workspaces.prepare(lab.repo, key, "HEAD", { only: ["src/app"] });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), "HEAD", { only: ["src/app"] });
     const files = (): string[] =>
       readdirSync(path, { recursive: true, withFileTypes: true, encoding: "utf8" })
         .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
         .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
         .toSorted();
-    const take = async () => (await lab.workspaces.snapshot(lab.repo, key, "HEAD", "work")).files;
+    const take = async () => (await lab.workspaces.snapshot(lab.repo, key(), "HEAD", "work")).files;
     return { lab, path, files, take, config };
   }
 
@@ -67,7 +123,7 @@ describe("a workspace with a part of the files", () => {
     expect(await take()).toEqual(["other/new.ts", "src/app/one.ts", "src/lib/three.ts"]);
     expect(git(lab.repo, "show", `refs/tutti/${RUN}/task/1:other/a.ts`)).toBe("other/a.ts");
     expect(readFileSync(join(lab.repo, ".git/config"), "utf8")).toBe(config);
-    await lab.workspaces.remove(lab.repo, key);
+    await lab.workspaces.remove(lab.repo, key());
     expect(git(lab.repo, "for-each-ref", "refs/tutti").split("\n")).toHaveLength(1);
     await lab.workspaces.close();
   });
@@ -86,12 +142,19 @@ describe("a workspace with a part of the files", () => {
     await lab.workspaces.close();
   });
 
+  it("knows that a file was deleted which it never had", async () => {
+    const { lab, path, take } = await prepare();
+    git(path, "rm", "--quiet", "--sparse", "other/a.ts");
+    expect(await take()).toEqual(["other/a.ts"]);
+    await lab.workspaces.close();
+  });
+
   it("has all files after a move to another commit", async () => {
     const { lab, files, take } = await prepare();
     await take();
     write(lab.repo, { "other/later.ts": "later\n" });
     commitAll(lab.repo, "later");
-    await lab.workspaces.move(lab.repo, key, "HEAD");
+    await lab.workspaces.move(lab.repo, key(), "HEAD");
     expect(files()).toHaveLength(7);
     expect(await take()).toEqual([]);
     await lab.workspaces.close();

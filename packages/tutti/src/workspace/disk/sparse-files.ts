@@ -1,8 +1,10 @@
-// A sparse workspace has only some files of its commit; git's index marks the others as skipped. The agent can check
-// out more of them, so `readSkipped` reads the worktree's own index: a missing file that it does not mark was deleted.
-// `SETTINGS` are passed to commands of Tutti only, so the user's repository keeps its own.
+// A sparse workspace has only some files of its commit: by its template, because the user's checkout is sparse, or because
+// its agent made it so. Git's index marks the others as skipped. The agent can check out more of them, so `readSkipped`
+// reads the worktree's own index: a missing file that it does not mark was deleted. `SETTINGS` are passed to commands of
+// Tutti only, so the user's repository keeps its own.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { childOf, exists } from "../folder.ts";
 import { bytes, git, items, type GitOptions, type GitSetting } from "../git.ts";
 import type { WorkspacePaths } from "../workspace-paths.ts";
 
@@ -19,23 +21,26 @@ export const withSparse = (where: GitOptions): GitOptions => ({
 
 /** Call `markSparse` before the files are checked out. */
 export async function markSparse(sparse: string, adminDir: string, only: readonly string[]): Promise<void> {
-  const patterns = conePatterns(only);
   await mkdir(join(adminDir, "info"));
-  await writeFile(patternFile(adminDir), patterns);
-  await writeFile(sparse, JSON.stringify({ adminDir, patterns }), { mode: 0o600 });
+  await writeFile(patternFile(adminDir), conePatterns(only));
+  await writeFile(sparse, JSON.stringify({ adminDir }), { mode: 0o600 });
 }
 
 const patternFile = (adminDir: string): string => join(adminDir, "info/sparse-checkout");
 
-async function readMark(sparse: string | undefined): Promise<{ adminDir: string; patterns: string } | null> {
+/** `readMark` returns git's folder of a workspace that is sparse by its template, and null for any other. */
+export async function readMark(sparse: string | undefined): Promise<string | null> {
   if (sparse === undefined) return null;
   try {
-    return JSON.parse(await readFile(sparse, "utf8")) as { adminDir: string; patterns: string };
+    return (JSON.parse(await readFile(sparse, "utf8")) as { adminDir: string }).adminDir;
   } catch {
     // A crash can truncate the `sparse` file together with the workspace, which is then made anew.
     return null;
   }
 }
+
+/** `isSparse` is true if git has patterns for the files of this worktree. */
+export const isSparse = (adminDir: string): Promise<boolean> => exists(patternFile(adminDir));
 
 /** `conePatterns` selects `paths`, which may be files, and the files directly in the folders above them. */
 function conePatterns(paths: readonly string[]): string {
@@ -52,24 +57,28 @@ function conePatterns(paths: readonly string[]): string {
 }
 
 /**
- * Returns the skipped paths in latin1, or null if the workspace is not sparse. `where` names the scratch index, and
- * `readSkipped` clears its marks for files that the agent has checked out.
+ * Returns the skipped paths of a sparse workspace in latin1. `where` names the scratch index, and `readSkipped` clears its
+ * marks for files that the agent has checked out.
  */
-export async function readSkipped(
-  { sparse }: { sparse?: string },
-  where: GitOptions,
-): Promise<ReadonlySet<string> | null> {
-  const mark = await readMark(sparse);
-  if (mark === null) return null;
+export async function readSkipped(adminDir: string, where: GitOptions): Promise<ReadonlySet<string>> {
   const known = await listSkipped(where);
-  const indexFile = join(mark.adminDir, "index");
+  const told = await skippedByAgent(adminDir, where).catch(() => null);
   // The agent may have damaged, deleted or rebuilt its index. Then `known` counts.
-  const told = await listSkipped({ ...where, indexFile }).catch(() => known);
-  const patterns = await readFile(patternFile(mark.adminDir), "utf8").catch(() => mark.patterns);
-  const skipped = told.size === 0 && patterns === mark.patterns ? known : told;
+  const skipped = told === null || (told.size === 0 && !(await hasMost(known, where))) ? known : told;
   const present = [...known].filter((path) => !skipped.has(path));
   await clearSkipped(present, where);
   return skipped;
+}
+
+/** Lists the files that the agent's own index skips. */
+export const skippedByAgent = (adminDir: string, where: GitOptions): Promise<Set<string>> =>
+  listSkipped({ ...where, indexFile: join(adminDir, "index") });
+
+/** `hasMost` shows that the agent has checked out `paths`. It may have deleted some of them since. */
+async function hasMost(paths: ReadonlySet<string>, { cwd }: GitOptions): Promise<boolean> {
+  let count = 0;
+  for (const path of paths) if (await exists(childOf(cwd, bytes(path)))) count++;
+  return count > paths.size / 2;
 }
 
 /** After `checkOutAll` the next checkout of `where` writes the skipped files too. */
