@@ -1,4 +1,5 @@
-// Compares the `schedule` of one run with the sessions, merges and workspaces that exist, and acts on the difference.
+// `Reconciler` compares the `schedule` of one run with the sessions, merges and workspaces that exist, and acts on the
+// difference.
 //
 // Invariants
 // 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
@@ -19,33 +20,23 @@ import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
 import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
 import { asTuttiError, isEnvironmentCode, type TuttiError } from "../schema/error.ts";
-import { NO_USAGE, type Usage } from "../schema/outcome.ts";
+import { addUsage, NO_USAGE } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
-import type { SessionHost } from "../session/session.ts";
-import type { Workspaces } from "../workspace/workspace.ts";
-import type { World } from "../world.ts";
 
 /** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
 const NO_REASON = "the alarm was reset";
-/** The wait before the disk is tried again doubles from the first to the longest. */
 
-export interface ReconcilerOptions {
-  writer: RunWriter;
-  sessions: SessionHost;
-  workspaces: Workspaces;
-  world: World;
+export interface ReconcilerOptions extends Pick<
+  SessionRunnerOptions,
+  "writer" | "sessions" | "workspaces" | "world" | "history" | "known" | "openSecrets" | "checks" | "names"
+> {
   slots: Slots;
   /** Called before the reconciler acts on a deadline. */
   lookAtClock(): void;
   /** Called when a reserved slot is freed unused. */
   onSlotFreed(): void;
-  history: SessionRunnerOptions["history"];
-  known: SessionRunnerOptions["known"];
-  openSecrets: SessionRunnerOptions["openSecrets"];
-  checks: SessionRunnerOptions["checks"];
-  names: SessionRunnerOptions["names"];
-  /** Opens the mailbox of the run; null if no role of it works on one. */
+  /** Returns null if no role of the run works on a mailbox. */
   openMailbox: (run: Run) => RunMailbox | null;
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: SubagentReport): void;
@@ -76,7 +67,7 @@ export class Reconciler {
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
-  /** Undefined until it is first needed. */
+  /** `undefined` until `#openMailbox` is called for the first time. */
   #mailbox: RunMailbox | null | undefined = undefined;
   #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
@@ -95,7 +86,7 @@ export class Reconciler {
     return this.#options.writer;
   }
 
-  /** Starts working on the run: ends sessions that no longer count, then looks. */
+  /** Ends sessions that no longer count (`reap`), then calls `look`. */
   async begin(): Promise<void> {
     if (this.begun) return;
     this.#life = { stage: "active", isBranchOpen: false };
@@ -110,7 +101,6 @@ export class Reconciler {
     if (this.#life.stage === "unclaimed") this.#life = { stage: "claimed" };
   }
 
-  /** Workers of a run that is not claimed occupy no slots. */
   get claimed(): boolean {
     return this.#life.stage !== "unclaimed";
   }
@@ -140,7 +130,7 @@ export class Reconciler {
     this.#comparison = "none";
   }
 
-  /** Pauses the run if the machine is the reason, else ends it. */
+  /** Pauses the run if the machine is the reason (`isEnvironmentCode`), else ends it. */
   async #fail(operation: string, error: unknown): Promise<void> {
     const fault = asTuttiError(error);
     if (!isEnvironmentCode(fault.code) || this.#writer.run.status === "created") return this.#fault(operation, fault);
@@ -201,8 +191,8 @@ export class Reconciler {
   }
 
   /**
-   * Starts tasks that become ready in `next` within the same append, so that a crash cannot fall between the end of one
-   * task and the start of the following one.
+   * The `FollowUps` start tasks that become ready in `next` within the same append, so that a crash cannot fall between
+   * the end of one task and the start of the following one.
    */
   callFor(next: Run): FollowUps | null {
     if (this.#life.stage !== "active" || !this.#life.isBranchOpen || isRunOver(next.status)) return null;
@@ -214,7 +204,8 @@ export class Reconciler {
       commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
       done: (stored) => {
         release();
-        // Deferred, because the registry counts the other workers of this append only once it is published.
+        // Deferred (`queueMicrotask`), because the registry counts the other workers of this append only once it is
+        // published.
         const isFreed = stored && spawn.some((taskId) => !this.#isActive(taskId));
         if (isFreed) queueMicrotask(() => this.#options.onSlotFreed());
       },
@@ -233,10 +224,9 @@ export class Reconciler {
 
   /** Returns a function that releases the slots. */
   #reserve(askers: readonly Asker[]): () => void {
-    const { slots } = this.#options;
-    for (const asker of askers) slots.reserve(asker, 1);
+    const releases = askers.map((asker) => this.#options.slots.reserve(asker));
     return () => {
-      for (const asker of askers) slots.release(asker, 1);
+      for (const release of releases) release();
     };
   }
 
@@ -326,7 +316,10 @@ export class Reconciler {
     this.look();
   }
 
-  /** Counts the usage of open turns, so that an exhausted budget stops the run at once and not at their end. */
+  /**
+   * Submits `spending` as soon as open turns exhaust the budget (`exhaustedBudget`), so that the run stops before they
+   * end.
+   */
   #spent(): void {
     const { run } = this.#writer;
     const open = [...this.#runners.values(), ...this.#leaving];
@@ -335,7 +328,7 @@ export class Reconciler {
     this.#writer.submit({ type: "spending", usage }).catch(() => {});
   }
 
-  /** Closes sessions whose result was accepted, and stops all others that are not `wanted`. */
+  /** Closes a session if its result `isAccepted`, and stops every other one that is not `wanted`. */
   #endOthers(wanted: ReadonlySet<string>): void {
     for (const sessionId of this.#blocked) {
       if (wanted.has(sessionId)) continue;
@@ -406,7 +399,9 @@ export class Reconciler {
     } while (this.#comparison !== "none" || this.#work.size > 0);
   }
 
-  /** Sleeps until the first deadline, then submits the commands that let the rules act on it. */
+  /**
+   * Sleeps until the first of `deadlines` or until `lookAt`, then submits the commands that let the rules act on it.
+   */
   #setAlarm(deadlines: readonly Deadline[], lookAt: number | null): void {
     this.#alarm.abort(NO_REASON);
     const { world } = this.#options;
@@ -473,9 +468,3 @@ const askerOf = (run: Run, agent: string): Asker => ({ agent, provider: provider
 
 const earliest = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b);
-
-const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  usd: a.usd + b.usd,
-});

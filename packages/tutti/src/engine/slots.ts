@@ -1,10 +1,10 @@
-// Counts free worker slots: over all runs, per agent, by free memory, and by the provider's refusals.
+// `Slots` counts free worker slots: over all runs, per agent, by free memory, and by the provider's refusals.
 import type { Run } from "../schema/run.ts";
 
 export interface SlotLimits {
   /** Concurrent workers over all runs. */
   maxWorkers: number;
-  /** Concurrent workers per agent, by the part of its name before the colon, such as `claude`. */
+  /** Concurrent workers for each `agentKind`, such as `claude`. */
   perAgent?: Readonly<Record<string, number>>;
   /** Bytes that one worker is expected to need. Memory limits nothing unless `freeMemory` is given too. */
   memoryPerWorker?: number;
@@ -25,10 +25,10 @@ export type ActiveAgents = (next?: Run) => (Asker & { since: number })[];
 /** Providers of main sessions with an open or due turn, over all runs. */
 export type AskedMains = () => string[];
 
-/** Time until which a provider refuses, over all runs; null if it has not refused. */
+/** Returns null if `provider` has not refused in any run. */
 export type RefusedUntil = (provider: string) => number | null;
 
-/** A provider that has not answered for this long after `until` counts as available again. */
+/** A provider that has not answered for `REFUSAL_EXPIRES_MS` after `until` counts as available again. */
 const REFUSAL_EXPIRES_MS = 600_000;
 
 /** A worker younger than `YOUNG_MS` has not yet allocated the memory that it will need. */
@@ -60,14 +60,14 @@ export class Slots {
     this.#mains = mains;
   }
 
-  /** When to look again, if the provider admits no session now; null if it does. */
+  /** Returns when to look again, or null if `provider` admits a session now. */
   opensAt({ provider }: Asker): number | null {
     if (this.#byProvider(provider, [...this.#active(), ...this.#reserved]) > 0) return null;
     const until = this.#refusedUntil(provider)!;
     return this.#now() < until ? until : until + REFUSAL_EXPIRES_MS;
   }
 
-  /** How many more sessions the provider admits: none while it refuses, then one as a probe. */
+  /** `provider` admits no session while it refuses, and then one as a probe. */
   #byProvider(provider: string, active: readonly Asker[]): number {
     const until = this.#refusedUntil(provider);
     if (until === null || this.#now() >= until + REFUSAL_EXPIRES_MS) return Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ export class Slots {
     return others.includes(provider) ? 0 : 1;
   }
 
-  /** How many workers of `agent` may start now, besides those of `chosen`. */
+  /** Returns how many workers of `agent` may start now, besides those of `chosen` and of `reserve`. */
   free({ agent, provider }: Asker, next?: Run, chosen: readonly Asker[] = []): number {
     const known = this.#active(next);
     const active = [...known, ...this.#reserved, ...chosen];
@@ -91,26 +91,22 @@ export class Slots {
     return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));
   }
 
-  /** One worker may always run: if none is active, waiting would free no memory. */
+  /** Without an active worker at least one may start, because waiting would not raise `freeMemory`. */
   #byMemory(active: number, young: number): number {
     const { memoryPerWorker, freeMemory } = this.#limits;
     if (memoryPerWorker === undefined || freeMemory === undefined) return Number.POSITIVE_INFINITY;
     return Math.max(active === 0 ? 1 : 0, Math.floor(freeMemory() / memoryPerWorker) - young);
   }
 
-  /** Holds the provider's probe until the log shows the main session. Returns a function that releases it. */
+  /** Holds the probe of `provider` until the log shows the main session. Returns a function that releases it. */
   holdMain({ provider }: Asker): () => void {
     this.#starting.push(provider);
     return () => void this.#starting.splice(this.#starting.indexOf(provider), 1);
   }
 
-  /** Reserves slots until the log shows the workers. */
-  reserve(asker: Asker, count: number): void {
-    for (let i = 0; i < count; i++) this.#reserved.push(asker);
-  }
-
-  /** Releases slots of `reserve`, which must have received the same `asker` object. */
-  release(asker: Asker, count: number): void {
-    for (let i = 0; i < count; i++) this.#reserved.splice(this.#reserved.indexOf(asker), 1);
+  /** Reserves a slot until the log shows the worker. Returns a function that releases it. */
+  reserve(asker: Asker): () => void {
+    this.#reserved.push(asker);
+    return () => void this.#reserved.splice(this.#reserved.indexOf(asker), 1);
   }
 }

@@ -5,7 +5,7 @@
 // 1. `apply` rejects no event and reads no clock.
 // 2. `apply` does not change its argument. Both states share every part that the event does not touch.
 // 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
-import { addTools, applyToSession, resumeSession } from "./fold/apply-session.ts";
+import { applyToSession, resumeSession } from "./fold/apply-session.ts";
 import { answerNote, asking } from "./fold/asking.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./fold/open-work.ts";
@@ -20,9 +20,12 @@ import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { GivenAnswer, Run, Subagent } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
-import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
+import { addTools, NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
-/** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
+/**
+ * Raise `FOLD_VERSION` whenever the same events fold to a different state. Snapshots with another version are folded
+ * again.
+ */
 export const FOLD_VERSION = 19;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
@@ -36,7 +39,7 @@ export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   return noted;
 }
 
-/** Folds a log from its beginning, or from the state `run` on. */
+/** Continues from the state `run`, or starts a log if it is null. */
 export function fold(run: Run | null, events: Iterable<RunEvent & LogPosition>): Run | null {
   for (const event of events) run = apply(run, event);
   return run;
@@ -227,7 +230,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, checks: { commit: event.data.commit, commands: [], isRunning: true } };
     case "verification:checked": {
       const { commit, commands } = event.data;
-      // The commands had their own time limits, so they do not count against the limit of the phase.
+      // The commands had their own time limits, so `checkedMs` does not count against the limit of the phase.
       const checkedMs = commands.reduce((sum, { durationMs }) => sum + durationMs, 0);
       const main = run.main && { ...run.main, waitedMs: run.main.waitedMs + checkedMs };
       return { ...run, main, checks: { commit, commands, isRunning: false } };
@@ -241,7 +244,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
       const { checks: _, isFixing: __, leadReport: ___, ...open } = run;
-      // A phase before the merge runs again, so the decisions about the merge are dropped.
+      // A phase before the merge runs again, so the `decisions` about the merge are dropped.
       const decisions = phase === "aggregation" || phase === "verification" ? run.decisions : [];
       const note = phase === "aggregation" ? noteOf(decisions) : null;
       return {
@@ -293,7 +296,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "merge:rejected": {
       const { taskId, head, start, commands } = event.data;
       const { attempt, outputFiles: files } = workerOf(run, taskId)!;
-      // A result of an earlier run knows nothing of the rejection.
+      // A result of an earlier run knows nothing of the rejection, so `anew` forbids reusing one.
       return withWorker(run, taskId, { commit: null, rework: { attempt, head, start, files, commands }, anew: true });
     }
     case "workspace:conflict": {
@@ -307,7 +310,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       const { head, repair } = event.data;
       // `success` means that every open conflict is resolved, for nothing else was asked.
       const conflicts = settleConflicts(run, repair, repair.summary ?? "resolved by the main session");
-      // The decisions were about these conflicts. Later ones need their own.
+      // The `decisions` were about these conflicts. Later ones need their own.
       return { ...run, head, conflicts, owed: null, decisions: [] };
     }
     case "workspace:outside": {
@@ -316,7 +319,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     }
     case "branch:moved": {
       const { id: _, ...moved } = event.data;
-      // An ended run is checked once more when it is released.
+      // The branch of an ended run is compared once more when it is released, so this event can follow the `outcome`.
       const outcome = run.outcome === "success" ? ("degraded" as const) : run.outcome;
       return { ...run, outcome, movedRefs: [...(run.movedRefs ?? []), moved] };
     }
@@ -415,7 +418,7 @@ export const hookKey = (hook: string, cause: number): string => `${hook} ${cause
 
 /**
  * Sets `resolution` of the open conflicts: by the user's decisions, with which the main session has merged, or by the
- * resolutions that the answer names for all files of a conflict. Other conflicts get the resolution `otherwise`.
+ * resolutions that the answer names for all files of a conflict. Other conflicts get `otherwise`.
  */
 export function settleConflicts(
   { conflicts, decisions }: Run,
@@ -442,7 +445,7 @@ function withStatus(run: Run, status: RunStatus, phase: Phase | null): Run {
   return { ...run, currentPhase: phase, pausedFrom: { ...run.pausedFrom, status, phase } };
 }
 
-/** Stops the clock of `budget.minutes` while the run waits for the user. */
+/** `idleSince` stops the clock of `budget.minutes` while the run waits for the user. */
 const beIdle = (run: Run, at: number): Run => (run.idleSince === null ? { ...run, idleSince: at } : run);
 
 const beBusy = (run: Run, at: number): Run =>
@@ -452,7 +455,7 @@ function resume(run: Run, status: RunStatus, at: number): Run {
   const pausedMs = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
   const main = run.main && resumeSession(run.main, at);
   const phaseSince = (run.phaseSince ?? at) + pausedMs;
-  // A resume counts the losses of the main session from zero again.
+  // After a resume `mainLosses` count from zero again.
   const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince, mainLosses: 0 };
   // A run in `confirming` still waits for the user.
   return status === "confirming" ? resumed : beBusy(resumed, at);
@@ -460,7 +463,7 @@ function resume(run: Run, status: RunStatus, at: number): Run {
 
 /**
  * Shifts all deadlines by a clock jump. Paused and waiting sessions need no shift: the end of their wait subtracts the
- * whole interval, jump included.
+ * whole interval, jump included, from `waitedMs`.
  */
 function shiftClocks(run: Run, byMs: number, at: number): Run {
   const asking = new Set(valuesOf(run.inbox).map(({ sessionId }) => sessionId));
@@ -477,7 +480,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
       return withEntry(all, worker.taskId, shifted);
     }, run.workers);
   const inbox = valuesOf(run.inbox)
-    // An item of kind `limit` expires by the provider's clock, which did not jump.
+    // An item of kind `limit` keeps its `expiresAt`: it follows the provider's clock, which did not jump.
     .filter(({ expiresAt, kind }) => expiresAt !== undefined && kind !== "limit")
     .reduce((all, item): Run["inbox"] => {
       return withEntry<InboxItem>(all, item.id, { ...item, expiresAt: item.expiresAt! + byMs });
@@ -520,7 +523,7 @@ function noteWait(run: Run, item: InboxItem, answer: string | null, waited: numb
   const { kind, id, taskId, sessionId, question } = item;
   if (kind !== "question" && kind !== "blocker") return run;
   const open = Object.hasOwn(run.inbox, id);
-  // The next turn of a blocked role contains the resolution as a message.
+  // The next turn of a blocked role contains the resolution as a message, so it needs no `answerNote`.
   const note = kind === "blocker" ? {} : { note: answerNote(question, answer ?? "") };
   const answered = answer === null ? {} : { ...note, problems: [] };
   const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...answered };
@@ -534,7 +537,7 @@ function noteWait(run: Run, item: InboxItem, answer: string | null, waited: numb
   return withWorker(run, taskId, { owed: noted(worker.owed), session: later(worker.session) });
 }
 
-/** Records a question, or its answer, in the session that asked. The `waited` time extends the session's deadline. */
+/** Records the question or its `answer` in the session that asked. The `waited` time extends the session's deadline. */
 function noteAsk(previous: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, taskId, sessionId, askId, question } = item;
   if (askId === null) return noteWait(previous, item, answer, waited);

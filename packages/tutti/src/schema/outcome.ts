@@ -61,6 +61,11 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, usd: 0 };
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  usd: a.usd + b.usd,
+});
 
 export const Census = z.object({
   planned: z.number(),

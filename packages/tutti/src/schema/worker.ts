@@ -35,6 +35,12 @@ export const NO_TOOLS: ToolStats = {
   failed: 0,
 };
 
+/** Stored events of older versions have no `glob`, `grep` and `failed`. */
+export const addTools = (a: ToolStats, b: ToolStats): ToolStats => {
+  const kinds = Object.keys(NO_TOOLS) as (keyof ToolStats)[];
+  return Object.fromEntries(kinds.map((kind) => [kind, (a[kind] ?? 0) + (b[kind] ?? 0)])) as ToolStats;
+};
+
 /** Calls that are evidence of work. */
 export const succeededTools = ({ total, failed }: ToolStats): number => total - (failed ?? 0);
 

@@ -68,7 +68,7 @@ function outside(transcripts: Map<string, SeenMessage[]>) {
     isFree: (id) => own.isFree(id),
     failure: (id) => own.failure(id),
     send: (id, text, from) => own.send(id, text, from),
-    hasHeard: (id, text) => own.hasHeard(id, text),
+    wasSent: (id, text) => own.wasSent(id, text),
     archive: (id) => own.archive(id),
     others: () => own.others(),
     children: () => own.children(),

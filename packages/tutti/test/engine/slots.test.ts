@@ -19,13 +19,12 @@ it("`free` is the minimum of the server's limit, the agent's limit and the free 
   expect(slots.free(of("codex"))).toBe(5);
   memory = 250;
   expect(slots.free(of("codex"))).toBe(2);
-  slots.reserve(codex, 2);
+  const releases = [slots.reserve(codex), slots.reserve(codex)];
   expect(slots.free(of("local")), "what is about to start will need its memory too").toBe(0);
   memory = 1000;
-  slots.reserve(claude, 1);
+  const release = slots.reserve(claude);
   expect(slots.free(of("claude"))).toBe(0);
-  slots.release(claude, 1);
-  slots.release(codex, 2);
+  for (const each of [release, ...releases]) each();
   expect(slots.free(of("claude"))).toBe(1);
 });
 
@@ -91,10 +90,10 @@ describe("a provider that refuses one run", () => {
     expect(slots.free(of("acp:gemini"))).toBe(1);
     expect(slots.opensAt(of("acp:gemini")), "it may begin now").toBeNull();
     const gemini = of("acp:gemini");
-    slots.reserve(gemini, 1);
+    const release = slots.reserve(gemini);
     expect(slots.free(of("acp:gemini"))).toBe(0);
     expect(slots.opensAt(of("acp:gemini"))).toBe(UNTIL + NEWS_LAST);
-    slots.release(gemini, 1);
+    release();
     state.agents.push("acp:gemini --acp");
     expect(slots.free(of("acp:gemini"))).toBe(0);
     expect(slots.opensAt(of("acp:gemini"))).toBe(UNTIL + NEWS_LAST);

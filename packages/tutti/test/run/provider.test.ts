@@ -5,7 +5,7 @@ import { makeTemplate, Story } from "./make-run.ts";
 import { minutesOverAt, used } from "../../src/run/rules/budget.ts";
 import { providerOf } from "../../src/run/provider/provider-name.ts";
 import { deadlines, phaseOverAt, schedule } from "../../src/run/schedule.ts";
-import { waitsForPerson } from "../../src/run/inbox/waits-for-user.ts";
+import { waitsForUser } from "../../src/run/inbox/waits-for-user.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 
 const HOUR = 3_600_000;
@@ -264,7 +264,7 @@ describe("An overloaded provider", () => {
     waitUntil(story, untilOf(story));
     const { sessionId } = worker(story, "b");
     story.do({ type: "asked", sessionId, askId: "q1", itemId: "item_q", question: "Which one?" });
-    expect(waitsForPerson(story.run, story.now)).toBe(true);
+    expect(waitsForUser(story.run, story.now)).toBe(true);
   });
 
   it("does not shorten the time of a task", () => {
@@ -301,8 +301,8 @@ describe("An overloaded provider", () => {
     for (let i = 0; i < 8; i++) {
       story.answerWorker("a", null, failing("overloaded"));
       expect(worker(story, "a").status).toBe("running");
-      expect(waitsForPerson(story.run, story.now)).toBe(false);
-      expect(waitsForPerson(story.run, untilOf(story)), "before the next tick").toBe(false);
+      expect(waitsForUser(story.run, story.now)).toBe(false);
+      expect(waitsForUser(story.run, untilOf(story)), "before the next tick").toBe(false);
       waitUntil(story, untilOf(story));
     }
     story.answerWorker("a", null, failing("overloaded"));
@@ -458,7 +458,7 @@ describe("A usage limit", () => {
     expect(item!.question).toContain(new Date(resetAt).toISOString());
     expect(item!.expiresAt).toBeUndefined();
     story.answerWorker("b", null, { ending: { kind: "interrupted", detail: "" } });
-    expect(waitsForPerson(story.run, story.now)).toBe(true);
+    expect(waitsForUser(story.run, story.now)).toBe(true);
     waitUntil(story, resetAt + HOUR);
     expect(story.run.status).toBe("paused");
     story.do({ type: "answer", itemId: item!.id, answer: { approve: true } });
@@ -472,7 +472,7 @@ describe("A usage limit", () => {
     for (let i = 1; i <= 2; i++) {
       const resetAt = story.now + HOUR;
       story.answerWorker("a", null, failing("usage_limit", { resetAt }));
-      expect(waitsForPerson(story.run, story.now)).toBe(false);
+      expect(waitsForUser(story.run, story.now)).toBe(false);
       expect(wanted(story).lookAt).toBe(resetAt);
       waitUntil(story, resetAt);
       expect(story.run).toMatchObject({ status: "running", autoResumes: i });
@@ -579,7 +579,7 @@ describe("A turn that ends with a question", () => {
     story.do({ type: "spawnMain" });
     story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
     story.answerMain(null, { question });
-    expect(waitsForPerson(story.run, story.now)).toBe(true);
+    expect(waitsForUser(story.run, story.now)).toBe(true);
     const [item] = Object.values(story.run.inbox);
     story.do({ type: "answer", itemId: item!.id, answer: { text: "tabs" } });
     expect(story.run.main!.turn).toMatchObject({ number: 2 });

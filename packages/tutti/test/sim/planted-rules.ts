@@ -3,6 +3,7 @@
 import { withConfig, type Patches } from "./planted-patches.ts";
 import { PROVIDER_PATCHES } from "./planted-provider-rules.ts";
 import type { RuleBug } from "./planted.ts";
+import type { Asker } from "../../src/engine/slots.ts";
 import type { decideStep } from "../../src/run/decide.ts";
 import { workerOf, workerOfSession } from "../../src/run/lookup.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
@@ -42,14 +43,18 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
   "slots-not-reserved": {
     Slots: (real) =>
       class extends real {
-        override reserve(): void {}
-        override release(): void {}
+        override reserve(): () => void {
+          return () => {};
+        }
       },
   },
   "slot-not-released": {
     Slots: (real) =>
       class extends real {
-        override release(): void {}
+        override reserve(asker: Asker): () => void {
+          super.reserve(asker);
+          return () => {};
+        }
       },
   },
   "scopes-ignored": {

@@ -2,7 +2,7 @@ import { whenAborted } from "../terminal/interrupt.ts";
 import type { LinkedRuns } from "./runs-link.ts";
 import type { CallContext } from "../../mcp/mcp-tool.ts";
 import { describeEvent, titleOf, withDetail } from "../../run/describe-event.ts";
-import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
+import { waitsForUser } from "../../run/inbox/waits-for-user.ts";
 import { isRunOver } from "../../schema/status.ts";
 
 /** Resolves when the run has ended or waits for the user, or when the call is cancelled. Reports events as progress. */
@@ -18,7 +18,7 @@ export async function followRun(
     if (described) progress(withDetail(titleOf(described), described.detail)).catch(() => {});
   });
   try {
-    const rests = live.until((run) => isRunOver(run.status) || waitsForPerson(run, Date.now()));
+    const rests = live.until((run) => isRunOver(run.status) || waitsForUser(run, Date.now()));
     await Promise.race([rests, whenAborted(AbortSignal.any([signal, ended]))]);
     // After `close` the promise may reject.
     rests.catch(() => {});

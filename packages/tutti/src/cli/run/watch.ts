@@ -22,7 +22,7 @@ import type { LiveRun, RunAccess } from "../access/runs.ts";
 import { Screen } from "../terminal/screen.ts";
 import { plural } from "../../run/describe-event.ts";
 import { isOfMain } from "../../run/inbox/inbox.ts";
-import { answersItself, waitsForPerson } from "../../run/inbox/waits-for-user.ts";
+import { answersItself, waitsForUser } from "../../run/inbox/waits-for-user.ts";
 import { ERRORS, TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
@@ -222,7 +222,7 @@ function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boole
 /** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
 function questionNow(run: Run, { output, putAway }: Pick<FollowContext, "output" | "putAway">): InboxItem | null {
   const [first] = Object.values(run.inbox).filter((item) => isBlocking(item) && !putAway.has(item.id));
-  return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
+  return first && (isTerminal(output) || waitsForUser(run, Date.now())) ? first : null;
 }
 
 const isBlocking = (item: InboxItem): boolean => BLOCKING_KINDS.has(item.kind) || isOfMain(item);

@@ -1,8 +1,8 @@
-import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
+import { waitsForUser } from "../../run/inbox/waits-for-user.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver, type RunStatus } from "../../schema/status.ts";
 
-/** Statuses that end with a command of the user. */
+/** Statuses that end only with a command of the user. */
 const RESTING: ReadonlySet<RunStatus> = new Set(["created", "confirming", "paused"]);
 
 /**
@@ -11,5 +11,5 @@ const RESTING: ReadonlySet<RunStatus> = new Set(["created", "confirming", "pause
  */
 export function isInterrupted(run: Run, engineSince: number | null, now: number): boolean {
   if (engineSince !== null && run.updatedAt >= engineSince) return false;
-  return !isRunOver(run.status) && !RESTING.has(run.status) && !waitsForPerson(run, now);
+  return !isRunOver(run.status) && !RESTING.has(run.status) && !waitsForUser(run, now);
 }

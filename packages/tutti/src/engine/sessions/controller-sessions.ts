@@ -1,4 +1,5 @@
-// Sessions of a controller as parents and children of sub-sessions, beside the sessions of Tutti's own runs.
+// `controllerSessions` offers the sessions of a controller as parents and children of sub-sessions, beside the `own`
+// ones of Tutti's runs.
 import type { OwnSessions } from "./own-sessions.ts";
 import type { SeenMessage, SessionAccess } from "./session-access.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -13,11 +14,11 @@ import {
 export interface ControllerSessionsOptions {
   controller: SessionController;
   own: OwnSessions;
-  /** The controller's ids for the sessions of Tutti's runs. */
+  /** Returns the ids that the `controller` uses for sessions of Tutti's runs. */
   ownNames: () => ReadonlySet<string>;
-  /** Whether a session that the controller does not know exists nowhere. */
+  /** Whether a session that the `controller` does not know exists nowhere. */
   knowsAll: boolean;
-  /** Masks secrets: messages go into the log and to other sessions. */
+  /** Masks secrets, because the messages go into the log and to other sessions. */
   mask: (text: string) => string;
 }
 
@@ -65,8 +66,8 @@ export function controllerSessions(options: ControllerSessionsOptions): SessionA
     async send(id, text, from) {
       await ((await own.isThere(id)) ? own.send(id, text, from) : controller.sendMessage(id, text));
     },
-    async hasHeard(id, text) {
-      if (await own.isThere(id)) return own.hasHeard(id, text);
+    async wasSent(id, text) {
+      if (await own.isThere(id)) return own.wasSent(id, text);
       return (await messages(id)).some((message) => message.role !== "assistant" && message.text === text);
     },
     async archive(id) {

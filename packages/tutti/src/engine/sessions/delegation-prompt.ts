@@ -1,5 +1,6 @@
-// The prompts of sessions that speak `delegation` (document 002). Each ends with one message: the `new_task` of the session,
-// or the report of a task that it delegated.
+// The prompts of sessions that speak `delegation` (document 002). Each ends with one message (`fence`): the `new_task`
+// of the session, or the report of a task that it delegated.
+import { fence, list } from "./team-prompt.ts";
 import { taskStanding } from "../../run/census.ts";
 import { workerOf } from "../../run/lookup.ts";
 import { childrenOf, openChildren, reasonOf, returnedTo, textOf } from "../../run/team/delegation.ts";
@@ -8,9 +9,6 @@ import type { Run } from "../../schema/run.ts";
 import { leadOf } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { Worker } from "../../schema/worker.ts";
-
-const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
-const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");
 
 const modesOf = ({ template: { roles = {} } }: Run): string =>
   Object.keys(roles)
@@ -22,7 +20,7 @@ const delegating = (run: Run): string =>
 
 const REPORTING = `"result" is "success", "failure", "clarification_needed" or "conflict_detected"; "summary", "outputArtifacts" (each with "type", "path" and "description") and "issues_encountered" (each with "type", "description" and "suggestedResolution") say what you did and what stops you.`;
 
-/** The prompt of a mode: its own task, or the report of a task that it delegated. */
+/** The last part of the prompt is the task of `worker`, or the report that `returnedTo` finds. */
 export function renderModePrompt(run: Run, worker: Worker): string {
   const { taskId, task, sessionId } = worker;
   const rules = `You are the mode ${task.role}, one of a team of agents in Tutti.
@@ -43,7 +41,7 @@ Rules:
   return [rules, own, ...returnPart(run, taskId, returned)].join("\n\n");
 }
 
-/** The part of a worker's prompt about tasks that it delegated with `new_task`, or about its own delegation. */
+/** The part of a worker's prompt about its own `delegation`, or about the tasks that it delegated with `new_task`. */
 export function delegationNotes(run: Run, { taskId, task: { delegation } }: Worker): string[] {
   const { taskId: _, objective: __, delegatedToMode: mode, ...more } = delegation?.message ?? {};
   const members = { ...(mode === undefined ? {} : { mode }), ...more };
@@ -65,7 +63,7 @@ function howToContinue(run: Run, { taskId }: TeamMessage): string {
   return `${about} If it has to be done again, call new_task with the taskId ${JSON.stringify(taskId)} and say in "context" what is wrong. Otherwise continue with your own task, and answer when it is complete. While other tasks of yours are open, your answer only accepts this one, and you are asked again. This is the report:`;
 }
 
-/** The prompt of the main session that delegates. It holds all that a new session needs to go on. */
+/** `outline` and the request are all that a new main session needs to continue. */
 export function renderOrchestratorPrompt(run: Run): string {
   const lead = leadOfRun(run)!;
   const rules = `You are ${lead}, and lead a team of agents in Tutti. You do no work yourself: you delegate it, judge the results, and report when the request is done. Answer with JSON objects in your text. Only these objects are read.
@@ -83,7 +81,9 @@ export function renderOrchestratorPrompt(run: Run): string {
 const outlineOfTasks = (run: Run, parent: string | null): string =>
   `The tasks that you delegated:\n${outline(run, parent)}`;
 
-/** The tasks that the session delegated, with their results so far. */
+/**
+ * Lists the tasks of `parent` with their results so far. `openChildren` count as open, whatever their sessions report.
+ */
 function outline(run: Run, parent: string | null): string {
   const open = new Set(openChildren(run, parent).map(({ id }) => id));
   return list(
@@ -114,7 +114,7 @@ function returnPart(run: Run, parent: string | null, returned: TeamMessage): str
   return [...facts, ask, fence(bodyOf(run, returned))];
 }
 
-/** A task that ended after it had reported a success has no result. */
+/** A task that ended after its report of a success has no result; `reasonOf` says why. */
 function bodyOf(run: Run, { body, taskId }: TeamMessage): Record<string, unknown> {
   const isStillGood = workerOf(run, taskId)?.awaits || body["result"] !== "success";
   return isStillGood ? body : { ...body, result: "failure", summary: reasonOf(run, taskId) };

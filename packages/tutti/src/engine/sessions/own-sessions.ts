@@ -1,4 +1,5 @@
-// Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
+// `OwnSessions` offers the sessions of Tutti's runs as parents and children of sub-sessions. A session that is over
+// receives no messages.
 import type { SeenMessage, SessionAccess, SessionActivity } from "./session-access.ts";
 import { workerOfSession } from "../../run/lookup.ts";
 import type { Command } from "../../run/command.ts";
@@ -44,7 +45,7 @@ export class OwnSessions implements SessionAccess {
     return found !== null && !isRunOver(found.run.status) && found.session.state !== "over";
   }
 
-  /** A lost main session or worker has a successor, which receives its messages. */
+  /** A lost main session or worker has a `#successor`, which receives its messages. */
   async isThere(sessionId: string): Promise<boolean> {
     const found = this.find(sessionId) ?? this.#successor(sessionId);
     if (!found || isRunOver(found.run.status)) return false;
@@ -96,7 +97,7 @@ export class OwnSessions implements SessionAccess {
     await this.#options.submit(run.id, { type: "message", text, taskId: worker?.taskId ?? null, from });
   }
 
-  async hasHeard(sessionId: string, text: string): Promise<boolean> {
+  async wasSent(sessionId: string, text: string): Promise<boolean> {
     const { run, worker } = this.#require(sessionId);
     return run.messages.some((message) => message.text === text && message.taskId === (worker?.taskId ?? null));
   }

@@ -1,5 +1,6 @@
-// Reads the messages of document 002 from the text of a turn: `new_task`, `attempt_completion`, and the verdict of a parent.
-import type { MessageReading } from "./read-messages.ts";
+// `readDelegation` reads the messages of document 002 from the text of a turn: `new_task`, `attempt_completion`, and
+// the verdict of a parent.
+import { MAX_BODY_CHARACTERS, MAX_MESSAGES, READ_LENIENTLY, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { delegationKind, readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
 import { judgeReport } from "../../protocol/delegation/judge-report.ts";
@@ -13,14 +14,11 @@ import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-const MAX_MESSAGES = 50;
-/** Leaves room for a number in an id. */
+/** `MAX_NAME` leaves room for a number in an id. */
 const MAX_NAME = 90;
-const MAX_BODY_CHARACTERS = 100_000;
-const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const VERDICTS = new Set(["TASK_APPROVAL", "TASK_REJECTION"]);
 
-/** Null if the role of the task does not speak `delegation`, and has not used `new_task`. */
+/** Returns null if the role of the task does not speak `delegation` and has not used `new_task`. */
 export function readDelegation(run: Run, worker: Worker, record: TurnRecord, prompt: string): MessageReading | null {
   if (!speaksDelegation(run, worker)) return readDelegationByTool(run, worker, record);
   const messages = readTexts(run, worker, record, prompt);
@@ -35,14 +33,17 @@ export function readDelegation(run: Run, worker: Worker, record: TurnRecord, pro
   return { messages, answer, delegates, problems: answer ? [] : reasons.length > 0 ? reasons : [missing] };
 }
 
-/** A worker that answers with blocks delegates with a tool. Its block answers the task that returned. */
+/**
+ * A worker with the protocol `response` delegates with a tool (`record.calls`). Its block answers the task that
+ * returned.
+ */
 function readDelegationByTool(run: Run, worker: Worker, record: TurnRecord): MessageReading | null {
   if (protocolOf(run, worker.task) !== "response" || (record.calls.length === 0 && !worker.duty)) return null;
   const messages = readCalls(run, worker, record);
   return { messages, answer: null, delegates: messages.some(({ reasons }) => reasons.length === 0), problems: [] };
 }
 
-/** The block or the tool call of a worker that delegates, as the message that it stands for. */
+/** Adds the `attempt_completion` that the block of a delegating worker stands for. */
 export function withOwnReport(run: Run, worker: Worker, messages: ReadMessage[], answer: Answer | null): ReadMessage[] {
   const { taskId, duty } = worker;
   const isReport = ({ type, body }: ReadMessage): boolean => type === "attempt_completion" && body["taskId"] === taskId;
@@ -55,7 +56,6 @@ export function withOwnReport(run: Run, worker: Worker, messages: ReadMessage[],
   return [...messages, { type: "attempt_completion", body, exact: true, reasons: [], faults: [] }];
 }
 
-/** Reads what the main session delegates and reports. */
 export const readMainDelegation = (run: Run, record: TurnRecord, prompt: string): ReadMessage[] =>
   readTexts(run, null, record, prompt);
 
@@ -71,7 +71,7 @@ function readTexts(run: Run, worker: Worker | null, record: TurnRecord, prompt: 
   return [...written, ...readCalls(run, worker, record)];
 }
 
-/** A task without an id is named after its parent. */
+/** A task without an id is named after its parent (`nextId`). */
 function readCalls(run: Run, worker: Worker | null, { calls }: TurnRecord): ReadMessage[] {
   const taken = new Set([...run.tasks.map(({ id }) => id), ...calls.map(({ taskId }) => taskId)]);
   const name = worker?.taskId.slice(0, MAX_NAME) ?? "task";
@@ -103,13 +103,13 @@ function read(run: Run, worker: Worker | null, body: Body, exact: boolean): Read
   const invalid = message === null ? problems.filter(({ severity }) => severity === "error") : [];
   const reasons = invalid.map(({ sentence }) => sentence);
   const known: Body = { ...(message ?? body) };
-  // The time of arrival is in the log.
+  // The log has the time of arrival, so `receivedAt` is no information.
   if (known["timestamp"] === READ_LENIENTLY.receivedAt) delete known["timestamp"];
   if (kind === "attempt_completion" && worker && message !== null) {
     const isOwn = known["taskId"] === worker.taskId || known["taskId"] === returned?.taskId;
     if (!isOwn)
       reasons.push(`The report is about ${JSON.stringify(known["taskId"])}, but your task is ${worker.taskId}.`);
-    // Whether the expected outputs exist is looked up in the workspace.
+    // `takeWork` checks in the workspace whether the expected outputs exist.
     if (known["result"] === "success")
       reasons.push(...judgeReport({ ...known, taskId: "", result: "success" }, { taskId: "" }).reasons);
     if (!RESULTS.has(textOf(known["result"])))
@@ -123,11 +123,11 @@ const RESULTS = new Set([
   "failure",
   "clarification_needed",
   "conflict_detected",
-  // The answer of a parent to a question.
+  // A parent answers a question with this result.
   "clarification_provided",
 ]);
 
-/** Null for a report that needs an answer of the parent first. */
+/** Returns null for a report with another `result`, which needs an answer of the parent first. */
 function answerOf(body: Body, taskId: string): Answer | null {
   const summary = textOf(body["summary"]);
   const files = Array.isArray(body["outputArtifacts"]) ? (body["outputArtifacts"] as Body[]) : [];
@@ -138,7 +138,7 @@ function answerOf(body: Body, taskId: string): Answer | null {
   return null;
 }
 
-/** The paths that the parent of a delegated task expects. Paths outside the project are never looked up. */
+/** Paths that the parent of a delegated task expects. `projectPath` drops those outside the project. */
 export function expectedOutputs({ delegation }: Task): string[] {
   const expected = delegation?.message["expectedOutputs"];
   const listed = Array.isArray(expected) ? (expected as Body[]) : [];

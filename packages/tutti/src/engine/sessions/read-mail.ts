@@ -1,13 +1,9 @@
-// Reads the reports of a role that works on the mailbox (document 001).
-import { MAX_BODY_CHARACTERS, MAX_MESSAGES, type MessageReading } from "./read-messages.ts";
+import { MAX_BODY_CHARACTERS, MAX_MESSAGES, READ_LENIENTLY, type MessageReading } from "./read-messages.ts";
 import { isMailboxReport, readMailboxMessage } from "../../protocol/mailbox/mailbox-message.ts";
 import type { MailboxReport } from "../../protocol/mailbox/mailbox-schema.ts";
 import type { ReadMessage } from "../../run/command.ts";
 import type { Answer } from "../../schema/answer.ts";
 import type { Worker } from "../../schema/worker.ts";
-
-/** The time of arrival is in the log; the schema only wants a timestamp to be there. */
-const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 
 export function readMail(worker: Worker, entries: readonly unknown[]): MessageReading {
   const read = entries.slice(-MAX_MESSAGES).map((entry) => readEntry(worker, entry));
@@ -35,7 +31,7 @@ function readEntry({ task }: Worker, entry: unknown): { message: ReadMessage; re
   return { message: { ...about, reasons: [], faults: faultsIn(message) }, report: message };
 }
 
-/** A failed build is sent back without a review. One that was not verified is left to the lead. */
+/** A failed build is sent back without a review. A report with another `buildResult` is left to the lead. */
 function faultsIn({ buildResult }: MailboxReport): string[] {
   if (buildResult?.status === undefined) return ['The report has no "buildResult.status".'];
   if (buildResult.status !== "failed") return [];

@@ -1,4 +1,4 @@
-// Reads the messages of a role from the text of its turn.
+// `readMessages` reads the messages of a role from the text of its turn.
 import type { TurnRecord } from "./turn-record.ts";
 import { isRecord } from "../../protocol/json/json-value.ts";
 import { checkSender, type MessageSender } from "../../protocol/messages/check-sender.ts";
@@ -16,20 +16,20 @@ import type { Worker } from "../../schema/worker.ts";
 
 export const MAX_MESSAGES = 50;
 export const MAX_BODY_CHARACTERS = 100_000;
-/** The time of arrival is in the log; the schema only wants a timestamp to be there. */
-const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
+/** The log has the time of arrival; `READ_LENIENTLY` only satisfies the schema. */
+export const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 
 export interface MessageReading {
   messages: ReadMessage[];
-  /** The completion that counts, as the answer of the turn. */
+  /** The last valid completion among `messages`. */
   answer: Answer | null;
-  /** Why the turn has no answer. */
+  /** Why `answer` is null. */
   problems: string[];
-  /** Whether the turn delegates tasks, for which its work so far is committed. */
+  /** Whether the turn delegates tasks. Then its work so far is committed for them. */
   delegates?: boolean;
 }
 
-/** Null if the role of the task does not speak messages. */
+/** Returns null if the role of the task does not speak `messages`. */
 export function readMessages(run: Run, worker: Worker, record: TurnRecord, prompt: string): MessageReading | null {
   const role = roleOf(run, worker.task);
   if (role?.protocol !== "messages") return null;
@@ -49,7 +49,7 @@ export function readMessages(run: Run, worker: Worker, record: TurnRecord, promp
   return { messages, answer: null, problems: reasons.length > 0 ? reasons : [missing] };
 }
 
-/** Reads what the main session says about the worker that waits for it. */
+/** Reads the verdict of the main session about `duty.worker`, which waits for it. */
 export function readLeadMessages(run: Run, record: TurnRecord, prompt: string): ReadMessage[] {
   const duty = dutyOf(run);
   if (duty === null) return [];
@@ -67,7 +67,7 @@ export function readLeadMessages(run: Run, record: TurnRecord, prompt: string): 
   );
 }
 
-/** Document 001 calls the verdict a review result. Only `approved: true` approves. */
+/** Document 001 calls the verdict a `review_result`. Only `approved: true` approves. */
 function asVerdict(body: FoundBody, task: string): FoundBody {
   const result = body?.["review_result"];
   if (!isRecord(result)) return body;
@@ -96,7 +96,10 @@ type FoundBody = Record<string, unknown> | null;
 
 const isCompletion = (message: AgentMessage): message is TaskCompletion => message.message_type === "TASK_COMPLETION";
 
-/** A completion that does not claim to meet every criterion is sent back. Whether the claim is true is for the lead. */
+/**
+ * A completion that does not claim to meet every criterion (`all_passed`) is sent back. The lead judges whether the
+ * claim is true.
+ */
 function faultsIn(completion: TaskCompletion, { taskId, task }: Worker): string[] {
   const { validation } = completion;
   if (validation?.all_passed === true && !validation.acceptance_criteria_met?.includes(false)) return [];

@@ -1,4 +1,4 @@
-// Access to sessions that are parents or children of sub-sessions, in runs or in a controller.
+// `SessionAccess` reaches sessions that are parents or children of sub-sessions, in runs or in a controller.
 
 export interface SeenMessage {
   role: string;
@@ -11,7 +11,7 @@ export interface SeenMessage {
 export interface SessionActivity {
   /** Whether the session has an open turn. */
   isBusy: boolean;
-  /** True if the session can take no further step by itself, although its turn is open. */
+  /** True if the session can take no further step by itself, although it `isBusy`. */
   isGone?: boolean;
   /** True if the program of the session has returned its result to its parent by itself. */
   isReturned?: boolean;
@@ -24,19 +24,19 @@ export interface KnownChild {
 }
 
 export interface SessionAccess {
-  /** Whether the session exists and can still receive a message. Rejects if that is unknown now. */
+  /** Whether the session exists and can still receive a message. Rejects if that is not known at the moment. */
   isThere(sessionId: string): Promise<boolean>;
-  /** The messages of the session; null if they cannot be read here. */
+  /** Returns null if the messages cannot be read here. */
   messages(sessionId: string): Promise<SeenMessage[] | null>;
   activity(sessionId: string): Promise<SessionActivity>;
-  /** Whether the session can receive a message now. */
+  /** Unlike `isThere`, tells whether the session can receive a message now. */
   isFree(sessionId: string): Promise<boolean>;
-  /** Why the session has failed; null if it has not. */
+  /** Returns the reason, or null if the session has not failed. */
   failure(sessionId: string): Promise<string | null>;
   /** Sends the result of the sub-session `from`. */
   send(sessionId: string, text: string, from: string): Promise<void>;
   /** Whether `text` was sent to the session before. */
-  hasHeard(sessionId: string, text: string): Promise<boolean>;
+  wasSent(sessionId: string, text: string): Promise<boolean>;
   /** Rejects with `wrong_state` if the session cannot be archived. */
   archive(sessionId: string): Promise<void>;
   /** Sessions that belong to no run and so may be children. */

@@ -14,7 +14,7 @@ const INTRODUCTIONS: Record<string, string> = {
   BLOCKER_RESOLUTION: "Your blocker was resolved. Go on with your task.",
 };
 
-/** The prompt of a role that speaks messages. It ends with the message to the role, as one fenced JSON object. */
+/** The prompt of a role that speaks messages. It ends with `messageTo` the role, as one fenced JSON object. */
 export function renderTeamPrompt(run: Run, worker: Worker): string {
   const message = messageTo(run, worker.sessionId);
   const { role = "" } = worker.task;
@@ -34,7 +34,10 @@ Rules:
   return [[rules, review].filter((part) => part !== "").join("\n"), introduction, fenced].join("\n\n");
 }
 
-/** The prompt of a role that works on the mailbox: it tells where the mail is. */
+/**
+ * The prompt of a role that works on the mailbox: the mail stays in its file, and `reportTo` names the file for the
+ * report.
+ */
 export function renderMailPrompt(run: Run, worker: Worker): string {
   const { role = "" } = worker.task;
   const { reportTo = "", platform = "custom" } = messageTo(run, worker.sessionId)?.body ?? {};
@@ -67,9 +70,9 @@ The report:
 ${fence(report)}`;
 }
 
-const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+export const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
-/** The prompt of the main session that leads a team: a completion to judge, or a blocker to resolve. */
+/** The prompt of the lead about its `dutyOf` a worker: a completion to judge, or a blocker to resolve. */
 export function renderLeadPrompt(run: Run): string {
   const duty = dutyOf(run);
   if (duty === null) return "";
@@ -98,7 +101,7 @@ export function renderLeadPrompt(run: Run): string {
   return [intro, about, ...facts, ask, fence(awaits.body)].join("\n\n");
 }
 
-/** Document 001 has a form of its own for the verdict. */
+/** Document 001 calls the verdict a `review_result`. */
 function reviewOf({ taskId, task }: Worker): string {
   const result = (approved: boolean, reason: string) => JSON.stringify({ review_result: { taskId, approved, reason } });
   return `${task.role} reports that its task is complete. The current folder contains its work. Check every acceptance criterion yourself, and change nothing. Then answer with one JSON object in your text:
@@ -114,9 +117,9 @@ function remarksOnBuild({ buildResult }: Record<string, unknown>): string[] {
     : [];
 }
 
-const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");
+export const list = (sentences: readonly string[]): string => sentences.map((sentence) => `- ${sentence}`).join("\n");
 
-/** Returns the problems that the completion itself shows, such as criteria that it does not report as met. */
+/** Returns the problems that `body` itself shows, such as criteria that it does not report as met. */
 function remarksOn(run: Run, { taskId, sessionId, task }: Worker, body: Record<string, unknown>): string[] {
   const assignment = { task_id: taskId, acceptance_criteria: task.acceptanceCriteria ?? [] };
   const read = (value: Record<string, unknown>) => ({ ...readLoosely(value), task_id: taskId });
@@ -133,6 +136,6 @@ function remarksOn(run: Run, { taskId, sessionId, task }: Worker, body: Record<s
     : judgeCompletion(read(body), assignment).reasons;
 }
 
-/** The members that the judges read; they were checked when the message arrived. */
+/** The messages were checked when they arrived, so `readLoosely` only names the members that the judges read. */
 const readLoosely = (body: Record<string, unknown>) =>
   body as Pick<TaskCompletion, "validation" | "approval_status" | "output"> & Pick<TaskRejection, "issues">;

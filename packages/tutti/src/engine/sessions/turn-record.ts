@@ -2,15 +2,17 @@ import { countTool } from "./tool-stats.ts";
 import { ResponseScanner, type Delimiters, type ScannedBlock } from "../../protocol/response/response-scanner.ts";
 import { wordsOutsideBlocks } from "../../protocol/response/words-outside-blocks.ts";
 import { isOwnTool } from "../../session/tools/own-tool.ts";
-import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
 
-/** Characters kept for progress events and for an answer without a block. */
+/** `PREVIEW_CHARACTERS` are kept for progress events, `SAID_CHARACTERS` for an answer without a block. */
 const PREVIEW_CHARACTERS = 400;
 const SAID_CHARACTERS = 4000;
-/** A block is read in one step, and a damaged one takes ten times as long. */
+/** A block is read in one step, and `maxRepair` is lower because a damaged block takes ten times as long. */
 const BLOCK_LIMITS = { maxBlockBytes: 1024 * 1024, maxRepair: 128 * 1024 };
-/** The newest blocks are kept: up to this number, and up to this sum of their lengths in characters. */
+/**
+ * Older blocks are dropped when there are more than `MAX_BLOCKS` or more than `MAX_BLOCKS_LENGTH` characters of them.
+ */
 const MAX_BLOCKS = 100;
 const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
@@ -23,7 +25,7 @@ export class TurnRecord {
   /** Blocks that may be the answer; those in `ACTS_AT_ONCE` take effect on arrival and are not kept. */
   readonly blocks: ScannedBlock[] = [];
   lastBlock: ScannedBlock | null = null;
-  /** The messages of document 002 that the agent sent with tools. */
+  /** Messages of document 002 (`IS_A_MESSAGE`) that the agent sent with tools. */
   readonly calls: Record<string, unknown>[] = [];
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
@@ -40,10 +42,10 @@ export class TurnRecord {
   readonly #keepsText: boolean;
   readonly #texts: string[] = [];
   #textLength = 0;
-  /** Whether the beginning of a very long text was dropped. */
+  /** Whether the beginning of a text longer than `MAX_TEXT_LENGTH` was dropped. */
   isCut = false;
 
-  /** With `keepsText`, for roles that answer with messages, the text is kept as a whole. */
+  /** `keepsText` is for roles that answer with messages, which `wholeText` must contain. */
   constructor(delimiters: Delimiters, keepsText = false) {
     this.#delimiters = delimiters;
     this.#keepsText = keepsText;
@@ -74,7 +76,7 @@ export class TurnRecord {
     for (; this.#textLength > MAX_TEXT_LENGTH; this.isCut = true) this.#textLength -= this.#texts.shift()!.length;
   }
 
-  /** The whole text of the turn, from its end if it is longer than `MAX_TEXT_LENGTH`; empty unless it is kept. */
+  /** Only the end if the turn's text is longer than `MAX_TEXT_LENGTH`. Empty without `keepsText`. */
   get wholeText(): string {
     return this.#texts.join("");
   }
@@ -94,18 +96,18 @@ export class TurnRecord {
       this.#blocksLength -= this.blocks.shift()!.raw.length;
   }
 
-  /** The last `SAID_CHARACTERS` characters of the agent's text. */
+  /** At most `SAID_CHARACTERS`, from the end of the agent's text. */
   get said(): string {
     return this.#said.slice(-SAID_CHARACTERS);
   }
 
-  /** The end of the agent's text outside of blocks, for people. */
+  /** The end of the agent's text, without its blocks (`wordsOutsideBlocks`), for users. */
   get lastWords(): string {
     return wordsOutsideBlocks(this.#said, this.#delimiters).slice(-PREVIEW_CHARACTERS);
   }
 
   tool(name: string, id?: string): void {
-    // A report is a claim about work.
+    // `isOwnTool` is true for tools that report: a report is a claim about work, not work.
     if (isOwnTool(name)) return;
     this.toolStats = countTool(this.toolStats, name);
     if (id !== undefined) this.#calls.add(id);
@@ -119,10 +121,6 @@ export class TurnRecord {
   }
 
   spend(usage: Usage): void {
-    this.usage = {
-      inputTokens: this.usage.inputTokens + usage.inputTokens,
-      outputTokens: this.usage.outputTokens + usage.outputTokens,
-      usd: this.usage.usd + usage.usd,
-    };
+    this.usage = addUsage(this.usage, usage);
   }
 }

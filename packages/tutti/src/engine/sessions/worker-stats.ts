@@ -1,6 +1,6 @@
 import { workersOf } from "../../run/lookup.ts";
 import type { Run } from "../../schema/run.ts";
-import { NO_TOOLS, type ToolStats, type Worker } from "../../schema/worker.ts";
+import { addTools, NO_TOOLS, type ToolStats, type Worker } from "../../schema/worker.ts";
 import type { WorkerStatus } from "../../schema/status.ts";
 
 /**
@@ -40,20 +40,14 @@ export function aggregateStats(run: Run, now: number): AggregatedStats {
     cancelled: count("cancelled"),
     timeout: count("timeout"),
     totalProgress,
-    toolStats: sumTools(workers),
+    toolStats: workers.map(({ toolStats }) => toolStats).reduce(addTools, NO_TOOLS),
     averageProgress: totalWorkers === 0 ? 0 : Math.round(totalProgress / totalWorkers),
     totalRetries: sum(({ retryCount }) => retryCount),
     quiet: workers.filter((worker) => isQuiet(run, worker, now)).map(({ sessionId }) => sessionId),
   };
 }
 
-function sumTools(workers: readonly Worker[]): ToolStats {
-  const kinds = Object.keys(NO_TOOLS) as (keyof ToolStats)[];
-  const total = (kind: keyof ToolStats) => workers.reduce((sum, { toolStats }) => sum + toolStats[kind], 0);
-  return Object.fromEntries(kinds.map((kind) => [kind, total(kind)])) as ToolStats;
-}
-
-/** A worker that waits for the user's answer is not quiet. */
+/** A worker that waits for the user's answer (`hasQuestion`) is not quiet. */
 function isQuiet({ template, inbox }: Run, { status, sessionId, lastActivityAt }: Worker, now: number): boolean {
   const hasQuestion = Object.values(inbox).some((item) => item.sessionId === sessionId);
   if (status !== "running" || hasQuestion || lastActivityAt === null) return false;

@@ -1,4 +1,4 @@
-// Returns the last message of a sub-session, or its failure, to the session that started it.
+// `returnResult` sends the last message of a sub-session, or its failure, to the session that started it.
 import type { SessionAccess } from "../sessions/session-access.ts";
 import type { SubSessionLog } from "./sub-session-log.ts";
 import type { SubSessionSettings } from "./sub-session-monitor.ts";
@@ -9,7 +9,7 @@ export interface ReturnedResult {
   success?: boolean;
   alreadyReturned?: boolean;
   orphaned?: boolean;
-  /** The last message of the sub-session, or the reason of its failure. */
+  /** The last message of the sub-session, or the failure if `success` is false. */
   message: string;
   formatted?: string;
 }
@@ -82,7 +82,7 @@ async function fail(
 
 /** An earlier engine may have stopped between `send` and the change of the status. */
 async function sendOnce(reach: SessionAccess, parent: string, text: string, child: string): Promise<void> {
-  if (!(await reach.hasHeard(parent, text))) await reach.send(parent, text, child);
+  if (!(await reach.wasSent(parent, text))) await reach.send(parent, text, child);
 }
 
 async function handOver(

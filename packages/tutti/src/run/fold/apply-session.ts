@@ -1,16 +1,16 @@
 // `applyToSession` is the part of the fold for the main session and the workers.
 import { answerNote, asking } from "./asking.ts";
 import { taskOf, workerOf } from "../lookup.ts";
-import { toldTo } from "../rules/message.ts";
+import { markTold } from "../rules/message.ts";
 import { outlineOf } from "../plan/outline.ts";
 import { providerOf } from "../provider/provider-name.ts";
 import { sizeOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Ending } from "../../schema/ending.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
-import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import { addUsage, NO_USAGE } from "../../schema/outcome.ts";
 import type { GivenAnswer, Run } from "../../schema/run.ts";
-import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../../schema/worker.ts";
+import { addTools, NO_TOOLS, type Owed, type SessionState, type Worker } from "../../schema/worker.ts";
 
 type SessionEvent = Extract<
   RunEvent,
@@ -48,7 +48,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
       return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
     case "worker:completed": {
       const { reused, report } = event.data;
-      // `worker:spawning` counted a session, but a reused result starts none.
+      // `worker:spawning` counted a session, but a `reused` result starts none.
       const counted = reused ? { ...run, sessions: run.sessions - 1 } : run;
       return over(counted, event.data.taskId, event.timestamp, {
         status: "completed",
@@ -125,7 +125,7 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "turn:started": {
       const { turn: number, phase, try: tries } = event.data;
       const turn = { number, phase, try: tries, startedAt: event.timestamp };
-      const counted = { ...run, turns: run.turns + 1, messages: toldTo(run, event.data.taskId) };
+      const counted = { ...run, turns: run.turns + 1, messages: markTold(run, event.data.taskId) };
       if (event.data.taskId === null) {
         return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0, refusedSince: null });
       }
@@ -187,10 +187,10 @@ function newSession(run: Run, spawned: Spawned, usualRole: string, start: string
   return { sessionId, attempt, agent, role, ...(model === undefined ? {} : { model }), start, ...fresh };
 }
 
-/** Resumes a paused session. The pause is added to `waitedMs`, which extends the deadline. */
+/** The pause is added to `waitedMs`, which extends the deadline. */
 export function resumeSession(session: SessionState, at: number): SessionState {
   if (session.pausedAt === null) return session;
-  // If the session also waits for its provider, `turn:started` adds the whole wait.
+  // If the session also waits for its provider (`refusedSince`), `turn:started` adds the whole wait.
   if (session.refusedSince !== null) return { ...session, pausedAt: null };
   return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
 }
@@ -232,7 +232,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string; start?: string
     notBefore: null,
     pausedBy: null,
     losses: previous?.losses ?? 0,
-    // An earlier result cannot take the user's messages to this task into account.
+    // An earlier result cannot take the user's messages to this task into account, so `anew` forbids reusing one.
     anew: (previous?.anew ?? false) || run.messages.some((message) => message.taskId === taskId && !message.isReminder),
     reused: null,
     commit: null,
@@ -248,7 +248,6 @@ function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Ru
   return run.main?.sessionId === sessionId ? { ...run, main: { ...run.main, ...patch } } : run;
 }
 
-/** A task that waits for its next attempt. */
 const AGAIN = {
   status: "pending" as const,
   progress: 0,
@@ -260,7 +259,10 @@ const AGAIN = {
   startedAt: null,
 };
 
-/** An attempt that ends no longer waits for the lead of its team, or for tasks that it delegated. */
+/**
+ * An attempt that ends no longer waits for the lead of its team (`awaits`), or for tasks that it delegated
+ * (`delegating`).
+ */
 const withoutDuty = (worker: Worker | undefined): Pick<Worker, "awaits" | "duty" | "delegating"> => ({
   ...(worker?.awaits ? { awaits: null } : {}),
   ...(worker?.duty ? { duty: null } : {}),
@@ -272,7 +274,7 @@ function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run
   return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
 }
 
-/** The next turn no longer follows the end of sub-sessions. */
+/** `waitedSince` is about the turn that follows the end of sub-sessions. */
 function withoutWait(owed: Owed): Owed {
   const { waitedSince: _, ...rest } = owed;
   return rest;
@@ -310,7 +312,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   return { ...ended, usage, toolStats };
 }
 
-/** Adds the answers that the agent has not received to its next prompt, and the time of the suspension to its deadline. */
+/** Adds the answers that the agent has not received (`unheard`) to its next prompt, and `asleepMs` to its deadline. */
 function noteCutOff(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
   const { cutOff, sessionId, taskId } = data;
   if (!cutOff) return run;
@@ -341,25 +343,3 @@ function clearRefusal(run: Run, session: SessionState | null, { kind }: Ending):
   const { [provider]: _, ...refusals } = run.refusals;
   return { ...run, refusals };
 }
-
-export function addTools(a: ToolStats, b: ToolStats): ToolStats {
-  return {
-    total: a.total + b.total,
-    reads: a.reads + b.reads,
-    writes: a.writes + b.writes,
-    edits: a.edits + b.edits,
-    bash: a.bash + b.bash,
-    search: a.search + b.search,
-    web: a.web + b.web,
-    task: a.task + b.task,
-    glob: (a.glob ?? 0) + (b.glob ?? 0),
-    grep: (a.grep ?? 0) + (b.grep ?? 0),
-    failed: (a.failed ?? 0) + (b.failed ?? 0),
-  };
-}
-
-const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  usd: a.usd + b.usd,
-});

@@ -6,16 +6,16 @@ import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 
 /**
- * Whether the template wants the default answer to an item if the user gives none. A permission expires without that,
- * too, but only to free its agent.
+ * Whether the template wants the default answer to an item if the user gives none. A permission has an `expiresAt`
+ * without that, too, but only to free its agent.
  */
 export const answersItself = (run: Run, { kind, expiresAt }: InboxItem): boolean =>
   expiresAt !== undefined && (kind === "limit" || run.template.config.answerTimeout !== undefined);
 
-export function waitsForPerson(run: Run, now: number): boolean {
+export function waitsForUser(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  // The run continues by itself when an item expires or its provider answers again.
+  // An item that `answersItself`, or a provider that answers again, continues the run.
   const items = valuesOf(run.inbox);
   if (items.some((item) => answersItself(run, item))) return false;
   const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];

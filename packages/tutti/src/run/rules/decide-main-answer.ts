@@ -2,7 +2,7 @@
 import { describeProblems } from "../describe-problems.ts";
 import { assignableAgents } from "./assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
-import { askPerson } from "../inbox/ask-user.ts";
+import { askUser } from "../inbox/ask-user.ts";
 import type { History, TurnOver } from "../command.ts";
 import { afterAggregation, complete, endExecution, enter, fail } from "../consequences.ts";
 import { askToConfirm } from "../plan/confirm.ts";
@@ -10,7 +10,6 @@ import { parallelGroups } from "../plan/graph.ts";
 import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
-import { addTools } from "../fold/apply-session.ts";
 import { reasonsToFix } from "./checks.ts";
 import { changedOutside } from "./scope.ts";
 import { failMain, loseMain } from "./main-failure.ts";
@@ -34,9 +33,9 @@ import type {
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
-import { succeededTools, type SessionState } from "../../schema/worker.ts";
+import { addTools, succeededTools, type SessionState } from "../../schema/worker.ts";
 
-/** Number of turns that may try for one usable answer (`owed.try`). */
+/** `MAX_TRIES` is the number of turns that may try for one usable answer (`owed.try`). */
 export const MAX_TRIES = 3;
 
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
@@ -67,11 +66,11 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     return decideDelegation(run, main, over, ended, at);
   if (phase === "workerExecution") return decideLeadAnswer(run, main, over, ended, at);
   if (answer === null) {
-    // A paused session gets the same prompt again after it is resumed.
+    // A session with `pausedAt` gets the same prompt again after it is resumed.
     if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
     if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
     if (awaitsSubSessions(run)) return ended([], { waits: true });
-    if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
+    if (over.question !== null) return [...ended([]), askUser(run, null, main.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
@@ -87,12 +86,12 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   const about = { head: work?.head ?? run.head!, history, warnings, isUnproven };
   const [outside] = changedOutside(run, null, main.attempt, work?.outside);
   if (!outside) return takeAnswer(run, answer, about, ended, at);
-  // The verdict of a run that this answer completes depends on it.
+  // `takeAnswer` may complete the run, and its verdict depends on `outside`.
   const seen = { ...run, outside: [...(run.outside ?? []), outside.data] };
   return [outside, ...takeAnswer(seen, answer, about, ended, at)];
 }
 
-/** The main session delegates the request, then answers the tasks that return. */
+/** In `taskPlanning` the main session delegates the request, then it answers the tasks that return. */
 function decideDelegation(
   run: Run,
   main: SessionState,
@@ -108,21 +107,21 @@ function decideDelegation(
     const reason = `no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`;
     return [...ended(problems), ...loseMain(run, main, { reason, code: "no_answer", limit: 1 }, at)];
   };
-  const askUser = (question: string): RunEvent => askPerson(run, null, main.sessionId, { ...over, question }, at);
+  const askAbout = (question: string): RunEvent => askUser(run, null, main.sessionId, { ...over, question }, at);
   const reportFailure = (error: string): RunEvent[] => failMain(run, "workerExecution", error, "reported_failure", at);
   if (main.turn!.phase === "workerExecution") {
-    return decideMainDelegation(run, over, { ended, breakOff: stop, giveUp, askUser, fail: reportFailure }, at);
+    return decideMainDelegation(run, over, { ended, breakOff: stop, giveUp, askAbout, fail: reportFailure }, at);
   }
   const plan = planOfDelegations(run, over);
   if (!("problems" in plan)) return [...ended([]), ...planReady(run, plan, over.history, at)];
   if (over.ending.kind !== "ended") return stop();
   const report = ownReport(run, null, over);
-  if (report?.body["result"] === "clarification_needed") return [...ended([]), askUser(questionIn(report.body))];
+  if (report?.body["result"] === "clarification_needed") return [...ended([]), askAbout(questionIn(report.body))];
   if (report?.body["result"] === "failure") return [...ended([]), ...reportFailure(questionIn(report.body))];
-  return over.question === null ? giveUp(plan.problems) : [...ended([]), askUser(over.question)];
+  return over.question === null ? giveUp(plan.problems) : [...ended([]), askAbout(over.question)];
 }
 
-/** The main session of a team answers a worker, which may need no answer any more. */
+/** `dutyOf` the lead may be null by now: the worker needs no answer any more. */
 function decideLeadAnswer(
   run: Run,
   main: SessionState,
@@ -146,7 +145,6 @@ function decideLeadAnswer(
 const hasWorked = (run: Run, { work, toolStats }: TurnOver): boolean =>
   succeededTools(addTools(run.toolStats, toolStats)) > 0 || (work?.files.length ?? 0) > 0;
 
-/** Handles a failed turn by its `ending.cause`. */
 function breakOff(
   run: Run,
   main: SessionState,
@@ -172,16 +170,16 @@ function askForData(run: Run, phase: Phase, error: string, itemId: string, at: n
 }
 
 export interface AnswerContext {
-  /** Commit of the run's branch after the answer. */
+  /** The run's branch after the answer. */
   head: string;
   history?: History | undefined;
-  /** Lenient interpretations of the answer. */
+  /** Lenient interpretations of the `Answer`. */
   warnings?: string[] | undefined;
   /** True if the answer has no block, and the session called no tool and changed no file. */
   isUnproven?: boolean;
 }
 
-/** Decides the consequences of an answer from the main session or the user. */
+/** `answer` is from the main session or from the user. */
 export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
@@ -200,7 +198,10 @@ export function takeAnswer(run: Run, answer: Answer, about: AnswerContext, ended
 
 const NO_WORK = "You called no tool and changed no file. Carry out the request, then answer.";
 
-/** The report of the only session ends the run. Like a worker's, it is only a claim. */
+/**
+ * The report of the only session ends the run. Like a worker's, it is a claim: without any work (`isUnproven`) it is
+ * rejected.
+ */
 function endNaturally(run: Run, answer: AnalysisAnswer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
   if (about.isUnproven && !run.template.config.acceptWithoutWork) {
     if (run.owed!.try < MAX_TRIES) return ended([NO_WORK]);
@@ -213,7 +214,7 @@ function endNaturally(run: Run, answer: AnalysisAnswer, about: AnswerContext, en
   return [...ended([]), report, complete({ ...run, analysis: report.data.analysis })];
 }
 
-/** Enters the phase `taskPlanning`. If it is disabled, the request becomes the only task of the plan. */
+/** Without the phase `taskPlanning` the request becomes the only task of the plan. */
 export function afterAnalysis(run: Run, at: number): RunEvent[] {
   const { taskPlanning, workerExecution } = run.template.phases;
   if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];
@@ -284,7 +285,7 @@ function planReady(run: Run, plan: Plan, history: History | undefined, at: numbe
   return [ready, askToConfirm(run, plan, history, at)];
 }
 
-/** The same block as of an aggregation, but only about the conflicts for which a task waits. */
+/** The block is an `AggregationAnswer` too, but only about the conflicts for which a task waits. */
 function repaired(
   run: Run,
   answer: AggregationAnswer,
@@ -324,8 +325,8 @@ function aggregated(
 }
 
 /**
- * Returns the decisions that the user has to make: those that the main session asks for and, if the template leaves
- * conflicts to the user, one for each unresolved conflict. After the user decided, only the main session can ask again.
+ * Decisions that the user has to make: those that the main session asks for and, if a conflict `isLeftToUser`, one for
+ * each unresolved conflict. After the user decided, only the main session can ask again.
  */
 function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly string[], at: number): RunEvent[] {
   const asks = answer.status === "needs_input";
@@ -334,7 +335,7 @@ function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly s
   const open = openConflicts(run);
   const named = new Set<(typeof open)[number]>();
   const ofAgent = (answer.conflicts ?? []).map((conflict) => {
-    // The main session may describe a conflict that the merge has found. It becomes one question.
+    // The main session may describe one of `openConflicts`. It becomes one question.
     const found = open.find(({ evidence }) => evidence.files.some((file) => conflict.files?.includes(file)));
     if (found) named.add(found);
     return {

@@ -16,7 +16,7 @@ import { pause } from "../lifecycle.ts";
 import { taskOf, workerOf, workerOfSession } from "../lookup.ts";
 import { MAX_LOSSES, MAX_TIMEOUTS } from "./losses.ts";
 import { failMain, loseMain } from "./main-failure.ts";
-import { overtaken, steered } from "./message.ts";
+import { discardOutdatedAnswer, steered } from "./message.ts";
 import { noAmong } from "./permission.ts";
 import { mayAsk, troubled } from "../provider/provider.ts";
 import { NEEDS_USER } from "./retry.ts";
@@ -98,7 +98,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   }
 }
 
-/** An adopted session repeats its signals, so known starts and ends are ignored. */
+/** An adopted session repeats its signals, so a start or end that `run.subagents` has is ignored. */
 function aboutSubagent(run: Run, { sessionId, taskId, subagent }: Extract<Report, { type: "subagent" }>): RunEvent[] {
   const { childSessionId, phase, text, taskToolId, parentSessionId, status, registered } = subagent;
   const known = run.subagents && entryOf(run.subagents, childSessionId);
@@ -106,7 +106,7 @@ function aboutSubagent(run: Run, { sessionId, taskId, subagent }: Extract<Report
   if (phase === "started") {
     const parent = parentSessionId === null ? {} : { parentSessionId };
     const more = { taskToolId, description: text, ...parent, ...(registered ? { registered } : {}) };
-    // A registered sub-session may be registered again after its end.
+    // A `registered` sub-session may be registered again after its end.
     const isRepeated = known !== undefined && (known.endedAt === null || !registered);
     return isRepeated ? [] : [{ type: "subagent:started", data: { ...about, ...more } }];
   }
@@ -156,7 +156,7 @@ function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   const { delegation } = task;
   const isOnBranch = delegation !== undefined || collisionsOf(run, taskId).length > 0;
   const usualStart = rework ? { start: rework.start } : isOnBranch ? { start: delegation?.start ?? run.head! } : {};
-  // Exactly the approved commit is deployed.
+  // A task that `isDeployment` deploys exactly the approved commit.
   const start = isDeployment(run, task) ? { start: deployableCommit(run, at)! } : usualStart;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return [
@@ -175,8 +175,8 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
         ? [{ type: "main:spawned", data: { id: run.id, sessionId: main.sessionId, taskId: null } }]
         : [];
     case "unpreparable":
-      // Nothing but the user can change these causes. Any other, for example a failed `git worktree add`, may pass. A
-      // repair never ends the run.
+      // Only the user can change the causes in `NEEDS_USER`. Any other, for example a failed `git worktree add`, may
+      // pass. A repair never ends the run.
       if (NEEDS_USER.has(report.code) && !isRepairing(run))
         return failMain(run, "main session", report.error, report.code, at);
       return [...withdrawn, ...loseMain(run, main, { reason: report.error, code: report.code }, at)];
@@ -210,7 +210,7 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
       return takeBack(run, main.sessionId, report.askId);
     case "turnOver":
       if (main.turn?.number !== report.turn) return [];
-      return decideMainAnswer(run, main, overtaken(run, null, report.over), at);
+      return decideMainAnswer(run, main, discardOutdatedAnswer(run, null, report.over), at);
   }
 }
 
@@ -258,7 +258,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       const { idleTimeout } = run.template.config;
       // A session is idle only during a turn that waits for no answer of the user.
       const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
-      // Tutti does not see the activity of a role outside.
+      // Tutti does not see the activity of a role with the agent `OUTSIDE`.
       if (worker.session.agent === OUTSIDE) return [];
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
       // Time before `turn.startedAt` does not count.
@@ -276,13 +276,16 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       return takeBack(run, worker.sessionId, report.askId);
     case "turnOver":
       if (worker.session.turn?.number !== report.turn) return [];
-      return [...withdrawn, ...decideWorkerAnswer(run, worker, overtaken(run, worker.taskId, report.over), at)];
+      return [
+        ...withdrawn,
+        ...decideWorkerAnswer(run, worker, discardOutdatedAnswer(run, worker.taskId, report.over), at),
+      ];
   }
 }
 
 function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
   const { itemId, sessionId, askId, question, options, permission, blocker } = report;
-  // An adopted session repeats its signals, so the question may already be in the inbox.
+  // An adopted session repeats its signals, so `session.asks` may have the question already.
   const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
   if (session && Object.hasOwn(session.asks, askId)) return [];
   const { answerTimeout = permission ? PERMISSION_TIMEOUT_MS : undefined } = run.template.config;
@@ -307,9 +310,9 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
 }
 
 /**
- * Whether the user answered this question before, but the agent could not use the answer: its session was suspended, or
- * lost and replaced. Otherwise the same session that asks again has a new question. A permission counts only for a
- * suspended session and the same use, because two requests with the same text may be about different things.
+ * Whether the user answered this question before, but the agent could not use the answer: its session was suspended
+ * (`unheard`), or lost and replaced. Otherwise the same session that asks again has a new question. A permission counts
+ * only for a suspended session and the same use, because two requests with the same text may be about different things.
  */
 function isRepeated({ sessionId, permission }: Extract<Report, { type: "asked" }>, earlier: GivenAnswer): boolean {
   if (earlier.sessionId !== sessionId) return permission === undefined;
@@ -319,7 +322,10 @@ function isRepeated({ sessionId, permission }: Extract<Report, { type: "asked" }
 const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
   withdraw(run, (item) => item.sessionId === sessionId && item.askId === askId);
 
-/** An agent stands still while it waits for a permission, so the wait is limited even without an `answerTimeout`. */
+/**
+ * An agent stands still while it waits for a permission, so the wait ends after `PERMISSION_TIMEOUT_MS` even without an
+ * `answerTimeout`.
+ */
 const PERMISSION_TIMEOUT_MS = 1_800_000;
 
 function spending(run: Run, usage: Usage, at: number): RunEvent[] {

@@ -1,12 +1,11 @@
 import { changedOutside } from "./scope.ts";
 import { describeProblems } from "../describe-problems.ts";
-import { askPerson } from "../inbox/ask-user.ts";
+import { askUser } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES } from "./losses.ts";
 import { describeUnproven } from "../work-warnings.ts";
-import { addTools } from "../fold/apply-session.ts";
 import { escalate } from "../team/blocker.ts";
 import {
   afterCompletion,
@@ -26,7 +25,7 @@ import type { CompletionAnswer } from "../../schema/answer.ts";
 import type { FailureCause } from "../../schema/ending.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import { succeededTools, type Worker } from "../../schema/worker.ts";
+import { addTools, succeededTools, type Worker } from "../../schema/worker.ts";
 
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const delegates = newTasksIn(over).length > 0 || worker.duty != null;
@@ -72,7 +71,7 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
     const blocker = escalationOf(run, worker, over);
     if (blocker) return [ended([]), ...escalate(run, worker, blocker.body, { ...blocker, itemId: over.itemId }, at)];
-    if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
+    if (over.question !== null) return [ended([]), askUser(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (worker.owed!.try >= MAX_TRIES)
       return failed(`no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`, "no_answer");
@@ -117,7 +116,7 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   ];
 }
 
-/** These end the session, not the task: another one can do the work. */
+/** Causes in `IN_ANOTHER_SESSION` end the session, not the task: another one can do the work. */
 const IN_ANOTHER_SESSION: ReadonlySet<FailureCause> = new Set(["context", "stalled", "died"]);
 
 interface WaysOut {
@@ -126,7 +125,6 @@ interface WaysOut {
   failed: (error: string, code: string) => RunEvent[];
 }
 
-/** Handles a failed turn by its `ending.cause`. */
 function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: WaysOut, at: number): RunEvent[] {
   const { ending, itemId } = over;
   const { agent } = worker.session;
@@ -135,7 +133,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   if (wait !== null) return [again, wait];
   const advice = adviceOn(run, agent, ending);
   if (advice !== null) {
-    // The next worker would fail in the same way, so the run is paused.
+    // The next worker would fail in the same way, so the run is paused with the `advice`.
     const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
     return [...failed(advice, ending.cause!), ...paused];
   }
@@ -160,7 +158,7 @@ function completion(
   const discarded = work.discarded?.length ? [describeDiscarded(work.discarded)] : [];
   const warnings = [...(work.unproven ? describeUnproven(work.unproven) : []), ...discarded];
   const warned = warnings.length > 0 ? { warnings } : {};
-  // The attempt started from the rejected work of an earlier one.
+  // With `rework`, the attempt started from the rejected work of an earlier one.
   const outputFiles = rework ? [...new Set([...rework.files, ...work.files])].sort() : work.files;
   return { output, outputFiles, report, commit: work.commit, partial, ...warned };
 }

@@ -9,8 +9,8 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../schema/status.ts";
 
 /**
- * `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. The
- * result of a sub-session is accepted once, because its sender may repeat it after a crash.
+ * Accepts a worker that has not started, which gets the message with its first turn, but no finished one
+ * (`isWorkerOver`). The result of a sub-session is accepted once, because its sender may repeat it after a crash.
  */
 export function sendMessage(run: Run, { taskId, text, now, from }: Extract<Order, { type: "message" }>): RunEvent[] {
   if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
@@ -24,7 +24,7 @@ export function sendMessage(run: Run, { taskId, text, now, from }: Extract<Order
   return [{ type: "message:sent", data: { id: run.id, taskId, text, ...more } }];
 }
 
-/** The agent of the session received message number `index`. */
+/** Reports that the agent has received message number `index`. */
 export function steered(run: Run, sessionId: string, taskId: string | null, index: number): RunEvent[] {
   const message = run.messages[index];
   if (!message || message.told || message.taskId !== taskId) return [];
@@ -32,13 +32,13 @@ export function steered(run: Run, sessionId: string, taskId: string | null, inde
 }
 
 /** Sets `told` of all messages to the session. */
-export function toldTo(run: Run, taskId: string | null): Run["messages"] {
+export function markTold(run: Run, taskId: string | null): Run["messages"] {
   const isNew = (message: Run["messages"][number]) => message.taskId === taskId && !message.told;
   if (!run.messages.some(isNew)) return run.messages;
   return run.messages.map((message) => (isNew(message) ? { ...message, told: true } : message));
 }
 
-export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
+export function discardOutdatedAnswer(run: Run, taskId: string | null, over: TurnOver): TurnOver {
   const isLate = run.messages.some((message) => message.taskId === taskId && !message.told && !message.isReminder);
   if (!isLate || over.ending.kind !== "ended") return over;
   return {

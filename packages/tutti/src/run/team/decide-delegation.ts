@@ -152,7 +152,7 @@ interface MainWays {
   /** The turn ended without an answer that counts. */
   breakOff: () => RunEvent[];
   giveUp: (problems: string[]) => RunEvent[];
-  askUser: (question: string) => RunEvent;
+  askAbout: (question: string) => RunEvent;
   fail: (error: string) => RunEvent[];
 }
 
@@ -164,7 +164,7 @@ export function decideMainDelegation(run: Run, over: TurnOver, ways: MainWays, a
   const own = ownReport(run, null, over);
   const { problems, events, waits, report } = decideAsParent(run, null, over, at);
   if (!waits && own?.body["result"] === "clarification_needed" && problems.length === 0)
-    return [...ways.ended([]), ways.askUser(questionIn(own.body))];
+    return [...ways.ended([]), ways.askAbout(questionIn(own.body))];
   if (problems.length > 0) return ways.giveUp(problems);
   if (report === null) return [...ways.ended([]), ...events];
   const summary = textOf(report.body["summary"]);

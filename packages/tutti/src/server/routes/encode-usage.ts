@@ -1,9 +1,9 @@
 // Sums the usage of a run and of each session from the run's events.
 import type { RunUsage } from "../../schema/api/run-values.ts";
 import type { StoredEvent } from "../../schema/event.ts";
-import { NO_USAGE } from "../../schema/outcome.ts";
+import { addUsage, NO_USAGE } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { NO_TOOLS } from "../../schema/worker.ts";
+import { addTools, NO_TOOLS } from "../../schema/worker.ts";
 
 export function encodeUsage({ usage, toolStats, turns, budget }: Run, events: Iterable<StoredEvent>): RunUsage {
   const sessions = new Map<string, RunUsage["sessions"][number]>();
@@ -14,13 +14,9 @@ export function encodeUsage({ usage, toolStats, turns, budget }: Run, events: It
       const change =
         type === "turn:started"
           ? { turns: session.turns + 1 }
-          : { usage: sum(session.usage, data.usage), toolStats: sum(session.toolStats, data.toolStats) };
+          : { usage: addUsage(session.usage, data.usage), toolStats: addTools(session.toolStats, data.toolStats) };
       sessions.set(sessionId, { ...session, ...change });
     }
   }
   return { usage, toolStats, turns, budget, sessions: [...sessions.values()] };
-}
-
-function sum<T extends Record<string, number>>(a: T, b: T): T {
-  return Object.fromEntries(Object.entries(a).map(([name, value]) => [name, value + (b[name] ?? 0)])) as T;
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import type { UsageGroup, UsageRow } from "../../schema/api/machine-routes.ts";
 import type { RunEvent } from "../../schema/event.ts";
-import type { Usage } from "../../schema/outcome.ts";
+import { addUsage, type Usage } from "../../schema/outcome.ts";
 
 type DataOf<Type extends RunEvent["type"]> = Extract<RunEvent, { type: Type }>["data"];
 
@@ -65,9 +65,7 @@ export async function sumUsage(engine: Engine, by: UsageGroup): Promise<UsageRow
         key,
         runs: row.runs + (counted.has(key) ? 0 : 1),
         turns: row.turns + 1,
-        inputTokens: row.inputTokens + turn.usage.inputTokens,
-        outputTokens: row.outputTokens + turn.usage.outputTokens,
-        usd: row.usd + turn.usage.usd,
+        ...addUsage(row, turn.usage),
       });
       counted.add(key);
     }

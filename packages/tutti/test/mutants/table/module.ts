@@ -241,8 +241,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-292"],
     file: "tutti/src/engine/sessions/worker-stats.ts",
-    find: "(sum, { toolStats }) => sum + toolStats[kind]",
-    replace: "(sum, { toolStats }) => Math.max(sum, toolStats[kind])",
+    find: "reduce(addTools, NO_TOOLS)",
+    replace: "reduce((_, last) => last, NO_TOOLS)",
   },
   {
     rows: ["D4-293"],

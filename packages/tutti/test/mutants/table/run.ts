@@ -783,7 +783,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-478"],
     file: "tutti/src/engine/sessions/worker-stats.ts",
-    find: "toolStats: sumTools(workers),",
+    find: "toolStats: workers.map(({ toolStats }) => toolStats).reduce(addTools, NO_TOOLS),",
     replace: "toolStats: NO_TOOLS,",
   },
   {
