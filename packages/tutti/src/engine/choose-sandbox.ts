@@ -1,4 +1,3 @@
-// Decides whether the agents of a new run work in a sandbox.
 import { TuttiError } from "../schema/error.ts";
 import type { SandboxMode, SandboxState } from "../schema/agent/sandbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -13,7 +12,7 @@ interface SandboxContext {
 
 const REMEDY = 'Install bubblewrap and allow user namespaces ("tutti doctor" shows the problem)';
 
-/** A host that starts no processes on this machine has no sandbox to offer. */
+/** A host without `findSandboxProblem` starts no processes on this machine, so it has no sandbox to offer. */
 export async function chooseSandbox(
   requested: SandboxMode | undefined,
   { sandboxMode, requiresSandbox = false, sessions }: SandboxContext,
@@ -33,14 +32,14 @@ export async function chooseSandbox(
 
 const NOT_HERE = "its agents do not run as processes on this machine";
 
-/** The warning of a run with the state `unavailable`. */
+/** The warning of a run with the `SandboxState` "unavailable". */
 export async function describeMissing(sessions: SessionHost): Promise<string> {
   const problem = (await sessions.findSandboxProblem?.()) ?? NOT_HERE;
   const advice = `${REMEDY}, or accept it with "--sandbox off".`;
   return `The agents have no sandbox and can do whatever you can: ${problem}. ${advice}`;
 }
 
-/** The sandbox of a session or of check commands in one workspace; undefined if the run has none. */
+/** Returns `undefined` if the run has no sandbox. `key` names the workspace of a session or of check commands. */
 export async function sandboxOf(
   { sandbox, template, cwd }: Run,
   key: WorkspaceKey,
@@ -48,7 +47,7 @@ export async function sandboxOf(
 ): Promise<SessionSandbox | undefined> {
   if (sandbox !== "on") return undefined;
   const { readable = [], ...access } = await workspaces.access(cwd, key);
-  // The workspace has links to these files of the user's folder, which is hidden otherwise.
+  // `workspace.link` puts links to these files into the workspace. The rest of the user's folder is hidden.
   const linked = (template.workspace?.link ?? []).map((name) => `${cwd}/${name}`);
   const network = template.config.sandbox?.network ?? true;
   return { network, access: { ...access, readable: [...readable, ...linked] } };

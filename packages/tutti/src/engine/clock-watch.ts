@@ -1,5 +1,5 @@
-// Detects lost time: the machine was suspended, the process was stopped, or the clock was set. Sessions get that time
-// back, so that healthy work does not time out.
+// `ClockWatch` detects lost time: the machine was suspended, the process was stopped, or the clock was set. `jumped`
+// gives sessions that time back, so that healthy work does not time out.
 import type { World } from "../world.ts";
 
 const EVERY_MS = 5000;
@@ -28,7 +28,7 @@ export class ClockWatch {
     }
   }
 
-  /** Must be called before acting on a deadline, so that the gap is known first. */
+  /** Must be called before acting on a deadline, because `jumped` may move it. */
   look(): void {
     const wall = this.#world.now() - this.#wall;
     const mono = this.#world.mono() - this.#mono;

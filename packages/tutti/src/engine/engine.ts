@@ -1,10 +1,10 @@
-// The engine: the only writer of a data folder. It repeats four steps: append, apply, publish, reconcile.
+// `Engine` is the only writer of a data folder. It repeats four steps: append, apply, publish, reconcile.
 //
 // Invariants
 // 1. A caller is answered only after the events of its command are on disk.
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
 // 3. If the store fails, the engine halts: it causes no further effect and rejects every waiting caller. A restart
-// continues.
+//    continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
 import { openMailbox } from "./mailboxes/run-mailbox.ts";
@@ -57,17 +57,17 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   /** Keeps folded states between starts; without `snapshots`, every log is folded from its beginning. */
   snapshots?: Snapshots;
   world: World;
-  /** Runs the commands that templates name as hooks; without it, such hooks fail. */
+  /** Runs hooks that are commands; without `runCommand` they fail. */
   runCommand?: CommandRunner;
-  /** Runs the verification commands of templates; without it, they fail. */
+  /** Without a `CheckRunner` the verification commands of templates fail. */
   checks?: CheckRunner;
-  /** Compares the names in the work of tasks; without it, no names are found. */
+  /** Without a `NameFinder` the names in the work of tasks are not compared. */
   names?: NameFinder;
-  /** Keeps secrets out of the log; without it, they are stored. */
+  /** Keeps secrets out of the log; with `NO_VAULT`, the default, they are stored. */
   vault?: Vault;
-  /** Holds the mailboxes of runs; without it, they are in the project. */
+  /** Holds the mailboxes of runs; without `dataFolder` they are in the project. */
   dataFolder?: string;
-  /** How sub-sessions are monitored; the documented defaults apply without it. */
+  /** Settings of the `SubSessionMonitor`. The documented defaults apply without them. */
   subSessions?: SubSessionCare;
 }
 
@@ -110,7 +110,7 @@ export class Engine {
     const { cwd, template, agent, providers, assignableAgents, scope, sandbox } = prepared;
     const follows = request.after === undefined ? null : await this.#follow(cwd, request.after);
     const id = `orch_${this.#options.world.id(12)}`;
-    // The request of the earlier run may contain placeholders.
+    // The request of the run that this one `follows` may contain placeholders.
     if (follows) this.#vault.copy(follows.run, id);
     return this.#runs.begin(id, {
       type: "create",
@@ -130,7 +130,7 @@ export class Engine {
     });
   }
 
-  /** Describes the ended run `id`, whose result must exist in the repository of `cwd`. */
+  /** Throws unless `findResult` finds the result of the ended run `id` in the repository of `cwd`. */
   async #follow(cwd: string, id: string): Promise<FollowedRun> {
     const run = this.#runs.state(id);
     const commit = await this.#options.workspaces.findResult(cwd, id, endedResult(run));
@@ -157,7 +157,6 @@ export class Engine {
     return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });
   }
 
-  /** The gate of each environment as of now. */
   gate(id: string): GateView[] {
     return gateViews(this.#runs.state(id), this.#options.world.now());
   }
@@ -166,7 +165,9 @@ export class Engine {
     return this.#runs.live(id).writer.submit({ type: "overrideGate", environment, by, reason });
   }
 
-  /** A refused deployment changes nothing, but the log records that it was attempted. */
+  /**
+   * A refused deployment changes no state, but the log records the attempt: its error contains the event (`refusalIn`).
+   */
   async #give(id: string, order: Order): Promise<Run> {
     const { writer } = this.#runs.live(id);
     try {
@@ -235,7 +236,7 @@ export class Engine {
     });
   }
 
-  /** The log of a run as JSON lines, for `import`. */
+  /** Returns the JSON lines that `import` reads. */
   export(id: string): string {
     this.#runs.state(id);
     return writeCopy(id, this.#options.store.read({ run: id }));
@@ -279,7 +280,7 @@ export class Engine {
     }
   }
 
-  /** The log of an old run that was at work can continue only in a repository of this machine. */
+  /** An `unfinished` run continues only if its folder is in a repository of this machine. */
   async #continued(old: OldRun): Promise<readonly NewEvent[]> {
     if (!old.unfinished) return old.events;
     const { workspaces, world } = this.#options;
@@ -289,7 +290,10 @@ export class Engine {
 
   readonly #importing = new Set<string>();
 
-  /** Rejects `ids` that exist already: an imported run must not adopt the sessions of another run. */
+  /**
+   * Throws for a run that exists already or has sessions here (`hasRun`): an imported run must not adopt the sessions
+   * of another run.
+   */
   #checkNew(ids: readonly string[]): void {
     const twice = ids.find((id, i) => ids.indexOf(id) !== i);
     if (twice !== undefined)
@@ -340,13 +344,15 @@ export class Engine {
     return writer.submit({ type: "respond", answer: readAnswer(ANSWER_PHASE[phase], data) });
   }
 
-  /** Adds tool calls that the caller counted itself. */
+  /** `toolStats` are calls that the caller counted itself. */
   countTools(id: string, toolStats: ToolStats): Promise<Run> {
     const event = { type: "orchestrator:toolsCounted" as const, data: { id, toolStats } };
     return this.#runs.live(id).writer.submit({ type: "record", event });
   }
 
-  /** Reports that no host offers the labels of a session. Returns false for a run that another server carries on. */
+  /**
+   * Reports that no host offers the labels of a session. Returns false for a run that does not exist or `isForeign`.
+   */
   async reportUnplaced(id: string, sessionId: string, labels: HostLabels): Promise<boolean> {
     if (this.get(id) === null || this.isForeign(id)) return false;
     await this.#runs.live(id).writer.submit({ type: "unplaced", sessionId, labels });
@@ -369,7 +375,7 @@ export class Engine {
     return this.#runs.live(id);
   }
 
-  /** The run that an inbox item belongs to. */
+  /** Returns null if no run has an item `itemId`. */
   runOfItem(itemId: string): string | null {
     return this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId))?.id ?? null;
   }
@@ -437,7 +443,6 @@ export class Engine {
     return this.#runs.publisher.halted;
   }
 
-  /** Stored events; with `run` only those of that run. */
   events(options: EventQuery): StoredEvent[] {
     return this.#options.store.read(options);
   }
@@ -447,7 +452,7 @@ export class Engine {
     return readInPages((query) => this.#options.store.read(query), options);
   }
 
-  /** Stored events whose `data` is JSON text, for readers that only forward them. */
+  /** For readers that only forward events: `data` of a `RawEvent` stays JSON text. */
   rawEvents(options: EventQuery): RawEvent[] {
     return this.#options.store.readRaw(options);
   }

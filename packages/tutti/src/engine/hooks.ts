@@ -15,7 +15,7 @@ import type { Phase } from "../schema/status.ts";
 import type { Template } from "../schema/template.ts";
 import type { World } from "../world.ts";
 
-/** A function that templates can name as a hook. */
+/** Templates name a `HookFunction` by its key in `functions`. */
 export type HookFunction = (event: StoredEvent, run: Run) => void | Promise<void>;
 export type CommandRunner = (
   command: string,
@@ -101,14 +101,14 @@ export function callsIn(events: readonly StoredEvent[], phaseBefore: Phase | nul
 export class HookRunner {
   readonly #options: HooksOptions;
   readonly #running = new Set<Promise<void>>();
-  /** Hooks whose `hookStarted` command is being stored. */
+  /** `runKey` of each hook for which `hookStarted` is being stored, so that it is submitted once. */
   readonly #beginning = new Set<string>();
 
   constructor(options: HooksOptions) {
     this.#options = options;
   }
 
-  /** Runs the hooks for events that have become durable; `run` is the state after them. */
+  /** `events` have become durable. `run` is the state after them, `phaseBefore` the phase before them. */
   onEvents(events: readonly StoredEvent[], phaseBefore: Phase | null, run: Run, writer: RunWriter): void {
     for (const { name, event } of callsIn(events, phaseBefore)) {
       if (!run.template.hooks[name]) continue;
@@ -120,7 +120,7 @@ export class HookRunner {
     }
   }
 
-  /** After a restart: submits `hookEnded` for interrupted hooks and runs those that never started. */
+  /** After a restart: submits `hookEnded` for interrupted hooks. `onEvents` runs those that never started. */
   async activate(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
     if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
     for (const [key, state] of Object.entries(run.hooks)) {

@@ -19,20 +19,19 @@ export interface NewRun {
   templateId: string;
   cwd: string;
   message: string;
-  /** Defaults to the template's agent, else to `local`. */
+  /** Defaults to the template's agent, else to `DEFAULT_AGENT`. */
   agent?: string | undefined;
   customVariables?: Record<string, unknown>;
   config?: Partial<TemplateConfig>;
   budget?: Budget;
-  /** Hash of the programs and settings of the project's template that the user allows. */
+  /** `trustHash` of the programs and settings that the user allows. */
   trust?: string | undefined;
   /** Id of an ended run. The new run starts from its result and knows what was done. */
   after?: string | undefined;
   /** Files and folders, relative to `cwd`, to which the result is limited. */
   scope?: readonly string[] | undefined;
-  /** Defaults to the mode of the engine. */
+  /** Defaults to `sandboxMode` of the engine. */
   sandbox?: SandboxMode | undefined;
-  /** Identifies a repeated request. */
   idempotency?: Idempotency;
   /** Throws for a repository that the caller may not use. */
   mayUse?: (root: string) => void;
@@ -48,11 +47,10 @@ export interface CreationContext {
   sessions: SessionHost;
   templates: Templates;
   isTrusted?: (hash: string) => boolean;
-  /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** The mode of runs whose request names none. */
+  /** The mode of a `NewRun` without `sandbox`. */
   sandboxMode?: () => SandboxMode;
-  /** Refuses requests with another mode than `required`. */
+  /** Rejects a `NewRun` with another mode than `required`. */
   requiresSandbox?: boolean;
 }
 
@@ -104,7 +102,7 @@ function scopeIn(root: string, prefix: string, given: readonly string[] = []): s
   return paths.some((path) => path === "" || path === ".") ? [] : paths;
 }
 
-/** Throws if the user assigned an agent to a task that cannot be used. */
+/** Throws if `changes` assign an agent that cannot be used. */
 export function checkAssigned(run: Run, sessions: SessionHost, changes: OrderInput<"confirm"> = {}): void {
   const { agents = {} } = run.template.phases.workerExecution;
   const tasks = [...Object.values(changes.modifications ?? {}), ...(changes.added ?? [])];
@@ -135,7 +133,10 @@ function templateFor(request: NewRun, project: string, around: CreationContext):
   return { ...template, config: { ...template.config, ...checkSettings(settings) } };
 }
 
-/** Throws unless the user has allowed exactly these programs and settings, with `trust` or before. */
+/**
+ * Throws `needs_trust` unless the user has allowed exactly these programs and settings, now with `trust` or before
+ * (`isTrusted`).
+ */
 export function demandTrust(
   programs: readonly string[],
   subject: string,
@@ -149,7 +150,7 @@ export function demandTrust(
   });
 }
 
-/** Validates the settings of one run like those of a template. */
+/** Validates only the given settings, each with its schema in `TemplateConfig`. */
 function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
   const known = TemplateConfig.shape as Record<string, z.ZodType>;
   const checked = Object.entries(settings).map(([name, value]) => {

@@ -1,7 +1,7 @@
 import type { Order, PlanChanges } from "../run/command.ts";
 import type { OrderInput, OrderName } from "../schema/api/orders.ts";
 
-/** `start` also needs the state of the repository. */
+/** `start` is no `PlainOrder`, because it also needs the state of the repository. */
 type PlainOrder = Exclude<OrderName, "start">;
 
 const COMMANDS: { [Name in PlainOrder]: (input: OrderInput<Name>) => Order } = {

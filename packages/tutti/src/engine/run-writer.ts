@@ -1,4 +1,4 @@
-// The only code that changes a run.
+// `RunWriter` is the only code that changes a run.
 //
 // Invariants
 // 1. Commands are decided in order, when the store begins to write; commands that wait together share one append.
@@ -18,7 +18,6 @@ interface PendingCommand {
   reject(error: unknown): void;
 }
 
-/** The commands of one append, with the events and the state that they lead to. */
 interface CommandBatch {
   commands: PendingCommand[];
   refusals: Map<PendingCommand, unknown>;
@@ -38,15 +37,15 @@ export interface RunWriterOptions {
   run: Run | null;
   store: Store;
   world: World;
-  /** Called with the events of an append, before its callers are answered. */
+  /** Called with the events of an append before `submit` resolves. */
   published(events: StoredEvent[], run: Run, previous: Run | null): void;
-  /** Called when the store has failed. The state is unchanged, and the writer appends nothing more. */
+  /** Called when the store has failed. The state is unchanged, and the `RunWriter` appends nothing more. */
   failed(error: unknown): void;
   /** Returns commands that follow from `run`, a state about to be stored; they share its append. */
   followUps(run: Run): FollowUps | null;
-  /** Returns the command with placeholders for the secrets in its texts; called once, before the command is queued. */
+  /** Replaces the secrets in the texts of `command` by placeholders; called once, before the command is queued. */
   seal(command: Command): Command;
-  /** Called before a command is queued or decided, so that a clock jump is compensated first. */
+  /** Lets a `clockJumped` command be queued before the clock decides another one. */
   lookAtClock(): void;
 }
 
@@ -71,7 +70,9 @@ export class RunWriter {
     return this.#run;
   }
 
-  /** Resolves with the run after the command, once it is durable. Rejects with the refusal or the store's error. */
+  /**
+   * Resolves with the state once the events of `command` are durable. Rejects with the refusal or the store's error.
+   */
   submit(command: Command): Promise<Run> {
     const refusal = this.#halted ?? this.#refusal;
     if (refusal) return Promise.reject(refusal);
@@ -112,7 +113,7 @@ export class RunWriter {
 
   async #drain(): Promise<void> {
     this.#draining = true;
-    // Commands submitted in the same microtask share one append, also in a store that begins to write at once.
+    // Commands of the same microtask share one append, also in a store that calls `#decide` at once.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       await this.#write(() => {
@@ -135,13 +136,13 @@ export class RunWriter {
       stored = await this.#options.store.append(this.id, previous?.runSeq ?? 0, () => this.#decide(batch, take()));
     } catch (error) {
       batch.followUps?.done(false);
-      // A store that fails before its transaction begins has not closed the batch.
+      // A store that fails before its transaction begins has not called `take`.
       if (batch.commands.length === 0) batch.commands = take();
       if (error instanceof TuttiError && error.code === "not_encodable") {
         return this.#writeAlone(batch.commands, error);
       }
       for (const waiting of batch.commands) waiting.reject(error);
-      // `halt` was called; the store has not failed here.
+      // `halt` was called, so `error` is not a failure of the store.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
@@ -156,7 +157,7 @@ export class RunWriter {
     }
   }
 
-  /** Repeats the commands one by one, so that only the command whose events cannot be encoded is rejected. */
+  /** Repeats `commands` one by one, so that only the one with events that cannot be encoded is rejected. */
   async #writeAlone(commands: PendingCommand[], error: TuttiError): Promise<void> {
     if (commands.length === 1) return commands[0]!.reject(error);
     for (const waiting of commands) await this.#write(() => [waiting]);
@@ -168,7 +169,7 @@ export class RunWriter {
     return batch;
   }
 
-  /** Fills `batch` with the events of `commands` and of their follow-ups, and returns the events. */
+  /** Fills `batch` with the events of `commands` and of `followUps`, and returns the events. */
   #decide(batch: CommandBatch, commands: PendingCommand[]): NewEvent[] {
     batch.commands = commands;
     const at = this.#options.world.now();
@@ -187,7 +188,7 @@ export class RunWriter {
     }
     if (batch.events.every(({ type }) => isInformational(type))) return batch.events;
     batch.followUps = this.#options.followUps(batch.run!);
-    // The reconciler submits a refused command again at its next look.
+    // The `Reconciler` submits a refused command again at its next look.
     for (const command of batch.followUps?.commands ?? []) guarded(() => decide(command));
     return batch.events;
   }

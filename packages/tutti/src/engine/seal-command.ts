@@ -1,7 +1,7 @@
 import type { Command } from "../run/command.ts";
 import type { NewEvent } from "../store/store.ts";
 
-/** Keeps the secrets that users write into texts out of the log. */
+/** A `Vault` keeps the secrets that users write into texts out of the log. */
 export interface Vault {
   /** Returns `value` with placeholders for its secrets, which only `open` turns back. */
   seal<T>(run: string, value: T): T;
@@ -13,7 +13,7 @@ export interface Vault {
   remove(run: string): void;
 }
 
-/** For engines in memory and in simulations. */
+/** `NO_VAULT` is for engines in memory and in simulations. */
 export const NO_VAULT: Vault = {
   seal: (_, value) => value,
   open: (_, value) => value,
@@ -22,7 +22,10 @@ export const NO_VAULT: Vault = {
   remove: () => {},
 };
 
-/** Seals the texts of users, hooks and check commands. Texts of agents are masked before they reach the engine. */
+/**
+ * Seals the texts of users, hooks and check commands. `Command`s with texts of agents are masked before they reach the
+ * engine.
+ */
 export function sealCommand(command: Command, seal: <T>(value: T) => T): Command {
   switch (command.type) {
     case "create": {
@@ -56,7 +59,7 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
   }
 }
 
-/** Seals the events of an imported run. Its folder and agent are no texts, and must stay usable. */
+/** `cwd` and `agent` of an imported run are no texts, and must stay usable. */
 export function sealEvents(events: readonly NewEvent[], seal: <T>(value: T) => T): NewEvent[] {
   return events.map((event) => {
     const { cwd, agent, ...texts } = event.data as Record<string, unknown>;

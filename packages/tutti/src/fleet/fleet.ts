@@ -1,9 +1,10 @@
-// The server's side of worker hosts: places attempts, calls the host that holds an attempt, and notices lost hosts.
+// `Fleet` is the server's side of worker hosts: it places attempts, calls the host that holds an attempt, and notices
+// lost hosts.
 //
 // Invariants
 // 1. An attempt has one place for its whole life. Its event, its row and its job are added in one transaction.
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
-// 3. An attempt whose host is lost is `over` for good. The host learns that from its next beat.
+// 3. An attempt on a lost host is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
 import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS } from "./host-tables.ts";
 import { JobQueue } from "./job-queue.ts";
@@ -59,7 +60,7 @@ interface KnownAttempt {
   run: string;
   onHost: boolean;
   archived: boolean;
-  /** Names of the requests so far. */
+  /** Names of `request` rows, so that `wasCalled` needs no query. */
   requests: Set<string>;
 }
 
@@ -70,13 +71,13 @@ export interface UnplacedAttempt {
   labels: HostLabels;
 }
 
-/** How long a host with the labels of an attempt may be missing before the user learns it. */
+/** `UNPLACED_MS` is how long hosts with the labels of an attempt may be missing before it is reported to the user. */
 const UNPLACED_MS = 60_000;
 const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'";
 
-/** Notifications can be missed. */
+/** The fleet also polls, because notifications of `listen` can be missed. */
 const POLL_MS = 1000;
-/** Any constant: servers that start together create the tables one after the other. */
+/** `LOCK` is any constant: servers that start together create the tables one after the other. */
 const LOCK = 7_461_906;
 
 export class Fleet {
@@ -96,7 +97,7 @@ export class Fleet {
     this.#jobs = jobs;
   }
 
-  /** Closes the database with the fleet, also if this fails. */
+  /** The fleet owns `database`, and closes it also if opening fails. */
   static async open(options: FleetOptions): Promise<Fleet> {
     try {
       return await Fleet.#open(options);
@@ -149,7 +150,7 @@ export class Fleet {
     for (const wake of this.#wakers.get(key) ?? []) wake();
   }
 
-  /** Notes every report about the attempt from now on, so that none is missed during a query. */
+  /** Notes every report about the attempt until `end`, so that none is missed during a query. */
   watch(key: string): AttemptWatch {
     let woken = new AbortController();
     const wake = () => woken.abort();
@@ -179,7 +180,7 @@ export class Fleet {
       [leaseMs],
     );
     await this.#findReady(database.pool);
-    // Without any host the server works itself, except on tasks that ask for labels.
+    // Without any host the server works itself, except on tasks with labels, which are in another queue than `plain`.
     const plain = await this.#jobs.queueFor({});
     const untaken = this.#hasReadyHost
       ? { rows: [] }
@@ -193,7 +194,7 @@ export class Fleet {
     }
   }
 
-  /** `report` returns whether this server carries on the run. An attempt is reported once. */
+  /** `report` returns whether this server carries on the run. An attempt for which it returns true is reported once. */
   onUnplaced(report: (attempt: UnplacedAttempt) => Promise<boolean>): void {
     this.#onUnplaced = report;
   }
@@ -224,8 +225,8 @@ export class Fleet {
   }
 
   /**
-   * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here while no
-   * host is ready.
+   * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here
+   * while `#findReady` finds no host.
    */
   async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<void> {
     const jobs = new Map<string, { labels: HostLabels; count: number }>();
@@ -234,7 +235,7 @@ export class Fleet {
       const { sessionId, taskId, attempt } = event.data;
       const key = keyOf(event.run!, taskId, attempt);
       const labels = event.type === "worker:spawning" ? (event.data.labels ?? {}) : {};
-      // A session that someone else's process plays has its workspace here.
+      // Another process plays the session of a role with `OUTSIDE`, and its workspace is here.
       const isOutside = event.data.agent === OUTSIDE;
       const isWanted =
         !isOutside && (Object.keys(labels).length > 0 || ((await this.#findReady(client)) && !(await this.#isFull())));
@@ -250,7 +251,10 @@ export class Fleet {
     for (const { labels, count } of jobs.values()) await this.#announce(client, labels, count);
   }
 
-  /** Wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost more than the jobs. */
+  /**
+   * `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
+   * more than the jobs.
+   */
   async #announce(client: SqlClient, labels: HostLabels, count: number): Promise<void> {
     await client.query(
       `SELECT pg_notify('${HOST_CHANNEL}' || id, '') FROM (
@@ -261,7 +265,7 @@ export class Fleet {
     );
   }
 
-  /** Whether the attempt of the session runs on a host. Unknown attempts are those of an imported run, and stay here. */
+  /** An unknown attempt belongs to an imported run and stays here, so `isPlacedOnHost` is false. */
   async isPlacedOnHost(session: string): Promise<boolean> {
     const known = this.#attempts.get(session) ?? (await this.#look(session));
     if (!known) return false;
@@ -269,7 +273,7 @@ export class Fleet {
     return known.onHost;
   }
 
-  /** Another server may have placed the attempt. */
+  /** Another server may have placed the attempt, so it may be in `ATTEMPTS` only. */
   async #look(session: string): Promise<KnownAttempt | null> {
     const { rows } = await this.#query(() =>
       this.#options.database.pool.query<AttemptRow>(`${ATTEMPTS} WHERE session = $1`, [session]),
@@ -277,7 +281,7 @@ export class Fleet {
     return rows[0] ? this.#remember(rows[0]) : null;
   }
 
-  /** Whether the server works beside its hosts and these have no room. */
+  /** Always false without `alsoWork`: then all attempts wait for hosts. */
   async #isFull(): Promise<boolean> {
     if (!this.#options.alsoWork) return false;
     const hosts = await this.list();
@@ -292,7 +296,10 @@ export class Fleet {
     for (const { name } of rows) requests.add(name);
   }
 
-  /** The attempt of a session that runs on a host, or null. Knows the attempts that this server has seen. */
+  /**
+   * Returns null for a session that does not run on a host. Unlike `isPlacedOnHost`, knows only attempts that this
+   * server has seen.
+   */
   find(session: string): { key: string; archived: boolean } | null {
     const known = this.#attempts.get(session);
     return known?.onHost ? known : null;
@@ -307,7 +314,7 @@ export class Fleet {
     return [...this.#attempts.values()].some((attempt) => attempt.run === run && attempt.onHost);
   }
 
-  /** The sessions of a run whose attempts are not over. */
+  /** Sessions of `run` with an attempt that is waiting or held. */
   async openSessions(run: string): Promise<{ session: string; key: string }[]> {
     const { rows } = await this.#query(() =>
       this.#options.database.pool.query<{ session: string; key: string }>(
@@ -358,10 +365,10 @@ export class Fleet {
     }
   }
 
-  /** Reads the signals of an attempt after a position, and why it is over. */
+  /** Reads the signals after the position `after`. `over` is the reason if the attempt is over. */
   async signals(key: string, after: number): Promise<{ rows: { at: number; body: string }[]; over: string | null }> {
     return this.#query(async () => {
-      // One statement: all reports of an attempt that is over are stored.
+      // One statement reads state and signals, so that all signals of an attempt that is over are seen.
       const { rows } = await this.#options.database.pool.query<SignalRow>(
         `SELECT a.state, a.reason, s.at, s.body FROM tutti_hosts.attempt a LEFT JOIN LATERAL (
            SELECT at, body FROM tutti_hosts.signal WHERE key = a.key AND at > $2 ORDER BY at LIMIT 500) s ON true
@@ -374,7 +381,7 @@ export class Fleet {
     });
   }
 
-  /** Null for a session that does not run on a host. */
+  /** Returns null for a session that is not `onHost`. */
   async transcript(session: string, after: number, limit: number): Promise<string[] | null> {
     const known = this.#attempts.get(session) ?? (await this.#look(session));
     if (!known?.onHost) return null;
@@ -388,7 +395,7 @@ export class Fleet {
     return rows.map(({ body }) => body);
   }
 
-  /** Ends an attempt: its host, if it has one, may report nothing more. */
+  /** After `finish`, reports of the host about the attempt are rejected. */
   async finish(key: string, reason: string): Promise<void> {
     await this.#query(() =>
       this.#options.database.pool.query(
@@ -400,7 +407,7 @@ export class Fleet {
     await this.#notify(REPORTS, key);
   }
 
-  /** Ends an attempt that no host has taken. Returns whether there was one. */
+  /** Returns false if a host has taken the attempt. */
   async withdraw(key: string): Promise<boolean> {
     const { rowCount } = await this.#query(() =>
       this.#options.database.pool.query(
@@ -474,7 +481,7 @@ export class Fleet {
     return this.#leaving.signal.aborted;
   }
 
-  /** Detaches from all hosts, which continue their sessions. Every call ends with `engine_stopped`. */
+  /** Detaches from all hosts, which continue their sessions. Every call ends with `engineStopped`. */
   leave(): void {
     this.#leaving.abort();
   }
@@ -496,7 +503,7 @@ export async function createHostTables(database: Database): Promise<void> {
   });
 }
 
-/** Creates the tables for a worker that starts before its server, if its login may. */
+/** Creates the tables for a worker that starts before its server, if its login has the privilege `CREATE`. */
 export async function provideHostTables(database: Database): Promise<void> {
   const { rows } = await database.pool.query<{ isMissing: boolean }>(
     `SELECT to_regnamespace('tutti_hosts') IS NULL AND has_database_privilege(current_database(), 'CREATE') AS "isMissing"`,

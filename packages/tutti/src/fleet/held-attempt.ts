@@ -1,11 +1,11 @@
-// One attempt on a worker host: performs the requests of the server in order, and reports the signals and the transcript of
-// the session, which runs under a keeper as on any machine.
+// `HeldAttempt` performs the requests of the server for one attempt in order, and reports the signals and the
+// transcript of the session, which runs under a keeper as on any machine.
 //
 // Invariants
-// 1. `prepare` and `open` are performed again after a restart of the host, which so adopts its session. All other requests
-//    are performed until they have a reply.
-// 2. A signal has a position that a second reading of the session gives again, however its text is cut into pieces. The host
-//    reports only signals after the last stored position.
+// 1. `prepare` and `open` are performed again after a restart of the host, which so adopts its session. All other
+//    requests are performed until they have a reply.
+// 2. A signal has a position that a second reading of the session gives again, however its text is cut into pieces. The
+//    host reports only signals after the last stored position.
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,9 +29,8 @@ export interface HeldAttemptOptions {
   workspaces: Workspaces;
   checks: CheckRunner;
   exchange: Exchange;
-  /** The folder of the clones. */
   clones: string;
-  /** The remote that replaces that of the request. */
+  /** Replaces the remote that `HostRequest` names. */
   repository: string | null;
   world: World;
   /** Called when the host has nothing more to do for the attempt. */
@@ -61,7 +60,7 @@ export class HeldAttempt {
   #unsent: { at: number; body: string }[] = [];
   #flushed: Promise<void> = Promise.resolve();
   #entries = 0;
-  /** Why the host ends the session before its work is done. */
+  /** `reason` of `abandon`, which replaces that of the session in its signal `gone`. */
   #reason: string | null = null;
   readonly #served: Promise<void>;
 
@@ -78,7 +77,6 @@ export class HeldAttempt {
     return this.#options.taken.run;
   }
 
-  /** Reads the requests at once. */
   wake(): void {
     this.#wake.abort();
   }
@@ -194,7 +192,7 @@ export class HeldAttempt {
     return { path };
   }
 
-  /** Gets a commit from the remote or from the bundle. Returns the commits that the host has if it lacks this one. */
+  /** Gets `commit` from the remote or from `bundle`. Returns the commits that the host has if it lacks this one. */
   async #fetch(
     cwd: string,
     remote: string,
@@ -224,7 +222,7 @@ export class HeldAttempt {
     try {
       for await (const signal of session.signals()) {
         if (signal.type === "caughtUp") continue;
-        // The server does not know that its session was suspended with the host.
+        // The server does not know that its session was suspended with the host, so `revive` continues it.
         if (signal.type === "suspended") {
           session.revive?.();
           continue;
@@ -253,7 +251,7 @@ export class HeldAttempt {
     const signals = this.#unsent;
     this.#unsent = [];
     const entries = await this.#newEntries();
-    // A false answer comes with the next beat, too, which then ends the session.
+    // A host that no longer holds the attempt learns it from the next beat too, so the result of `report` is not read.
     await link.report(taken, { signals, entries });
   }
 
@@ -273,7 +271,7 @@ export class HeldAttempt {
     await this.#pumped;
   }
 
-  /** Removes the workspace. Its commits go to the remote or into the returned parcel. */
+  /** Removes the workspace. Its commits go to the remote or into the returned `Parcel`. */
   async #handIn(): Promise<Parcel | null> {
     if (!this.#place) return null;
     const { workspaces, exchange } = this.#options;
@@ -283,7 +281,9 @@ export class HeldAttempt {
     return Object.keys(refs).length === 0 ? null : exchange.send(cwd, remote, refs, start);
   }
 
-  /** Ends the session before its work is done and keeps its work. With `reason` the attempt is released for a new one. */
+  /**
+   * Ends the session before its work is done and keeps its work. With `reason` the attempt is released for a new one.
+   */
   async abandon(reason: string | null): Promise<void> {
     const { link, taken } = this.#options;
     this.#reason = reason;
@@ -320,7 +320,7 @@ export class HeldAttempt {
 const refOf = ({ runId, name, attempt }: WorkspaceKey): string =>
   `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
 
-/** A text counts its characters, because a reader cuts a long one into pieces as it arrives. */
+/** `lengthOf` a text counts characters, because a reader cuts a long one into pieces as it arrives. */
 const lengthOf = (signal: SessionSignal): number =>
   signal.type === "text" ? signal.text.length + (signal.complete ? 1 : 0) : 1;
 

@@ -1,4 +1,5 @@
-// A host's access to the database: the functions of `host-tables.ts`, repeated until the database can be reached.
+// `HostLink` is a host's access to the database: it calls the functions of `host-tables.ts`, and repeats them until the
+// database can be reached.
 import { HOST_REMOVED, HOST_UNKNOWN } from "./host-tables.ts";
 import { retryQuery } from "./retry-query.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -24,7 +25,7 @@ export interface TakenAttempt {
 export interface Beat {
   drained: boolean;
   leaseMs: number;
-  /** The attempts that the host holds, with the position of the last signal that is stored. */
+  /** Maps the key of each attempt that the host holds to the position of its last stored signal. */
   held: Record<string, number>;
 }
 
@@ -46,7 +47,8 @@ export class HostLink {
   }
 
   /**
-   * Gives up all attempts of the host except `known`. Not repeated: a host that was never connected reports what is wrong.
+   * Gives up all attempts of the host except `known`. Unlike `beat` it is not repeated: a host that was never connected
+   * must report what is wrong.
    */
   async join(
     { name, labels, capacity, version, facts }: HostFacts,
@@ -80,7 +82,7 @@ export class HostLink {
     );
   }
 
-  /** The functions below return false if the host does not hold the attempt any more. */
+  /** `reply`, `report` and `release` return false if the host no longer holds the attempt. */
   reply({ key, token }: TakenAttempt, n: number, reply: string): Promise<boolean> {
     return this.#repeat<boolean>("host_reply($1, $2, $3, $4, $5)", [this.#id, key, token, n, reply]);
   }
@@ -114,7 +116,7 @@ export class HostLink {
 
   #fail(error: unknown): never {
     const { code, message } = error as { code?: string; message: string };
-    // A login that the user has revoked can do nothing more either.
+    // A login that the user has revoked counts as `HOST_REMOVED`: it can do nothing more either.
     if (code === HOST_REMOVED || code === "28000" || code === "28P01" || code === "42501")
       throw new TuttiError("host_removed", `${message} Add it again with "tutti hosts add".`, { cause: error });
     if (code === HOST_UNKNOWN)
@@ -129,7 +131,7 @@ export class HostLink {
     throw databaseError(error, this.#database.place, "report");
   }
 
-  /** Ends the repetitions. */
+  /** Ends the repetitions of `retryQuery`. */
   close(): void {
     this.#ended.abort();
   }

@@ -1,11 +1,13 @@
-// The requests of a server to the host of an attempt, and their replies.
+// `HostRequest` is a request of a server to the host of an attempt, and `REPLIES` has the form of each reply.
 import { z } from "zod";
 import type { CheckCommand } from "../schema/template.ts";
 import type { SessionSandbox, SessionSpec, Turn } from "../session/session.ts";
 import type { WorkspaceKey } from "../workspace/workspace.ts";
 
 export type HostRequest =
-  /** `prefix` is the run's folder below the top of the repository. `repository` is used by hosts without `--repository`. */
+  /**
+   * `prefix` is the run's folder below the top of the repository. `repository` is used by hosts without `--repository`.
+   */
   | { op: "prepare"; key: WorkspaceKey; start: string; prefix: string; repository: string; bundle: Bundle | null }
   | { op: "access" }
   | { op: "open"; spec: Omit<SessionSpec, "cwd"> }
@@ -30,7 +32,7 @@ export type HostRequest =
   | { op: "abortCheck"; id: string }
   | { op: "remove" };
 
-/** Commits that the host may lack. The host has those of `without`. */
+/** Commits that the host may lack. It has those of `without`. */
 interface Bundle {
   data: string;
   without: string[];
@@ -43,7 +45,7 @@ const Parcel = z.object({ refs: z.record(z.string(), commit), start: commit, bun
 /** `missing` lists commits that the host has, if it lacks the requested one. */
 const Missing = z.object({ missing: z.array(commit) });
 
-/** A host is another machine, so the server checks what it replies. */
+/** A host is another machine, so the server validates its replies with `REPLIES`. */
 export const REPLIES = {
   prepare: z.union([Missing, z.object({ path: z.string() })]),
   access: z.object({

@@ -1,29 +1,29 @@
 // The tables and functions of worker hosts, in the schema `tutti_hosts`.
 //
 // Invariants
-// 1. A host reaches the database only through the functions `host_…`, which run with the rights of the owner. Its login may
+// 1. A host reaches the database only through `HOST_FUNCTIONS`, which run with the rights of the owner. Its login may
 //    call these and nothing else, so a host cannot write the log or read the sessions of another host.
 // 2. `own_host` identifies the host by its login. Only a login with the rights of the owner may name a host by its id.
-// 3. A report counts only with the token that `host_take` gave for the attempt, while the host holds the attempt. So a late
-//    or repeated report changes nothing.
+// 3. A report counts only with the token that `host_take` gave for the attempt, while the host holds the attempt. So a
+//    late or repeated report changes nothing.
 // 4. Jobs are handed out by pg-boss: `queue.claim` is its own statement that claims the next job of a queue.
 //
 // Values of agents are stored as text, because `jsonb` rejects the character U+0000.
 
-/** Raised by `own_host` for a host that the user has removed. */
+/** `own_host` raises `HOST_REMOVED` for a host that the user has removed. */
 export const HOST_REMOVED = "TU001";
-/** Raised by `own_host` for a login that belongs to no host. */
+/** `own_host` raises `HOST_UNKNOWN` for a login that belongs to no host. */
 export const HOST_UNKNOWN = "TU002";
 
 /**
- * From a server to one host; the channel's name ends with the host's id. The payload is the key of the attempt with a new
- * request, or empty for new work.
+ * `HOST_CHANNEL` followed by a host's id is the channel from servers to that host. The payload is the key of the
+ * attempt with a new request, or empty for new work.
  */
 export const HOST_CHANNEL = "tutti_host_";
-/** Hosts to servers: the key of the attempt with a new report. */
+/** Hosts notify servers on `REPORTS`. The payload is the key of the attempt with a new report. */
 export const REPORTS = "tutti_reports";
 
-/** A host's login may execute these. */
+/** `HOST_FUNCTIONS` are all that a host's login may execute. */
 export const HOST_FUNCTIONS = [
   "host_join(text, text, jsonb, integer, text, jsonb, text[])",
   "host_beat(text, boolean)",
@@ -106,7 +106,7 @@ ${body}
 END $function$;
 `;
 
-/** Replaced at every start, so that they match the version of the server. */
+/** `HOST_FUNCTIONS_SQL` runs at every start, so that the functions match the version of the server. */
 export const HOST_FUNCTIONS_SQL = [
   define(
     "own_host(p_id text)",

@@ -1,5 +1,5 @@
-// Hands attempts out as jobs of pg-boss, one queue per set of labels. pg-boss alone decides which job is claimed next. Its
-// own retries are off: a new attempt is a decision of the run.
+// `JobQueue` hands attempts out as jobs of pg-boss, one queue per set of labels. pg-boss alone decides which job is
+// claimed next. Its own retries are off: a new attempt is a decision of the run.
 import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import type { Database } from "../store/postgres/database.ts";
@@ -12,10 +12,13 @@ export interface AttemptJob {
   queue: string;
 }
 
-/** In seconds. pg-boss fails a job that is active for longer, which does not matter to the attempt. */
+/**
+ * `EXPIRE` and `KEEP_ENDED` are in seconds. pg-boss fails a job that is active for longer, which does not matter to the
+ * attempt.
+ */
 const EXPIRE = 23 * 3600;
 const KEEP_ENDED = 3600;
-/** Any constant that no other lock of Tutti has. */
+/** `LOCK` is any constant that no other lock of Tutti has. */
 const LOCK = 7_461_907;
 
 export class JobQueue {
@@ -28,14 +31,15 @@ export class JobQueue {
     this.#database = database;
   }
 
-  /** Throws `packages_missing` without the package. */
+  /** Throws an error of `missingPackages` without pg-boss. */
   static async open(database: Database): Promise<JobQueue> {
     const { PgBoss } = await loadPgBoss();
     const db = { executeSql: (text: string, values?: unknown[]) => database.pool.query(text, values) };
     const boss = new PgBoss({ db, schema: "tutti_jobs", schedule: false });
     // Maintenance fails while the database restarts, and is repeated.
     boss.on("error", () => {});
-    // pg-boss looks for its tables before it takes a lock of its own, so two servers that start together would collide.
+    // `boss.start` looks for its tables before it takes a lock of its own, so two servers that start together would
+    // collide.
     await database.transaction("create the tables of jobs", async (client) => {
       await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
       await boss.start();
@@ -43,7 +47,7 @@ export class JobQueue {
     return new JobQueue(boss, database);
   }
 
-  /** The queue for work that needs `labels`; created if it is new. */
+  /** Creates the queue if it is new; `canonical` ignores the order of `labels`. */
   queueFor(labels: HostLabels): Promise<string> {
     const canonical = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     const known = this.#queues.get(canonical);
@@ -71,7 +75,8 @@ export class JobQueue {
   }
 
   /**
-   * pg-boss's own statement that claims a job. `host_take` executes it for hosts, whose logins have no access to the jobs.
+   * The SQL with which pg-boss claims a job. Logins of hosts have no access to the jobs, so `host_take` executes this
+   * `statement` for them.
    */
   async #claimStatement(name: string): Promise<string> {
     let statement = "";
@@ -83,13 +88,12 @@ export class JobQueue {
     return statement;
   }
 
-  /** Adds the job in the caller's transaction. */
+  /** Uses the transaction of `client`. */
   async add(client: SqlClient, { id, queue }: AttemptJob, key: string): Promise<void> {
     const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
     await this.#boss.send(queue, { key }, { id, db: { executeSql } });
   }
 
-  /** Ends a job whose attempt is over. */
   async end({ id, queue }: AttemptJob): Promise<void> {
     await this.#boss.complete(queue, id, null, { includeQueued: true });
   }

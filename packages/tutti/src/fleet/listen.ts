@@ -4,8 +4,8 @@ import type { World } from "../world.ts";
 const PAUSE_MS = 300;
 
 /**
- * Calls the function of each channel with the text of its notifications until `signal` is aborted. A notification during a
- * lost connection is missed, so subscribers also poll.
+ * Calls `channels[name]` with the payload of each notification until `signal` is aborted. A notification during a lost
+ * connection is missed, so subscribers also poll.
  */
 export async function listen(
   database: Database,
@@ -28,7 +28,7 @@ export async function listen(
         await client.end().catch(() => {});
       }
     } catch {
-      // The database is away; try again.
+      // The database is away; connect again after `PAUSE_MS`.
     }
     await world.sleep(PAUSE_MS, signal);
   }

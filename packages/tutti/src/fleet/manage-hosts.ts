@@ -1,4 +1,3 @@
-// Adds, drains and removes hosts. Only the owner of the tables can.
 import { randomBytes, randomUUID } from "node:crypto";
 import { HOST_CHANNEL, HOST_FUNCTIONS, REPORTS } from "./host-tables.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -13,7 +12,7 @@ export interface AddedHost {
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Creates a login that may call the functions of hosts and nothing else. */
+/** Creates a login that may call `HOST_FUNCTIONS` and nothing else. Throws unless `database` may create roles. */
 export async function addHost(database: Database, ownerUrl: string, name: string): Promise<AddedHost> {
   const id = `host_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
   const login = `tutti_${id}`;
@@ -31,7 +30,7 @@ export async function addHost(database: Database, ownerUrl: string, name: string
         "database_refused",
         'The login of --database-url may not create roles. Grant it with "ALTER ROLE … CREATEROLE", or use another.',
       );
-    // The password is of letters, digits, - and _, so it needs no escape.
+    // `password` consists of letters, digits, - and _, so it needs no escape.
     await client.query(`CREATE ROLE ${quoteName(login)} LOGIN PASSWORD '${password}' NOINHERIT`);
     const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
     await client.query(`GRANT CONNECT ON DATABASE ${quoteName(rows[0]!.name)} TO ${quoteName(login)}`);
@@ -46,7 +45,7 @@ export async function addHost(database: Database, ownerUrl: string, name: string
   return { id, name, url: url.href };
 }
 
-/** A drained host gets no more work, also after a restart, until it is undrained. */
+/** With `drained` the host gets no more work, also after a restart. */
 export async function setDrained({ pool }: Database, idOrName: string, drained: boolean): Promise<void> {
   const { rowCount } = await pool.query(
     "UPDATE tutti_hosts.host SET drained = $2 WHERE (id = $1 OR name = $1) AND NOT removed",
@@ -72,7 +71,7 @@ export async function removeHost(database: Database, idOrName: string): Promise<
       );
       await client.query("SELECT pg_notify($1, '')", [`${HOST_CHANNEL}${id}`]);
       if (login === null) continue;
-      // The role stays for connections that are open: `own_host` tells them that the host is removed.
+      // The role stays for open connections, to which `own_host` reports that the host is removed.
       await client.query(`ALTER ROLE ${quoteName(login)} NOLOGIN PASSWORD NULL`);
     }
   });

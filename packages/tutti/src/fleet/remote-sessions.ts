@@ -1,11 +1,12 @@
-// Sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on this machine goes to `local`.
+// `withRemoteSessions` puts sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on
+// this machine goes to `local`.
 import type { AttemptWatch, Fleet } from "./fleet.ts";
 import type { HostRequest } from "./host-request.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../session/session.ts";
 
-/** The id of no session. */
+/** `ON_HOSTS` is the id of no session. */
 const ON_HOSTS = "on hosts";
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
@@ -24,7 +25,7 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
       try {
         local.check(agent, cwd);
       } catch (error) {
-        // The programs of agents are on the hosts.
+        // The programs of agents are on the hosts, so `agent_not_startable` here says nothing while one `hasReadyHost`.
         const isMissing = error instanceof TuttiError && error.code === "agent_not_startable";
         if (!isMissing || !fleet.hasReadyHost) throw error;
       }
@@ -41,7 +42,7 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
     async reap(runId, keep) {
       // With nothing to keep, `local` ends all processes of the run on this machine, where a host may run as well.
       const reaped = local.reap(runId, keep.length === 0 && fleet.hasRun(runId) ? [ON_HOSTS] : keep);
-      // Hosts continue the sessions of a server that ends.
+      // After `leave` the hosts continue the sessions of this server.
       const open = fleet.hasLeft ? [] : await fleet.openSessions(runId);
       await Promise.all(open.filter(({ session }) => !keep.includes(session)).map(({ key }) => end(key)));
       await reaped;
@@ -69,7 +70,7 @@ function withinCharacters(entries: string[], characters = Number.POSITIVE_INFINI
   return end === -1 ? entries : entries.slice(0, Math.max(1, end));
 }
 
-/** Nothing is left to do on a host that is lost. */
+/** Resolves to null for `host_lost`: nothing is left to do on a lost host. */
 export async function ignoreLost<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

@@ -1,5 +1,6 @@
-// Workspaces on worker hosts behind the engine's `Workspaces` and `CheckRunner`. Commits reach the server's repository
-// through its remote or as a bundle, and get the refs that a workspace on this machine would have.
+// `withRemoteWorkspaces` puts workspaces on worker hosts behind the engine's `Workspaces` and `CheckRunner`. Commits
+// reach the server's repository through its remote or as a bundle, and get the refs that a workspace on this machine
+// would have.
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import type { Fleet } from "./fleet.ts";
@@ -27,7 +28,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
   checks: CheckRunner;
 } {
   const { fleet, workspaces: local, checks, exchange } = options;
-  /** The attempts whose folders are on hosts, by their path there. */
+  /** Maps the path of a workspace on a host to the key of its attempt, because a `CheckRunner` gets only a path. */
   const byPath = new Map<string, string>();
 
   async function call<Op extends keyof typeof REPLIES>(
@@ -62,7 +63,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
     );
   }
 
-  /** Throws if worker hosts cannot get the commit at which a run would start. */
+  /** Throws if a host is ready but cannot get `facts.head`, at which a run would start. */
   async function mustReachHosts<T extends { head: string }>(cwd: string, facts: T): Promise<T> {
     if (!fleet.hasReadyHost) return facts;
     const remote = await mustHaveRemote(cwd);

@@ -1,4 +1,5 @@
-// A worker host: takes attempts that fit it, holds them by renewing its lease, and gives them up when it drains.
+// `runWorker` serves as a worker host: it takes attempts that fit it, holds them by renewing its lease, and gives them
+// up when it drains.
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,19 +22,18 @@ export interface WorkerOptions extends Pick<
   facts: HostFacts;
   world: World;
   graceMs: number;
-  /** Aborted to drain the host. */
   drain: AbortSignal;
   onJoined(host: { id: string; name: string }): void;
   report(line: string): void;
 }
 
 const POLL_MS = 1000;
-/** Beats per lease. */
+/** `BEATS` is the number of beats per lease. */
 const BEATS = 4;
-/** A host that has lost an attempt learns it from its next beat. */
+/** At most `MAX_BEAT_MS` pass until a host learns that it has lost an attempt. */
 const MAX_BEAT_MS = 5000;
 
-/** Serves until it is drained. Throws `host_removed`. */
+/** Resolves after `drain`. Throws `host_removed`. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const worker = new Worker(options);
   await worker.run();
@@ -81,7 +81,7 @@ class Worker {
       while (!drain.aborted) await this.#step();
       await this.#finish();
     } catch (error) {
-      // A removed host keeps its work and reports nothing more.
+      // A host that was removed keeps its work (`abandon`) and reports nothing more.
       if (error instanceof TuttiError && error.code === "host_removed")
         await Promise.allSettled([...this.#held.values()].map((attempt) => attempt.abandon(null)));
       throw error;
@@ -112,7 +112,7 @@ class Worker {
     return this.#options.world.sleep(Math.min(POLL_MS, this.#leaseMs / BEATS), this.#wake.signal);
   }
 
-  /** Renews the lease when it is due, and gives up the attempts that the host has lost meanwhile. */
+  /** Renews the lease when it is due, and abandons attempts that the `Beat` no longer lists. */
   async #keepLease(): Promise<void> {
     if (this.#options.world.mono() - this.#beatAt < Math.min(this.#leaseMs / BEATS, MAX_BEAT_MS)) return;
     const { held } = await this.#beat();
@@ -139,7 +139,7 @@ class Worker {
     return names.map((name) => JSON.parse(readFileSync(join(this.#heldFolder, name), "utf8")) as TakenAttempt);
   }
 
-  /** Continues the attempts of the process before, and ends the sessions of those that the host has lost. */
+  /** Continues the attempts of the process before, and ends the sessions of those that the `Beat` does not list. */
   async #adopt(known: readonly TakenAttempt[], { held }: Beat): Promise<void> {
     for (const taken of known) {
       const reported = held[taken.key];
@@ -182,7 +182,7 @@ class Worker {
     return join(this.#heldFolder, `${createHash("sha256").update(key).digest("hex").slice(0, 20)}.json`);
   }
 
-  /** Lets the sessions finish, and interrupts those that take longer than the grace period. */
+  /** Lets the sessions finish, and interrupts those that take longer than `graceMs`. */
   async #finish(): Promise<void> {
     const { world, graceMs } = this.#options;
     await this.#beat();
@@ -196,7 +196,7 @@ class Worker {
   }
 }
 
-/** The id of a host without a login of its own, which stays the same over restarts. */
+/** The id stays the same over restarts. It names a host without a login of its own. */
 function readId(folder: string): string {
   const file = join(folder, "host.json");
   try {

@@ -1,12 +1,10 @@
-// Append-only files: the archive, the read marks and the development log.
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { asDiskError, syncFolder } from "../durable-file.ts";
 
 /**
- * Appends lines and returns when they are on disk. Terminates a line that a crash cut off. If the write fails, for
- * example on a full disk, the file keeps its old size. The caller must hold a lock. Without `durable`, a power failure
- * can lose the lines.
+ * Returns when `lines` are on disk; without `durable`, a power failure can lose them. Terminates a line that a crash
+ * cut off. If the write fails, for example on a full disk, the file keeps its old size. The caller must hold a lock.
  */
 export function appendLines(file: string, lines: readonly string[], { durable = true } = {}): void {
   if (lines.length === 0) return;
@@ -59,7 +57,7 @@ export function lastLine(file: string): string {
   }
 }
 
-/** Parses a file of JSON lines. Skips lines that a crash cut off. */
+/** Skips lines of JSON that a crash cut off. */
 export function parseLines(text: string): unknown[] {
   return text.split("\n").flatMap((line) => {
     try {

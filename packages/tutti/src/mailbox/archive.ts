@@ -1,5 +1,5 @@
-// The archive of cleared messages. A box is the only record of the agents' conversation, so messages are on disk in the
-// archive before they leave the box.
+// The archive of cleared messages. A box is the only record of the agents' conversation, so `archiveMessages` has
+// stored messages on disk before they leave the box.
 import { createHash } from "node:crypto";
 import { isRecord } from "../protocol/json/json-value.ts";
 import { appendLines, lastLine, parseLines } from "./append-lines.ts";
@@ -8,7 +8,7 @@ import { readFileText } from "./read-text.ts";
 export interface ArchivedMessage {
   file: string;
   message: unknown;
-  /** The time of reading by reader name. */
+  /** Maps the name of each reader to the time of reading. */
   readBy: Record<string, string>;
 }
 
@@ -19,8 +19,8 @@ export interface Clearing {
 }
 
 /**
- * Archives messages that are about to be cleared. If a crash interrupted an earlier clearing between archive and box,
- * the last line still holds its hash, and the same messages are not archived twice.
+ * If a crash interrupted an earlier `clearing` between archive and box, the last line still holds its hash, and the
+ * same messages are not archived twice.
  */
 export function archiveMessages(file: string, archivedAt: string, box: string, messages: ArchivedMessage[]): void {
   const texts = messages.map(({ message }) => JSON.stringify(message));

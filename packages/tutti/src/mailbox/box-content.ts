@@ -1,16 +1,17 @@
-// Parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other programs. Other
-// content is read as far as possible without guessing, and saved under another name before the file is replaced.
+// `readBoxContent` parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other
+// programs. Other content is read as far as possible without guessing, and saved under another name before the file is
+// replaced.
 import { isNestedDeeper, isRecord, parseJson } from "../protocol/json/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/json/tolerant-json.ts";
 import { parseExactly } from "./exact-json.ts";
 
-/** Far more than a message needs. Rewriting deeper values could overflow the stack. */
+/** `MAX_DEPTH` is far more than a message needs. Rewriting deeper values could overflow the stack. */
 const MAX_DEPTH = 200;
 
 export interface BoxContent {
   messages: unknown[];
-  /** All other members of the file, in their order. */
+  /** All members but `messages`, in their order. */
   rest: Record<string, unknown>;
   /** A sentence about the file as a whole; null if it is valid. */
   problem: string | null;
@@ -61,7 +62,7 @@ function readValue(value: unknown, repairs: string | null): BoxContent {
 
 const damaged = (problem: string): BoxContent => ({ messages: [], rest: {}, problem });
 
-/** Indented as in the document, because humans read these files too. */
+/** Indented as in the document, because users read these files too. */
 export function boxText(messages: readonly unknown[], rest: Record<string, unknown>): string {
   const { lastRead = null, ...others } = rest;
   return `${JSON.stringify({ messages, lastRead, ...others }, null, 2)}\n`;

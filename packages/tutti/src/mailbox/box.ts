@@ -1,9 +1,8 @@
 // Reads, appends to and clears one box on disk.
-//
-// 1. A writer holds the lock of the mailbox, reads the file again and replaces it as a whole. No message of another
+// 1. `rewrite` holds the lock of the mailbox, reads the file again and replaces it as a whole. No message of another
 //    writer is lost, and readers see complete messages without a lock.
 // 2. A message is acknowledged only when the file that contains it is on disk.
-// 3. A message leaves a box only after it is in the archive, on disk.
+// 3. A message leaves a box only after `archiveMessages` has stored it on disk.
 import { dirname } from "node:path";
 import { archiveMessages, closeClearing } from "./archive.ts";
 import { boxText, readBoxContent, readBoxToRewrite } from "./box-content.ts";
@@ -26,11 +25,11 @@ export interface BoxLook {
   lastRead: string | null;
   entries: BoxEntry[];
   problems: FileProblem[];
-  /** Changes when one of the files changes. */
+  /** Changes when one of `boxesToRead` changes. */
   version: string;
 }
 
-/** Reads a box from both layouts. Needs no lock. */
+/** Reads a box from both layouts. Unlike `appendToBox`, needs no lock. */
 export async function lookAtBox(folder: MailboxFolder, box: string): Promise<BoxLook> {
   const look: BoxLook = { box, lastRead: null, entries: [], problems: [], version: boxVersion(folder, box) };
   for (const file of folder.boxesToRead(box)) {
@@ -49,7 +48,7 @@ export function boxVersion(folder: MailboxFolder, box: string): string {
   return folder.boxesToRead(box).map(fileVersion).join(" ");
 }
 
-/** Appends messages and returns when they are on disk. */
+/** Resolves when `messages` are on disk. */
 export async function appendToBox(
   folder: MailboxFolder,
   box: string,

@@ -1,4 +1,5 @@
-// The development log `logs/log.md`: one line per event and one section per finished task. It is rotated at 100 KB.
+// The development log `logs/log.md`: one line per event (`logLine`) and one `taskSection` per finished task. It is
+// rotated at `ROTATE_AT_BYTES`.
 import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendLines } from "./append-lines.ts";
@@ -23,7 +24,7 @@ export interface TaskSection {
   files?: readonly string[];
 }
 
-/** A line break in the text would look like another event. */
+/** A line break in `text` would look like another event, so `oneLine` removes it. */
 export function logLine(at: string, { level, text }: LogEntry): string {
   return `[${at}] [${level}] ${oneLine(text)}`;
 }
@@ -47,7 +48,7 @@ function oneLine(text: string): string {
   return lines.filter((line) => line !== "").join(" ");
 }
 
-/** Appends to the log under the lock of the mailbox, because two processes must not rotate at the same time. */
+/** Appends under the lock of the mailbox, because two processes must not `rotate` at the same time. */
 export async function addToLog(folder: MailboxFolder, linesAt: (at: string) => string[]): Promise<void> {
   await folder.locked(() => {
     const file = folder.inside(folder.paths().log);
@@ -64,7 +65,7 @@ function appendToLog(file: string, at: string, lines: readonly string[]): void {
   appendLines(file, lines, { durable: false });
 }
 
-/** Renames the log. A counter keeps two rotations with the same timestamp apart. */
+/** A counter keeps two rotations with the same timestamp apart. */
 function rotate(file: string, at: string): void {
   const stamp = at.replaceAll(/[:.]/g, "-");
   for (let number = 0; ; number++) {

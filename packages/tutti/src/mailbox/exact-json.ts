@@ -1,5 +1,5 @@
-// Parses JSON in order to write it again. `JSON.parse` would change numbers with too many digits, such as ids of other
-// programs; `parseExactly` preserves them.
+// `parseExactly` parses JSON in order to write it again. `JSON.parse` would change numbers with too many digits, such
+// as ids of other programs.
 
 /** The TypeScript library does not declare `rawJSON` yet. */
 const json = JSON as typeof JSON & { rawJSON(text: string): object };

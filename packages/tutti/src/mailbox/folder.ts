@@ -1,4 +1,4 @@
-// The mailbox of one project on disk: its paths, and the lock that guards all writes.
+// `MailboxFolder` has the paths of the mailbox of one project, and the lock that guards all writes.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { World } from "../world.ts";
@@ -18,7 +18,6 @@ export interface MailboxOptions {
 export class MailboxFolder {
   readonly project: string;
   readonly world: World;
-  /** The requested layout, if any. */
   readonly wanted: MailboxLayout | undefined;
 
   constructor(options: MailboxOptions) {
@@ -27,12 +26,11 @@ export class MailboxFolder {
     this.wanted = options.layout;
   }
 
-  /** The current time as an ISO 8601 timestamp. */
   now(): string {
     return new Date(this.world.now()).toISOString();
   }
 
-  /** The layout for writing: the existing one, or the requested one if both or none exist. */
+  /** The layout for writing: the existing one, or `wanted` if both or none exist. */
   layout(): MailboxLayout {
     const wanted = this.wanted ?? "document";
     const found = findLayouts(this.project);
@@ -43,21 +41,21 @@ export class MailboxFolder {
     return mailboxPaths(this.project, this.layout());
   }
 
-  /** Returns the file for writes to a box and creates its folder. */
+  /** Also creates the folder of the box. */
   boxToWrite(box: string): string {
     const { messages } = this.paths();
     makeFolder(this.inside(messages));
     return this.inside(boxFile(messages, box));
   }
 
-  /** Returns the files of a box, one per layout, the layout of the document first. */
+  /** One file for each of `LAYOUTS`, that of the document first. */
   boxesToRead(box: string): string[] {
     const files = LAYOUTS.map((layout) => this.inside(boxFile(mailboxPaths(this.project, layout).messages, box)));
     // Links can make both layouts the same file.
     return [...new Set(files)];
   }
 
-  /** The folders that can contain files of a box. */
+  /** One folder for each of `LAYOUTS`; they need not exist. */
   messageFolders(): string[] {
     return LAYOUTS.map((layout) => this.inside(mailboxPaths(this.project, layout).messages));
   }
@@ -70,12 +68,12 @@ export class MailboxFolder {
     return this.inside(join(ownFolder(this.project), "read", box));
   }
 
-  /** Returns the real path of a mailbox file. Throws if it is outside the mailbox. */
+  /** Returns the real path. Throws if `insideMailbox` finds a link out of the mailbox. */
   inside(path: string): string {
     return insideMailbox(this.project, path);
   }
 
-  /** Creates the `.tutti` folder and returns the path of a lock in it. */
+  /** Also creates `ownFolder`, which contains the locks. */
   lockFile(name: string): string {
     const folder = this.inside(ownFolder(this.project));
     makeFolder(folder);

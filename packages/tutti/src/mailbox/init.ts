@@ -1,4 +1,5 @@
-// Creates the folders and files of a mailbox, like the program that document 001 describes. Keeps existing files.
+// `initMailbox` creates the folders and files of a mailbox, like the program that document 001 describes. It keeps
+// existing files.
 import { basename, dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { boxText } from "./box-content.ts";

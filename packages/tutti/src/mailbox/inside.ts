@@ -1,13 +1,11 @@
-// Agents work in the project folder and can create links there. The mailbox never reads or writes through a link that
-// leaves its folder.
+// Agents work in the project folder and can create links there. `insideMailbox` lets nothing be read or written through
+// a link that leaves its folder.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { MAILBOX_FOLDER } from "./layout.ts";
 
-/**
- * Returns the real path of a mailbox file, which need not exist. Throws if the path leaves the folder of the mailbox.
- */
+/** Returns the real path; the file need not exist. Throws if `path` leaves the folder of the mailbox. */
 export function insideMailbox(project: string, path: string): string {
   const root = realPath(project);
   const folder = realPath(join(project, MAILBOX_FOLDER));
@@ -23,7 +21,7 @@ function outsideMailbox(path: string, real: string): TuttiError {
   return new TuttiError("wrong_state", `${path} is a link to ${real}, which is outside the mailbox. Remove the link.`);
 }
 
-/** Resolves the links in the existing part of the path. */
+/** Resolves the links in the part of `path` that exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -35,7 +33,7 @@ function realPath(path: string): string {
       throw new TuttiError("wrong_state", `${path} is a link to a file that does not exist. Remove the link.`, {
         cause: error,
       });
-    // Another process has created it in the meantime.
+    // Another process has created `path` in the meantime.
     if (stats !== undefined) return realPath(path);
     const parent = dirname(path);
     return parent === path ? path : join(realPath(parent), basename(path));

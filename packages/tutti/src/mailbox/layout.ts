@@ -1,6 +1,6 @@
-// The paths of document 001. In the document a folder `tasks/` contains the messages; real projects omit it. Tutti
-// reads both layouts, because one program may follow the document and another the code. It writes to the layout that
-// exists.
+// `mailboxPaths` has the paths of document 001. In the document a folder `tasks/` contains the messages; real projects
+// omit it. Tutti reads both `LAYOUTS`, because one program may follow the document and another the code. It writes to
+// the layout that exists.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -11,7 +11,7 @@ export type MailboxLayout = (typeof LAYOUTS)[number];
 export const MAILBOX_FOLDER = ".claude-orchestrator";
 const NAME_RULE = 'Use up to 64 letters, digits, "_" and "-".';
 
-/** The boxes of the document. Others, such as one for a designer, are created by the first message to them. */
+/** Other boxes than `DOCUMENT_BOXES`, such as one for a designer, are created by the first message to them. */
 export const DOCUMENT_BOXES = ["developer", "team-lead"] as const;
 
 export interface MailboxPaths {
@@ -37,7 +37,7 @@ export function mailboxPaths(project: string, layout: MailboxLayout): MailboxPat
 /** Files of Tutti itself: locks, read marks and the archive. */
 export const ownFolder = (project: string): string => join(project, MAILBOX_FOLDER, ".tutti");
 
-/** Returns the existing layouts, the one of the document first. */
+/** Returns the layouts that exist, that of the document first. */
 export function findLayouts(project: string): MailboxLayout[] {
   return LAYOUTS.filter((layout) => {
     const paths = mailboxPaths(project, layout);
@@ -63,7 +63,7 @@ export function consumerName(text: string): string {
   return text;
 }
 
-/** Names become parts of paths, so they must not contain characters with a meaning in paths. */
+/** `isPlainName` rejects characters with a meaning in paths, because names become parts of paths. */
 const isPlainName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
 
 export const boxFile = (messages: string, box: string): string => join(messages, `to-${box}.json`);

@@ -1,12 +1,12 @@
-// A lock between processes: an open exclusive SQLite transaction on a separate file. The operating system releases it
-// when the process ends, however it ends, so there are no stale locks and no process ids to check. A waiting process
-// polls, so no wake-up can be lost.
+// `withLock` is a lock between processes: an open exclusive SQLite transaction on a separate file. The operating system
+// releases it when the process ends, however it ends, so there are no stale locks and no process ids to check. A
+// waiting process polls, so no wake-up can be lost.
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 import { asDiskError } from "../durable-file.ts";
 
-/** Writers hold the lock for milliseconds. A longer hold means that the process was suspended. */
+/** Writers hold the lock for milliseconds. A process that holds it for `PATIENCE_MS` was suspended. */
 const PATIENCE_MS = 30_000;
 const LONGEST_PAUSE_MS = 8;
 
@@ -19,7 +19,7 @@ export async function withLock<T>(file: string, world: World, work: () => T | Pr
   }
 }
 
-/** Returns a function that releases the lock; null if `signal` aborted the wait. */
+/** Returns a function that releases the lock, or null if `signal` aborted the wait. Throws after `patienceMs`. */
 export async function acquireLock(
   file: string,
   world: World,

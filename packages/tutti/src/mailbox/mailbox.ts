@@ -1,4 +1,4 @@
-// The mailbox of document 001, through which Tutti and agents that only use files exchange messages.
+// `Mailbox` is the mailbox of document 001, through which Tutti and agents that only use files exchange messages.
 //
 // Messages are validated strictly before they are written. Messages of other programs are read leniently, and every
 // deviation is reported. A message is on disk when `send` resolves.
@@ -23,7 +23,7 @@ export interface ReceivedMessage extends BoxEntry {
   /** Null if the message has an error. */
   message: MailboxMessage | null;
   problems: ProfileProblem[];
-  /** The time at which this reader received it before; null if it is new. */
+  /** When this reader received the message before; null if it is new. */
   readAt: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface ReadBoxOptions {
   taskId?: string;
 }
 
-/** How long `read` waits for another process that reads under the same name. */
+/** How long `read` waits for another process that reads under the same name (`READER_PATIENCE_MS`). */
 const READER_PATIENCE_MS = 10_000;
 
 export class Mailbox {
@@ -59,17 +59,17 @@ export class Mailbox {
     this.config = new StateFile(this.folder, "config", readConfigFile);
   }
 
-  /** Creates missing folders and files and never overwrites. Throws instead of creating a second layout. */
+  /** Never overwrites. Throws instead of creating a second layout. */
   async init(): Promise<InitReport> {
     return initMailbox(this.folder);
   }
 
-  /** Validates a message, appends it to a box, and resolves when it is on disk. */
+  /** Rejects a message that document 001 does not allow. Resolves when it is on disk. */
   async send(to: string, message: Record<string, unknown>): Promise<Sent> {
     return this.#outbox.send(boxName(to), message);
   }
 
-  /** Returns all messages of a box and whether they are new to the reader. Changes nothing and needs no lock. */
+  /** `readAt` of a message is null if it is new to the reader. Changes nothing and needs no lock. */
   async peek(box: string, options: ReadBoxOptions = {}): Promise<BoxReading> {
     const name = boxName(box);
     const look = await lookAtBox(this.folder, name);
@@ -84,11 +84,11 @@ export class Mailbox {
     };
   }
 
-  /** Like `peek`, but marks the returned messages as read. */
+  /** Unlike `peek`, marks the returned messages as read. */
   async read(box: string, options: ReadBoxOptions = {}): Promise<BoxReading> {
     const name = boxName(box);
     const consumer = readerOf(name, options);
-    // Reading must not create files in a project without this box.
+    // Reading must not create files in a project without this box (`isPresent`).
     if (!isPresent(this.folder, name)) return this.peek(name, options);
     const lock = this.folder.lockFile(readerLock(name, consumer));
     const release = await acquireLock(lock, this.folder.world, READER_PATIENCE_MS);
@@ -104,7 +104,7 @@ export class Mailbox {
     }
   }
 
-  /** Archives the messages of a box, or those that `isCleared` selects, and removes them from it. */
+  /** Moves the messages of a box, or those that `isCleared` selects, to the archive. */
   async clear(
     box: string,
     isCleared?: (message: unknown) => boolean,
@@ -115,7 +115,7 @@ export class Mailbox {
     return result;
   }
 
-  /** Returns the cleared messages of a box, oldest first. */
+  /** Oldest clearing first. */
   archived(box: string): Clearing[] {
     return readArchive(this.folder.archiveFile(boxName(box)));
   }

@@ -1,5 +1,5 @@
-// Batches messages to the boxes. Messages sent during a write are written together by the next one, so a busy sender
-// does not rewrite the file for every message.
+// `Outbox` batches messages to the boxes. Messages sent during a write are written together by the next one, so a busy
+// sender does not rewrite the file for every message.
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
 import type { ProfileProblem } from "../protocol/response/profile.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -11,7 +11,7 @@ import type { FileProblem } from "./rewrite.ts";
 export interface Sent {
   box: string;
   file: string;
-  /** The message as written, with its timestamp. */
+  /** The message as written, with its `timestamp`. */
   message: Record<string, unknown>;
   warnings: ProfileProblem[];
   /** Problems of the file that the message was appended to. */
@@ -24,7 +24,7 @@ interface PendingMessage {
   reject: (error: unknown) => void;
 }
 
-/** The usual recipients in the document. Teams with other roles may differ. */
+/** `RECIPIENTS` of the document. Teams with other roles may differ, so another box is only a warning. */
 const RECIPIENTS: Record<string, string> = { task_assignment: "developer", completion_report: "team-lead" };
 
 export class Outbox {
@@ -50,7 +50,7 @@ export class Outbox {
     return { box, message, warnings, ...written };
   }
 
-  /** Accepts only messages that document 001 allows. A message without a timestamp gets the current time. */
+  /** Throws for a message that document 001 does not allow. One without a `timestamp` gets the current time. */
   #check(
     box: string,
     value: Record<string, unknown>,
@@ -85,10 +85,7 @@ export class Outbox {
     }
   }
 
-  /**
-   * Takes the pending messages of the box. The empty list stays in the map during a write, so `send` starts no second
-   * one.
-   */
+  /** During a write an empty list stays in `#pending`, so that `send` starts no second one. */
   #take(box: string): PendingMessage[] {
     const batch = this.#pending.get(box) ?? [];
     if (batch.length === 0) this.#pending.delete(box);
@@ -96,7 +93,7 @@ export class Outbox {
     return batch;
   }
 
-  /** A log that cannot be written does not make a message unsent that is already in the box. */
+  /** If `addToLog` fails, the message counts as sent: it is already in the box. */
   async #log(box: string, batch: readonly PendingMessage[], damaged: readonly FileProblem[]): Promise<FileProblem[]> {
     const warnings = damaged.map(
       ({ file, sentence, keptAs }) => `${file} was damaged and is kept as ${keptAs}. ${sentence}`,

@@ -1,8 +1,8 @@
 // Records the messages that a reader has received. The format has one `lastRead` per box and no mark on a message, so
-// Tutti keeps its own index: one append-only file of JSON lines per box and reader, until the box is cleared.
+// `addMarks` keeps an index: one append-only file of JSON lines per box and reader, until the box is cleared.
 //
-// Messages have no ids. A message is identified by its content and the number of equal messages before it, so the index
-// stays valid when other programs rewrite the file.
+// Messages have no ids. `messageKeys` identifies a message by its content and the number of equal messages before it,
+// so the index stays valid when other programs rewrite the file.
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { appendLines, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 import { makeFolder } from "./replace-file.ts";
 
-/** Maps the key of a message to the time it was read. */
+/** Maps a key of `messageKeys` to the time of reading. */
 export type ReadMarks = ReadonlyMap<string, string>;
 
 export function messageKeys(messages: readonly unknown[]): string[] {
@@ -34,7 +34,7 @@ export function readMarks(folder: string, consumer: string): ReadMarks {
   );
 }
 
-/** The caller must hold the lock of the reader. */
+/** The caller must hold the lock of `consumer`. */
 export function addMarks(folder: string, consumer: string, keys: readonly string[], readAt: string): void {
   makeFolder(folder);
   const lines = keys.map((key) => JSON.stringify({ key, readAt }));
@@ -42,7 +42,7 @@ export function addMarks(folder: string, consumer: string, keys: readonly string
   appendLines(marksFile(folder, consumer), lines, { durable: false });
 }
 
-/** Returns the time of reading by message key and reader, for the archive. */
+/** Maps a message key to the time of reading by reader, for the `readBy` of the archive. */
 export function marksOfAll(folder: string): Map<string, Record<string, string>> {
   const all = new Map<string, Record<string, string>>();
   for (const name of listMarks(folder)) {
@@ -52,7 +52,7 @@ export function marksOfAll(folder: string): Map<string, Record<string, string>> 
   return all;
 }
 
-/** After a box is cleared, an equal message counts as new. */
+/** After `dropMarks` an equal message counts as new. */
 export function dropMarks(folder: string): void {
   for (const name of listMarks(folder)) rmSync(join(folder, name), { force: true });
 }

@@ -1,10 +1,10 @@
-// Reads a file that other programs and agents write too. It may be missing, empty, too large, in another encoding, or
-// not a regular file.
+// `readFileText` reads a file that other programs and agents write too. It may be missing, empty, too large, in another
+// encoding, or not a regular file.
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type BigIntStats } from "node:fs";
 import { TuttiError } from "../schema/error.ts";
 import { asDiskError } from "../durable-file.ts";
 
-/** More than any mailbox needs. */
+/** `MAX_BYTES` is more than any mailbox needs. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface FileText {

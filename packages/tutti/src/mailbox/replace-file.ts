@@ -1,10 +1,10 @@
-// Replaces a file atomically and durably: readers see the complete old or new file, also after a crash or power
-// failure. The caller must hold the lock, so a temporary file left by a killed writer can be overwritten.
+// `replaceFile` replaces a file atomically and durably: readers see the complete old or new file, also after a crash or
+// power failure. The caller must hold the lock, so a temporary file left by a killed writer can be overwritten.
 import { renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asDiskError, makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
 
-/** Calls `mayReplace` just mayReplace the rename. Returns false and keeps the old file if it returns false. */
+/** Calls `mayReplace` just before the rename. If it returns false, keeps the old file and returns false. */
 export function replaceFile(
   file: string,
   content: string | Uint8Array,

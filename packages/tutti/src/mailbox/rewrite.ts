@@ -1,4 +1,3 @@
-// Reads and replaces a file that other programs write without our lock.
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -6,19 +5,18 @@ import type { World } from "../world.ts";
 import { fileVersion, readFileText, type FileText } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** An invalid file may be in the middle of a write by another program, which gets this long to finish. */
+/** An invalid file may be in the middle of a write by another program, which gets `SETTLE_MS` to finish. */
 const SETTLE_MS = 250;
 const MAX_TRIES = 100;
 
-/** A problem of a file, worded for a user. */
 export interface FileProblem {
   file: string;
   sentence: string;
-  /** The path of the copy of the damaged content, if the file was replaced. */
+  /** The path of a copy of the damaged content, if the file was replaced (`setAside`). */
   keptAs?: string;
 }
 
-/** The parsed file. `problem` is a sentence about the file as a whole. */
+/** `problem` is a sentence about the file as a whole. */
 export interface Content {
   problem: string | null;
 }
@@ -26,8 +24,8 @@ export interface Content {
 type Parse<C extends Content> = (text: string | null) => C;
 
 /**
- * Reads, changes and replaces a file. `change` returns null to keep it. The caller must hold the lock. If the file
- * changed between reading and replacing, the whole step is repeated. Invalid content is copied to another name first.
+ * `change` returns null to keep the file. The caller must hold the lock. If the file changed between reading and
+ * replacing, the whole step is repeated. Invalid content is copied to another name first (`setAside`).
  */
 export async function rewrite<C extends Content>(
   file: string,
@@ -48,7 +46,7 @@ export async function rewrite<C extends Content>(
   );
 }
 
-/** Reads a file. Retries for a short time if the file is empty or invalid and was changed just now. */
+/** Reads again for up to `SETTLE_MS` if the file is empty or invalid and was changed just now. */
 export async function readSettled<C extends Content>(
   file: string,
   world: World,
@@ -65,7 +63,7 @@ export async function readSettled<C extends Content>(
   }
 }
 
-/** Copies invalid content to a name derived from its hash, so equal content is copied once. */
+/** `keptAs` is derived from the hash of the content, so equal content is copied once. */
 function setAside(file: string, { bytes }: FileText, sentence: string): FileProblem {
   const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
   const keptAs = join(dirname(file), `${basename(file)}.damaged-${digest}`);

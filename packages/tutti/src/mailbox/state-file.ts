@@ -1,5 +1,5 @@
-// `queue.json`, `status.json` and `config.json`: one object each, shared with other programs. Unknown members are
-// preserved. An empty file belongs to a project in which nothing has happened yet.
+// A `StateFile` is `queue.json`, `status.json` or `config.json`: one object each, shared with other programs. Unknown
+// members are preserved. An empty file belongs to a project in which nothing has happened yet.
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json/json-value.ts";
 import type { ProfileProblem, ProfileReading, ProfileOptions } from "../protocol/response/profile.ts";
@@ -14,16 +14,15 @@ import { readSettled, rewrite, type Content, type FileProblem } from "./rewrite.
 export interface StateReading<T> {
   file: string;
   value: T;
-  /** Unusual values. */
+  /** Unusual values; unlike `damage`, each has the path of its member. */
   problems: ProfileProblem[];
-  /** Problems of the file as a whole. */
   damage: FileProblem[];
 }
 
 interface StateContent extends Content {
-  /** Undefined if the file is empty or unreadable. */
+  /** `undefined` if the file is empty or unreadable. */
   raw?: Record<string, unknown>;
-  /** The same value for writing, with all digits of long numbers. */
+  /** Like `raw`, but for writing, with all digits of long numbers (`parseExactly`). */
   exact?: Record<string, unknown>;
 }
 
@@ -50,7 +49,7 @@ export class StateFile<T extends object> {
     return { file, ...this.#interpret(content.raw), damage };
   }
 
-  /** Sets members of the file and preserves all others. */
+  /** `change` returns the members to set. All others are preserved. */
   async update(change: (value: T) => Partial<T>): Promise<StateReading<T>> {
     return this.#folder.locked(async () => {
       const file = this.#file();

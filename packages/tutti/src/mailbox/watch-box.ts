@@ -1,4 +1,5 @@
-// Delivers each message of a box once to each reader, also across restarts, because the read marks are on disk.
+// `watchBox` delivers each message of a box once to each reader, also across restarts, because the read marks are on
+// disk.
 //
 // A message is marked when the reader requests the next one or stops. After a crash while a message is processed, or
 // after `putBack`, the message is delivered again. No message is skipped.
@@ -9,7 +10,9 @@ import { acquireLock } from "./lock.ts";
 import { addMarks, readMarks } from "./read-marks.ts";
 import type { FileProblem } from "./rewrite.ts";
 
-/** File system notifications can be missing, for example on a network drive, so the box is polled too. */
+/**
+ * File system notifications can be missing, for example on a network drive, so the box is polled every `POLL_MS` too.
+ */
 const POLL_MS = 500;
 
 export interface WatchOptions {
@@ -21,7 +24,7 @@ export interface WatchOptions {
 }
 
 export interface WatchedEntry extends BoxEntry {
-  /** Keeps the message unread, so that it is delivered again. */
+  /** Leaves the message unread, so that `watchBox` delivers it again. */
   putBack: () => void;
 }
 
@@ -54,7 +57,7 @@ export async function* watchBox(
   }
 }
 
-/** Yields all messages that are new to the reader. Processes with the same reader name take turns. */
+/** Processes with the same `consumer` take turns (`acquireLock`). */
 async function* deliver(
   folder: MailboxFolder,
   box: string,
@@ -98,7 +101,6 @@ async function* deliver(
 
 export const readerLock = (box: string, consumer: string): string => `${box}.${consumer}.lock`;
 
-/** Notifies about changes in the message folders. */
 class ChangeWatcher {
   readonly #folder: MailboxFolder;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -109,7 +111,7 @@ class ChangeWatcher {
     this.#folder = folder;
   }
 
-  /** Watches the folders that exist now. */
+  /** Watches those of `messageFolders` that exist now. */
   arm(): void {
     this.#pending = false;
     for (const path of this.#folder.messageFolders()) {

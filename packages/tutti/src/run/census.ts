@@ -63,8 +63,8 @@ export function dependencyState(run: Run, taskId: string): "met" | "open" | "los
 }
 
 /**
- * The counts always add up to `planned`, so active tasks count as `neverStarted`. In natural mode the sub-sessions are
- * counted like tasks.
+ * The counts always add up to `planned`, so active tasks count as `neverStarted`. In natural mode `countedSubSessions`
+ * are counted like tasks.
  */
 export function census(run: Run): Census {
   const counts: Census = {
@@ -85,14 +85,16 @@ export function census(run: Run): Census {
   return { ...counts, planned: standings.length };
 }
 
-/** A sub-session that had not ended with its run was ended with it. */
+/** A sub-session without a status was ended with its run: `cancelled` or failed like the run. */
 function subSessionStanding(run: Run, { status }: Subagent): SubagentEnd | "active" {
   if (status) return status;
   if (!isRunOver(run.status)) return "active";
   return run.status === "cancelled" ? "cancelled" : "failed";
 }
 
-/** Names the sub-sessions of a natural run that did not complete, and the session itself if it did only a part. */
+/**
+ * Names the `countedSubSessions` of a natural run that did not complete, and the session itself if it did only a part.
+ */
 function naturalCauses(run: Run): Outcome["causes"] {
   const { status, reason } = statedEnd(isNatural(run) ? (run.analysis?.summary ?? "") : "");
   return [
@@ -106,7 +108,7 @@ function naturalCauses(run: Run): Outcome["causes"] {
   ];
 }
 
-/** Lists the planned tasks, or the sub-sessions, that did not complete fully, and contradicted claims. */
+/** Lists tasks and sub-sessions that did not complete fully, and `contradictions` of their claims. */
 export function causes(run: Run): Outcome["causes"] {
   const ofTasks = run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
@@ -137,7 +139,6 @@ function partialReason(output: unknown): string {
   return typeof output === "string" && output !== "" ? output : "the worker reported a partial result";
 }
 
-/** Returns the verdict for `orchestrator:completed`. */
 export function completedVerdict(run: Run): Verdict {
   const isMerged = run.conflicts.every((conflict) => conflict.resolution !== null);
   const isUntouched = (run.movedRefs ?? []).length === 0;

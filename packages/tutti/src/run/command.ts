@@ -35,7 +35,7 @@ export interface PlanChanges {
 export interface TaskChange extends Partial<Omit<Task, "id" | "agent" | "model">> {
   skip?: boolean;
   satisfied?: boolean;
-  /** Null removes the agent of the plan. Another agent removes the model of the plan. */
+  /** Null removes the agent of the plan. Another agent removes the `model` of the plan. */
   agent?: string | null;
   model?: string | null;
 }
@@ -71,13 +71,13 @@ export type Order =
   /** `taskId` is null for the phase that the main session did not complete. */
   | { type: "retry"; taskId: string | null }
   /** `taskId` is null for the main session. */
-  /** `from` is the sub-session whose result the message is. */
+  /** `from` is the sub-session that has this message as its result. */
   | { type: "message"; taskId: string | null; text: string; now?: boolean; from?: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
-  /** Data of a phase that the main session failed to give. */
+  /** `Answer` of a phase that the main session failed to give. */
   | { type: "supply"; itemId: string; answer: Answer }
-  /** An answer in place of the main session, which owes it now or failed to give it. */
+  /** `Answer` in place of the main session, which owes it now or failed to give it. */
   | { type: "respond"; answer: Answer }
   /** `by` is the user who opens the gate without an approval. */
   | { type: "overrideGate"; environment: string; by: string; reason: string };
@@ -91,7 +91,7 @@ export type Report =
   /** An earlier attempt with the same work key has a result. `work` is that result as a commit of this attempt. */
   | { type: "known"; sessionId: string; key: string; result: KnownResult; work: { commit: string; files: string[] } }
   | { type: "unpreparable"; sessionId: string; code: string; error: string }
-  /** No worker host offers the labels that the session needs. A repeated report has no effect. */
+  /** No worker host offers `labels`. A repeated report has no effect. */
   | { type: "unplaced"; sessionId: string; labels: HostLabels }
   | { type: "turnOver"; sessionId: string; turn: number; over: TurnOver }
   | { type: "lost"; sessionId: string; reason: string; counted: boolean }
@@ -112,7 +112,7 @@ export type Report =
   | ({ type: "troubled"; sessionId: string } & Trouble)
   /** The agent received a message during its turn; `message` is its position in `run.messages`. */
   | { type: "steered"; sessionId: string; message: number }
-  /** The role of the session acknowledged the message to it. A repeated report has no effect. */
+  /** The role acknowledged the message to `sessionId`. A repeated report has no effect. */
   | { type: "acknowledged"; sessionId: string }
   /** The session withdrew the question `askId`. */
   | { type: "unasked"; sessionId: string; askId: string }
@@ -121,11 +121,11 @@ export type Report =
   | { type: "conflicted"; taskId: string; commit: string; head: string; conflict: Conflict }
   /** The commands for merges ran in `commit`, the run's branch with the work of `tasks`. */
   | { type: "mergeChecked"; tasks: string[]; commit: string; commands: CheckedCommand[] }
-  /** They pass on `head` and fail on `start`, which adds the work of the task. */
+  /** `commands` pass on `head` and fail on `start`, which adds the work of the task. */
   | { type: "mergeRejected"; taskId: string; commit: string; head: string; start: string; commands: CheckedCommand[] }
   /** The saved work of two tasks conflicts in `files`, or no longer does. */
   | { type: "emerging"; tasks: [string, string]; files: string[] }
-  /** Names that one task changed and another one uses, in the work of `head`. */
+  /** `UsedName`s that one task changed and another one uses, in the work of `head`. */
   | { type: "namesUsed"; head: string; names: UsedName[] }
   | { type: "refMoved"; moved: MovedRef }
   /** The verification commands start, or have run, in the merged tree of `commit`. */
@@ -133,7 +133,7 @@ export type Report =
   | { type: "checked"; sessionId: string; commit: string; commands: CheckedCommand[] }
   /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
-  /** The session's agent started or ended an agent of its own. A repeated report has no effect. */
+  /** The agent of `sessionId` started or ended an agent of its own. A repeated report has no effect. */
   | { type: "subagent"; sessionId: string; taskId: string | null; subagent: SubagentReport }
   /** `usage` of all open turns so far. */
   | { type: "spending"; usage: Usage }
@@ -150,7 +150,7 @@ export type Report =
   | { type: "record"; event: RecordedEvent }
   | { type: "released" };
 
-/** The events that decide nothing: no rule reads them. Any other event must come from `decide`. */
+/** A `RecordedEvent` decides nothing: no rule reads it. Any other event must come from `decide`. */
 export type RecordedEvent = Extract<
   RunEvent,
   {
@@ -176,7 +176,7 @@ export interface SubagentReport {
   phase: "started" | "done";
   text: string | null;
   taskToolId: string | null;
-  /** The sub-session that started it; null if the session did. */
+  /** The sub-session that started it, or null if `sessionId` did. */
   parentSessionId: string | null;
   /** Read only with `done`. */
   status: SubagentEnd;
@@ -195,7 +195,7 @@ export type Command = Order | Report;
 /** The end of a turn, with the evaluation of its text, tool calls and workspace. */
 export interface TurnOver {
   ending: Ending;
-  /** The answer in the last valid block, or null if there is none. */
+  /** Null if no block of the turn is a valid `Answer`. */
   answer: Answer | null;
   problems: string[];
   said: string | null;
@@ -213,25 +213,25 @@ export interface TurnOver {
     unproven?: UnprovenFiles;
     /** Changes outside the run's scope. They stay out of `commit`. */
     outside?: string[];
-    /** Outputs that the parent of a delegated task expects and that do not exist. */
+    /** Files that the parent of a delegated task expects and that do not exist. */
     absent?: string[];
     /** Changes of a role that may only read. They stay out of `commit`. */
     discarded?: string[];
   } | null;
   /** True if `answer` has no block: it is the last message of a session in natural mode. */
   inWords?: boolean;
-  /** Lenient interpretations of `answer`. */
+  /** Lenient interpretations of `answer` that the user should know. */
   warnings?: string[];
-  /** Messages in the text of a role that speaks messages, in order. */
+  /** Messages of a role that speaks messages, in the order of the text. */
   messages?: ReadMessage[];
   /** Whether a role that works on the mailbox has marked the message to it as read. */
   hasRead?: boolean;
-  /** Set if the turn was cut off when its session was suspended. */
+  /** Set if the turn ended because its session was suspended. */
   cutOff?: CutOff;
   history?: History;
 }
 
-/** A message that an agent wrote. Its `body` is a claim; the channel tells which session wrote it. */
+/** A message that an agent wrote. Its `body` is a claim; the channel identifies the session that wrote it. */
 export interface ReadMessage {
   /** `message_type`; `UNREADABLE` for a text that looks like a message and is none. */
   type: string;

@@ -4,8 +4,8 @@ import { attemptRef } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 
 /**
- * Returns the revisions whose difference is the work of a run so far, or of the newest attempt at a task. The work of an
- * attempt that did not complete is at its ref.
+ * The difference between `base` and `head` is the work of the run so far, or of the newest attempt at `taskId`. The
+ * work of an attempt that did not complete is at its `attemptRef`.
  */
 export function comparedCommits(run: Run, taskId: string | null): { base: string; head: string } {
   if (taskId === null) {
@@ -14,7 +14,7 @@ export function comparedCommits(run: Run, taskId: string | null): { base: string
   }
   if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
   const worker = workerOf(run, taskId);
-  // Work that was sent back started from the work of all merged tasks and of its own earlier attempt.
+  // `rework` started from the work of all merged tasks and of its own earlier attempt.
   const base = worker?.rework?.head ?? worker?.session.start;
   if (!worker || !base) throw noWork(run, taskId);
   return { base, head: worker.commit ?? attemptRef(run.id, taskId, worker.attempt) };

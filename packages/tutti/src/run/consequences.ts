@@ -1,4 +1,4 @@
-// Decides the consequences of a state and the time: the next turn of a session, blocked tasks, the next phase, a reached
+// `consequences` of a state and the time: the next turn of a session, blocked tasks, the next phase, an exhausted
 // budget, the end of the run.
 import { askForMore, exhaustedBudget } from "./rules/budget.ts";
 import { mainAgent } from "./rules/assign-agent.ts";
@@ -38,7 +38,9 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import type { Owed, SessionState, Worker } from "../schema/worker.ts";
 
-/** Returns the next events that are due. The caller applies them and calls `consequences` again until it returns none. */
+/**
+ * Returns the next events that are due. The caller applies them and calls `consequences` again until it returns none.
+ */
 export function consequences(run: Run, at: number): RunEvent[] {
   if (isRunOver(run.status) || run.status === "created") return [];
   const overdue = answerByDefault(run, at);
@@ -60,13 +62,13 @@ export function consequences(run: Run, at: number): RunEvent[] {
   const turns = dueTurns(run, at);
   const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
-  // Start no more turns than `budget.turns` has left. The next call asks the user for more.
+  // Starts no more turns than `budget.turns` has left. The next call asks the user for more.
   if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }
 
-/** Pauses workers that reached `running` while the run is paused. */
+/** A worker can reach `running` while the run is paused. */
 function pauseWorkers(run: Run): RunEvent[] {
   return activeWorkers(run)
     .filter((worker) => worker.status === "running")
@@ -85,7 +87,7 @@ function hasMoreToDo(run: Run): boolean {
   return run.owed !== null || openWork(run).unfinished > 0;
 }
 
-/** Starts a turn in every session that `isToBeAsked` and whose provider allows it. */
+/** Starts a turn in every session that `isToBeAsked`, if its provider allows it. */
 function dueTurns(run: Run, at: number): RunEvent[] {
   const due: RunEvent[] = [];
   // After a refusal a single turn probes the provider: `probed` holds those that got one.
@@ -97,7 +99,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     return true;
   };
   const { main, owed } = run;
-  // A repair starts on a branch to which nothing else is being merged. One that continues holds the branch itself.
+  // A repair starts when nothing else is being merged (`unmerged`). One that continues holds the branch itself.
   const isStarting = isRepairing(run) && !isBranchHeld(run);
   const waits =
     waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || isWaitingForSubSessions(run);
@@ -108,7 +110,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   if (refused.length > 0) return refused.flatMap((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = mainAgent(run);
-    // The phase belongs to another agent or role, or the session is too long, so it ends, even if its provider refuses.
+    // The session `isWornOut`, or the phase belongs to another agent or role, so it ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role || isWornOut(run, main)) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
     }
@@ -173,7 +175,7 @@ function endPhase(run: Run): RunEvent[] {
   });
 }
 
-/** Blocks the `doomed` tasks, or fails the run, as `failedDependency` says. */
+/** Blocks `doomed` tasks, or fails the run, depending on `failedDependency`. */
 function newlyBlocked(run: Run, at: number): RunEvent[] {
   const blocked = openWork(run)
     .doomed.values()
@@ -216,7 +218,7 @@ function refuse(run: Run, taskId: string, at: number): RunEvent[] {
   return [refused, addItem(run, { ...item, risk: "high" }, at)];
 }
 
-/** The gate closed between two turns of the deployment, or is open for another commit now. */
+/** The gate closed between two turns of the deployment, or is open for another commit now (`isHeldBack`). */
 function failDeployment(run: Run, { sessionId, taskId }: Worker, at: number): RunEvent[] {
   const refused = refuseDeployment(run, taskId, at);
   const { environment, reasons } = refused.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
@@ -229,7 +231,6 @@ function afterExecution(run: Run, at: number): RunEvent[] {
   return isContinuous(run) ? [enter(run, "taskPlanning", "planning")] : endExecution(run, at);
 }
 
-/** No more tasks follow. */
 export function endExecution(run: Run, at: number): RunEvent[] {
   const standings = run.tasks.map((task) => taskStanding(run, task.id));
   const attempted = standings.filter((standing) => standing !== "skipped").length;
@@ -259,7 +260,7 @@ function filesOverlap(run: Run): boolean {
   });
 }
 
-/** Aggregates results that share no file without a session: the branch already holds all files, so the outputs are joined. */
+/** Results that share no file need no session: the branch already holds all files, so only the outputs are joined. */
 function concatenate(run: Run): AggregationAnswer {
   const done = run.tasks.flatMap((task) => {
     const worker = workerOf(run, task.id);
@@ -304,7 +305,7 @@ export function fail(run: Run, operation: string, error: string, code: string, a
   return errorOf(run, operation, error, code, at, true);
 }
 
-/** Like `fail`, but the run does not end. */
+/** Unlike `fail`, does not end the run. */
 export function mishap(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
   return errorOf(run, operation, error, code, at, false);
 }

@@ -32,7 +32,7 @@ import type { Run } from "../schema/run.ts";
 export const decide = (run: Run | null, command: Command, at: number): RunEvent[] =>
   decideStep(run, command, at).events;
 
-/** Like `decide`, but also returns the run after the events. */
+/** Unlike `decide`, also returns the run after the events. */
 export function decideStep(run: Run | null, command: Command, at: number): { events: RunEvent[]; run: Run | null } {
   if (command.type === "create") return applied(run, create(run, command), at);
   if (run === null) throw new TuttiError("run_not_found", 'The run does not exist. List runs with "tutti list".');
@@ -67,8 +67,8 @@ const isFatal = (events: readonly RunEvent[]): boolean =>
 const withdrawOvertaken = (run: Run): RunEvent[] => withdraw(run, ({ kind }) => kind !== "failure" && kind !== "data");
 
 /**
- * Adds the direct consequences of `events`. A fatal error cancels the workers and withdraws open items. A failed task gets
- * an automatic retry or a `failure` item.
+ * A fatal error cancels the workers and withdraws open items. A failed task gets an `automaticRetry` or a `failure`
+ * item.
  */
 function withConsequences(run: Run, events: readonly RunEvent[], at: number): RunEvent[] {
   const fatal = isFatal(events);
@@ -77,7 +77,7 @@ function withConsequences(run: Run, events: readonly RunEvent[], at: number): Ru
     if (event.type !== "worker:failed" && event.type !== "worker:timeout") return [event];
     const worker = workerOf(run, event.data.taskId)!;
     const again = fatal ? null : automaticRetry(run, worker, event.data.code, at);
-    // The parent of a delegated task decides what follows.
+    // The parent of a task that `isDelegated` decides what follows.
     if (again === null && !fatal && isDelegated(run, worker.task)) return [event];
     return [event, again ?? failure(run, event.data, index, at)];
   });

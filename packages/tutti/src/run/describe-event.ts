@@ -1,5 +1,5 @@
-// Turns events into sentences for people. The command line, the dashboard and notifications take all their sentences from
-// here; each decides only which events it shows and how it formats, masks and truncates the text.
+// `describeEvent` turns events into sentences for users. The command line, the dashboard and notifications take all
+// their sentences from here; each decides only which events it shows and how it formats, masks and truncates the text.
 import { describeFailed } from "./rules/checks.ts";
 import { census } from "./census.ts";
 import { describeUse } from "./used-names.ts";
@@ -24,7 +24,7 @@ export interface EventDescription {
   detail: string;
 }
 
-/** `headline` is a title, so it begins with a capital. A task id keeps its case. */
+/** `headline` begins with a capital in a title. A task id keeps its case. */
 export const titleOf = ({ taskId, headline }: EventDescription): string =>
   taskId === null ? capitalize(headline) : `${taskId} ${headline}`;
 
@@ -56,7 +56,7 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
   breaker: "because tasks keep failing in the same way",
 };
 
-/** An inbox item of the same moment describes these pauses. */
+/** An inbox item of the same moment describes `PAUSES_WITH_ITEM`. */
 const PAUSES_WITH_ITEM: ReadonlySet<PauseReason> = new Set(["needs_input", "budget", "usage_limit", "failure"]);
 
 const VERDICTS: Record<Verdict, [Severity, string]> = {
@@ -267,7 +267,7 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
   }
 }
 
-/** Whether the item is about a refused login or payment. */
+/** Whether the item is about a refused login or payment, which has `advice`. */
 const isAdviceItem = ({ kind, evidence }: Pick<InboxItem, "kind" | "evidence">): boolean =>
   kind === "limit" && (evidence as { advice?: string } | undefined)?.advice !== undefined;
 
@@ -322,7 +322,6 @@ const describeUsage = ({ usd, inputTokens, outputTokens }: Usage): string[] => [
   ...(inputTokens + outputTokens > 0 ? [`${inputTokens + outputTokens} tokens`] : []),
 ];
 
-/** Whether the run, or the worker of `taskId`, has ended. */
 function isOver(run: Run | null, taskId: string | null): boolean {
   const worker = taskId === null ? undefined : run?.workers[taskId];
   return (run !== null && isRunOver(run.status)) || (worker !== undefined && isWorkerOver(worker.status));

@@ -1,10 +1,10 @@
-// The result of a run as the text of a pull request, in Markdown.
+// `describeResult` makes the text of a pull request, in Markdown.
 import { outcome } from "./census.ts";
 import { taskReport } from "./plan/task-report.ts";
 import type { CheckedCommand, Outcome, TaskReport } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 
-/** In characters. Longer titles are cut by most hosts. */
+/** `MAX_TITLE` is in characters. Most hosts cut longer titles. */
 const MAX_TITLE = 72;
 const MAX_FILES = 100;
 

@@ -1,5 +1,5 @@
-// Conflicts between tasks that are still at work, found by merging their saved work. The template decides whether the task
-// that started later waits for the other one.
+// Conflicts between tasks that are still at work, found by merging their saved work. `emergingConflicts` decides
+// whether the task that started later waits for the other one.
 import { activeWorkers, taskOf, workerOf } from "./lookup.ts";
 import type { Report } from "./command.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -14,7 +14,7 @@ export const emergingBetween = (run: Run, one: string, other: string): string[] 
 
 /** Records a conflict that has appeared, changed or disappeared between two active tasks. */
 export function noteEmerging(run: Run, { tasks, files }: Extract<Report, { type: "emerging" }>): RunEvent[] {
-  // In the order of their first start.
+  // `activeWorkers` are in the order of their first start.
   const [earlier, later] = activeWorkers(run).filter(({ taskId }) => tasks.includes(taskId));
   if (!earlier || !later) return [];
   const known = emergingBetween(run, earlier.taskId, later.taskId);
@@ -29,18 +29,18 @@ const hold = (run: Run, { sessionId, taskId }: Worker): RunEvent => ({
   data: { sessionId, orchestratorId: run.id, taskId, by: "conflict" },
 });
 
-/** The earlier tasks in conflict with `taskId`. */
+/** The conflicts of `taskId` with tasks that started earlier. */
 const opponentsOf = (run: Run, taskId: string) =>
   (run.emerging ?? []).filter(({ tasks, files }) => tasks[1] === taskId && files.length > 0);
 
-/** Resumes the tasks whose conflict is gone or whose opponents have ended. */
+/** Resumes workers with `pausedBy: "conflict"` when the conflict is gone or their `opponentsOf` have ended. */
 export const endHolds = (run: Run): RunEvent[] =>
   activeWorkers(run)
     .filter(({ pausedBy }) => pausedBy === "conflict")
     .filter(({ taskId }) => !opponentsOf(run, taskId).some(({ tasks }) => isActive(workerOf(run, tasks[0]!))))
     .map(({ sessionId, taskId }) => ({ type: "worker:resumed", data: { sessionId, orchestratorId: run.id, taskId } }));
 
-/** Sentences for the prompt of a task that waited. */
+/** For the prompt of a task that waited for its `opponentsOf`. */
 export const describeOpponents = (run: Run, taskId: string): string[] =>
   opponentsOf(run, taskId).map(({ tasks: [other = ""], files }) => {
     const { title = "" } = taskOf(run, other) ?? {};

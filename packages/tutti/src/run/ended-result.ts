@@ -3,7 +3,7 @@ import { runBranch } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 
-/** Returns the commit of the run's result. Throws if the run has not ended or has none. */
+/** Throws unless the run `isRunOver` and has a result. */
 export function endedResult({ id, status, head }: Run): string {
   if (!isRunOver(status)) {
     const advice = `Wait until it has ended, or cancel it with "tutti cancel ${id}".`;
@@ -13,10 +13,10 @@ export function endedResult({ id, status, head }: Run): string {
   throw new TuttiError("wrong_state", `Run "${id}" has no result, because it ended before it started any work.`);
 }
 
-/** The settings of git that name a program which a merge starts. */
+/** Settings of git that match `PROGRAM` name a program which a merge starts. */
 const PROGRAM = /^(?:filter|merge)\..+\.(?:clean|smudge|process|driver)$/s;
 
-/** Throws if a setting that names such a program changed during the run: an agent may have written it. */
+/** Throws if one of `repositoryChanges` names a program that a merge starts: an agent may have written it. */
 export function refuseNewPrograms({ id, repositoryChanges = [] }: Run): void {
   const name = repositoryChanges.flatMap(({ settings }) => settings).find((setting) => PROGRAM.test(setting));
   if (name === undefined) return;

@@ -25,7 +25,7 @@ export const STATUS_OF: Record<Exclude<Phase, "workerExecution">, RunStatus> = {
   verification: "verifying",
 };
 
-/** The phase of the main session in which the run ended with an error, or null. */
+/** Returns null unless the run ended with an error in a phase of `STATUS_OF`. */
 export function failedPhase({ status, currentPhase }: Run): keyof typeof STATUS_OF | null {
   return status === "error" && currentPhase !== null && currentPhase !== "workerExecution" ? currentPhase : null;
 }
@@ -40,7 +40,7 @@ export function canResumeMain(run: Run): boolean {
 export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
   valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
 
-/** Resumes the run and its workers with `pausedBy: "run"`, but not those that the user paused. */
+/** Workers that the user paused (`pausedBy` not "run") stay paused. */
 export function resumed(run: Run, automatic = false): RunEvent[] {
   const { pausedFrom } = run;
   if (!pausedFrom) return [];

@@ -14,7 +14,7 @@ export const noSuchTask = (run: Run, taskId: string): TuttiError =>
 export const noSuchItem = (itemId: string): TuttiError =>
   new TuttiError("item_not_found", `Inbox item "${itemId}" does not exist. List open items with "tutti inbox".`);
 
-/** Caches one map per plan. `run.tasks` is replaced as a whole, never mutated. */
+/** One map per plan: `run.tasks` is replaced as a whole, never mutated, so `tasksById` needs no invalidation. */
 const tasksById = new WeakMap<readonly Task[], Map<string, Task>>();
 
 export function taskOf(run: Run, taskId: string): Task | undefined {
@@ -31,10 +31,13 @@ export const workersOf = (run: Run): Worker[] => valuesOf(run.workers);
 
 export const workerOf = (run: Run, taskId: string): Worker | undefined => entryOf(run.workers, taskId);
 
-/** Workers with an open session, in the order of their first start. */
+/** In the order of their first start. */
 export const activeWorkers = (run: Run): readonly Worker[] => openWork(run).active;
 
-/** Workers whose time runs: they wait for no user, provider, lead or delegated task, and are not paused. */
+/**
+ * Workers of which the time runs: they wait for no user, provider (`refusedSince`), lead (`awaits`) or delegated task,
+ * and are not paused.
+ */
 export function timedWorkers(run: Run): StartedWorker[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map(({ sessionId }) => sessionId));

@@ -6,8 +6,8 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
 /**
- * Files that several tasks changed and git merged without a conflict, grouped by their tasks. A task that builds on another
- * one knows its changes, so these two do not overlap.
+ * Files that several tasks changed and git merged without a conflict, grouped by their tasks. A pair of tasks
+ * counts only if it `isApart`: a task that builds on another one knows its changes.
  */
 export function overlaps(run: Run): Conflict[] {
   const changed = new Map<string, Worker[]>();
@@ -33,6 +33,6 @@ export function overlaps(run: Run): Conflict[] {
   return [...found.values()];
 }
 
-/** Whether neither task builds on the other one. */
+/** Whether neither task is among `dependenciesOf` the other one. */
 export const isApart = (run: Run, one: string, other: string): boolean =>
   one !== other && !dependenciesOf(run, one).has(other) && !dependenciesOf(run, other).has(one);

@@ -1,17 +1,16 @@
-// The policy of `tutti gc`: which refs of kept work may go.
+// `reasonToFree` is the policy of `tutti gc`: which refs of kept work may go.
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type RunStatus } from "../schema/status.ts";
 
 export interface KeptRefFacts {
   /** Status of the run in this data folder, `removed` after its removal, null for a run of another data folder. */
   run: RunStatus | "removed" | null;
-  /** A branch of the user that contains the work. */
+  /** A branch of the user that contains the work, or null. */
   holder: string | null;
-  /** Whether the run's branch exists. */
   hasBranch: boolean;
   /** Whether no rule of `retention` keeps the run. */
   isOutdated: boolean;
-  /** Whether a run that has not ended uses the commit. */
+  /** Whether a run that has not ended uses the commit (`commitsInUse`). */
   isInUse: boolean;
 }
 

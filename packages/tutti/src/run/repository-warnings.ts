@@ -1,9 +1,9 @@
-// Sentences about changes in the repository that no task made.
+// `repositoryWarnings` are sentences about changes in the repository that no task made.
 import type { EventData } from "../schema/event.ts";
 import type { MovedRef } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Number of names that one sentence lists. */
+/** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;
 
 export function repositoryWarnings(run: Run): string[] {
@@ -14,7 +14,7 @@ export function repositoryWarnings(run: Run): string[] {
   return [...moved.map((sentence) => `${sentence}.`), ...changed];
 }
 
-/** A sentence without a period. */
+/** Returns a sentence without a period. */
 export function describeMovedRef({ ref, found, recorded, kept, restored }: MovedRef): string {
   const what = found === null ? `${ref} was deleted` : `${ref} was moved to ${short(found)}`;
   const state = restored
@@ -24,7 +24,7 @@ export function describeMovedRef({ ref, found, recorded, kept, restored }: Moved
   return `${what}, but not by Tutti: ${state}${where}`;
 }
 
-/** A sentence without a period. */
+/** Returns a sentence without a period. */
 export function describeChange(change: Omit<EventData<"repository:changed">, "id" | "sessionId">): string {
   const { taskId, refs, settings } = change;
   const names = [...refs.map(({ ref }) => ref), ...settings.map((name) => `the setting ${name}`)];

@@ -1,5 +1,5 @@
-// Work that breaks the combined files is not merged. Its task gets another attempt, which starts from the broken files and
-// learns about the work on both sides.
+// `rejectMerge` does not merge work that breaks the combined files. Its task gets another attempt, which starts from
+// the broken files and learns about the work on both sides.
 import { describeFailed } from "./rules/checks.ts";
 import { workerOf } from "./lookup.ts";
 import { dependenciesOf } from "./plan/dependencies-of.ts";
@@ -12,7 +12,7 @@ import type { Worker } from "../schema/worker.ts";
 export const awaitsMerge = (worker: Worker | undefined, commit: string): worker is Worker =>
   worker?.status === "completed" && worker.commit === commit && worker.merged === "not yet";
 
-/** Sends the work back to its task. It fails if the template allows no further attempt. */
+/** The task fails after `maxRetries`. */
 export function rejectMerge(run: Run, report: Extract<Report, { type: "mergeRejected" }>): RunEvent[] {
   const { type: _, ...data } = report;
   const worker = workerOf(run, data.taskId);
@@ -29,7 +29,7 @@ export function rejectMerge(run: Run, report: Extract<Report, { type: "mergeReje
   return [rejected, { type: "worker:failed", data: { ...about, error, code: "check_failed" } }];
 }
 
-/** The merged tasks whose work was not part of the first start of `taskId`. */
+/** The merged tasks that are not among `dependenciesOf` the task, so its first start did not contain their work. */
 export const mergedBeside = (run: Run, taskId: string): string[] => {
   const known = dependenciesOf(run, taskId);
   return run.tasks.flatMap(({ id }) =>

@@ -2,7 +2,10 @@ import { taskReport } from "../../run/plan/task-report.ts";
 import type { FollowedRun } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** Describes an ended run for the prompts of a run that starts from its result `commit`. */
+/**
+ * Input for the prompts of a run that starts from `commit`, the result of `run`. Without an `outcome` the run counts as
+ * failed.
+ */
 export function followedRun(run: Run, commit: string): FollowedRun {
   return {
     run: run.id,

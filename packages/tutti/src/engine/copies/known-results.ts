@@ -1,5 +1,5 @@
-// Finds results that a fork can reuse, by their work key, in the runs that it was forked from. Only results after the
-// fork count: earlier ones are in the fork's own log. No other run is read.
+// `KnownResults` finds results that a fork can reuse by their work key. It reads only the runs in the chain of
+// `forkedFrom`, and only results after the fork: earlier ones are in the fork's own log.
 import type { Report } from "../../run/command.ts";
 import { isWhole, mayStandFor, type KnownResult } from "../../run/rules/reuse.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -16,16 +16,16 @@ interface Reading {
   first: number;
   last: number;
   forkedFrom: Run["forkedFrom"];
-  /** Work keys of attempts, by session id. */
+  /** Maps `sessionId` to the work key of the attempt. */
   keys: Map<string, string>;
-  /** Results by work key, oldest first. */
+  /** Maps a work key to its results, oldest first. */
   results: Map<string, Found[]>;
 }
 
 export class KnownResults {
   readonly #log: LogReader;
   readonly #readings = new Map<string, Reading>();
-  /** Results that are being taken over, so that no two tasks take the same one. */
+  /** Results that a call of `takeOver` is adopting, so that no two tasks take the same one. */
   readonly #claimed = new Set<string>();
 
   constructor(log: LogReader) {
@@ -33,8 +33,8 @@ export class KnownResults {
   }
 
   /**
-   * Passes a known result to `report` as the work of this attempt, if there is one and the repository still has its
-   * commit. Returns whether there was one.
+   * Reports the first result that the repository can still `adopt` as the work of this attempt. Resolves to false if
+   * `takeOver` finds none.
    */
   async takeOver(
     { run, worker, place, start, key }: { run: Run; worker: Worker; place: WorkspaceKey; start: string; key: string },
@@ -71,7 +71,7 @@ export class KnownResults {
     return found.filter((result) => mayStandFor(run, worker, result));
   }
 
-  /** Indexes new events of the run; null if it no longer exists. */
+  /** Indexes the events after `reading.last`. Returns null if the run no longer exists. */
   #read(run: string): Reading | null {
     const [first] = this.#log.read({ run, limit: 1 });
     if (!first) return null;
@@ -107,7 +107,7 @@ function index(reading: Reading, event: StoredEvent): void {
       const { sessionId, taskId, orchestratorId, output, report, commit, warnings, reused } = event.data;
       const key = reused?.key ?? reading.keys.get(sessionId);
       if (key === undefined || !isWhole(event.data)) return;
-      // A reused result keeps its original author.
+      // A `reused` result keeps its original author.
       const author = reused ?? { run: orchestratorId, taskId, sessionId };
       const origin = { run: author.run, taskId: author.taskId, sessionId: author.sessionId };
       const results = reading.results.get(key) ?? [];

@@ -1,4 +1,4 @@
-// Exports a run's log as JSON lines, reads it back, and copies a log into a fork.
+// `copyLines` exports a run's log as JSON lines, `readCopy` reads it back, and `forkOf` copies it into a fork.
 import { fold } from "../../run/apply.ts";
 import { hashOfItem, withdraw, withdrawQuestions } from "../../run/inbox/inbox.ts";
 import { workersOf } from "../../run/lookup.ts";
@@ -16,7 +16,7 @@ import { programsOfRun } from "../../template/trust.ts";
 
 const FORMAT = 1;
 
-/** A header line, then one line per event. */
+/** The first line has the `eventVersion`, each following line one event. */
 export function* copyLines(id: string, events: Iterable<StoredEvent>): Generator<string> {
   yield `${JSON.stringify({ tutti: "run", format: FORMAT, eventVersion: EVENT_VERSION, run: id })}\n`;
   for (const { runSeq, type, data, timestamp } of events)
@@ -25,7 +25,7 @@ export function* copyLines(id: string, events: Iterable<StoredEvent>): Generator
 
 export const writeCopy = (id: string, events: Iterable<StoredEvent>): string => [...copyLines(id, events)].join("");
 
-/** Rejects an incomplete or invalid log with the number of the wrong line. */
+/** Throws an `invalidLine` error if the log is incomplete or does not fold. */
 export function readCopy(text: string): { id: string; events: NewEvent[] } {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const head = parseLine(lines[0] ?? "", 1);
@@ -81,8 +81,8 @@ const invalidLine = (line: number, why: string): TuttiError =>
   new TuttiError("invalid_input", `Line ${line} cannot be imported. ${why}`);
 
 /**
- * The events up to `at` and those decided with the last of them: without its consequences a run would wait forever.
- * Events decided together have the same timestamp.
+ * Includes the events that were decided with event `at`: without its consequences a run would wait forever. They have
+ * the same `timestamp`.
  */
 function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
   const last = events.findLastIndex(({ runSeq }) => runSeq <= at);
@@ -95,7 +95,7 @@ export function importOf(id: string, past: readonly NewEvent[], now: number): Ne
   return [...events, ...closing(events, now, "imported")];
 }
 
-/** The log of a fork: the events up to `at` under the new id, then `orchestrator:forked`. */
+/** Returns the events up to `at` under the id `to`, then `orchestrator:forked` and the events of `closing`. */
 export function forkOf(
   events: readonly StoredEvent[],
   { from, to, at, fresh }: { from: string; to: string; at: number; fresh: boolean },
@@ -120,8 +120,8 @@ export function forkOf(
 }
 
 /**
- * Rewrites the events to the new id. Refs keep their names, because the work in git belongs to the first run. Inbox
- * items get new ids, so that an answer reaches the right run.
+ * Refs keep their names, because the work in git belongs to the first run. `withOwnItem` gives inbox items new ids, so
+ * that an answer reaches the right run.
  */
 function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
   const [oldId, newId] = [from, to].map((id) => id.replace(/^orch_/, ""));
@@ -145,11 +145,12 @@ function withOwnItem(event: NewEvent, run: string): NewEvent {
   return { ...event, data: { ...event.data, itemId: itemIn(run, event.data.itemId) } };
 }
 
-/** Deterministic: the same item of the same run always gets the same id. */
+/** Deterministic: the same `itemId` of the same run always gets the same id. */
 const itemIn = (run: string, itemId: string): string => `item_${sha256(`${run} ${itemId}`).slice(0, 10)}`;
 
 /**
- * The events after a copied log: its sessions do not exist here, and the run stays paused until the user resumes it.
+ * The sessions of a copied log do not exist here, so `lostSessions` ends them. `pauseHere` holds the run until the user
+ * resumes it.
  */
 function closing(events: readonly NewEvent[], at: number, why: string): NewEvent[] {
   const run = fold(null, placed(events))!;

@@ -1,5 +1,6 @@
-// The session of a role that another process plays. Nothing is started for it: a turn is over when the role has left mail
-// about its task. Everything is in the files of the mailbox, so a session that is opened again continues where it was.
+// `OutsideSession` stands for a role that another process plays. Nothing is started for it: a turn is over when the
+// role has left mail about its task. Everything is in the files of the mailbox, so a session that is opened again
+// continues where it was.
 import type { Ending } from "../../schema/ending.ts";
 import type { Session, SessionSignal, Turn } from "../../session/session.ts";
 import type { World } from "../../world.ts";

@@ -1,4 +1,4 @@
-// The mailbox of a run: the files of document 001 for its roles with the protocol `mailbox`.
+// `RunMailbox` keeps the files of document 001 for the roles of a run with the protocol `mailbox`.
 //
 // Invariants
 // 1. The files follow the stored state of the run, so writing them again after a crash changes nothing.
@@ -26,24 +26,23 @@ import { boxOf, hasMailbox, hasOutsideRole, workingRoles } from "../../schema/te
 import type { Worker } from "../../schema/worker.ts";
 import type { World } from "../../world.ts";
 
-/** The mail from a role about its task. */
 export interface Mail {
-  /** Entries that the log does not have yet. */
+  /** Entries that `run.teamMessages` does not have yet. */
   entries: unknown[];
   /** Whether the role has marked its box as read since the message to it was delivered. */
   hasRead: boolean;
 }
 
-/** The document, the program that it describes and plain agents use different paths. The links make them one folder. */
+/** The document, the program that it describes and plain agents use different paths. `LINKS` make them one folder. */
 const LINKS = [MAILBOX_FOLDER, "tasks", "messages"];
 
-/** A role outside of Tutti has no access to the data folder, so its mailbox is in the project. */
+/** A role outside of Tutti has no access to `dataFolder`, so its mailbox is in the project. */
 export const mailboxFolder = ({ id, cwd, template }: Run, dataFolder: string | null): string =>
   dataFolder === null || hasOutsideRole(template.roles)
     ? join(cwd, ".tutti", "mailbox", id)
     : join(dataFolder, "mailboxes", id);
 
-/** Returns null for a run without a role that works on the mailbox. */
+/** Returns null if no role of the run works on a mailbox (`hasMailbox`). */
 export function openMailbox(run: Run, dataFolder: string | null, world: World): RunMailbox | null {
   return hasMailbox(run.template.roles) ? new RunMailbox(run, mailboxFolder(run, dataFolder), world) : null;
 }
@@ -56,7 +55,7 @@ export class RunMailbox {
   #isOpen = false;
   #wanted: Run | null = null;
   #writing: Promise<void> | null = null;
-  /** The last written queue and status as text, so that an unchanged state costs no write. */
+  /** `queuedTasks` and `teamStatus` as last written, so that an unchanged state costs no write. */
   #written = "";
 
   constructor(run: Run, folder: string, world: World) {
@@ -66,12 +65,12 @@ export class RunMailbox {
     this.#mailbox = new Mailbox({ project: folder, layout: "root", world });
   }
 
-  /** The box for reports to the lead. */
+  /** Path of the box for reports to `leadOfRun`. */
   reportTo(run: Run): string {
     return join(this.folder, `to-${boxOf(leadOfRun(run)!)}.json`);
   }
 
-  /** Puts the newest message to the session into the box of its role, unless it is there already. */
+  /** Puts the newest message (`messageTo`) into the box of the worker's role, unless it is there already. */
   async put(run: Run, worker: Worker): Promise<void> {
     const message = messageTo(run, worker.sessionId);
     if (message?.type !== "task_assignment") return;
@@ -85,7 +84,6 @@ export class RunMailbox {
     await this.#mailbox.send(box, message.body);
   }
 
-  /** Returns the mail about the worker's task. */
   async read(run: Run, { taskId, sessionId, task }: Worker): Promise<Mail> {
     await this.open();
     const { messages } = await this.#mailbox.peek(boxOf(leadOfRun(run)!));
@@ -105,7 +103,10 @@ export class RunMailbox {
     return { entries, hasRead: typeof since === "string" && lastRead !== null && lastRead >= since };
   }
 
-  /** Writes the queue and the status, and clears the mail of completed tasks. */
+  /**
+   * Writes the queue and the status, and clears the mail of completed tasks. Calls during a write are coalesced to the
+   * newest `run`.
+   */
   sync(run: Run): Promise<void> {
     this.#wanted = run;
     this.#writing ??= this.#loop().finally(() => {
@@ -135,7 +136,10 @@ export class RunMailbox {
     this.#written = text;
   }
 
-  /** Writes every documented state between the last written one and the current one. Returns the tasks that completed. */
+  /**
+   * Writes every documented state between the last written one and the current one (`stepsOf`). Returns the tasks that
+   * completed.
+   */
   async #writeQueue(run: Run, queue: readonly QueuedTask[]): Promise<string[]> {
     const { value } = await this.#mailbox.queue.read();
     const steps = queue.map((task) => {
@@ -232,7 +236,7 @@ function rejectLinks(paths: readonly string[]): void {
   throw new TuttiError("wrong_state", `${link} is a link, so no mailbox can be created there. Remove the link.`);
 }
 
-/** Keeps the folder out of git. An existing file is left alone, whatever it is. */
+/** An existing `.gitignore` is left alone, whatever it is. */
 function ignoreIn(folder: string): void {
   try {
     writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx" });

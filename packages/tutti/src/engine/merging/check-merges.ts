@@ -59,7 +59,7 @@ export async function checkMerges(
   }
 }
 
-/** Returns `head`, then `head` with one task more each time. */
+/** The first commit is `head`. Each following one adds the work of the next of `taskIds`. */
 async function combinations(
   run: Run,
   head: string,

@@ -9,11 +9,11 @@ interface SavedWork {
   files: readonly string[];
 }
 
-/** Compares the saved work of each worker of a run with that of the others while they are at work. */
+/** Merges the saved work of `activeWorkers` in pairs, to find conflicts before their tasks are done. */
 export class ConflictRadar {
   readonly #writer: RunWriter;
   readonly #workspaces: Workspaces;
-  /** The newest saved work by task. A new engine knows none until the next save. */
+  /** The newest `SavedWork` by task. A new engine knows none until the next save. */
   readonly #saved = new Map<string, SavedWork>();
 
   constructor(writer: RunWriter, workspaces: Workspaces) {

@@ -1,5 +1,6 @@
-// Merges the accepted work of one run into its branch, one task at a time. The report of one may be stored while the next one
-// is merged. After a crash, `openBranch` puts the branch back to the head in the log, and the merges are repeated.
+// `MergeQueue` merges the accepted work of one run into its branch, one task at a time. The report of one may be stored
+// while the next one is merged. After a crash, `openBranch` puts the branch back to the head in the log, and the merges
+// are repeated.
 import { checkMerges } from "./check-merges.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { CheckRunner } from "../sessions/run-checks.ts";
@@ -18,7 +19,6 @@ export interface MergeQueueOptions {
 export class MergeQueue {
   readonly #options: MergeQueueOptions;
   #busy = false;
-  /** Aborted when no more merges are wanted. */
   #end = new AbortController();
 
   constructor(options: MergeQueueOptions) {
@@ -34,7 +34,7 @@ export class MergeQueue {
     this.#end.abort();
   }
 
-  /** Resolves when nothing is left to merge. */
+  /** Resolves when nothing is left to merge, or after `end`. */
   async run(): Promise<void> {
     this.#busy = true;
     this.#end = new AbortController();
@@ -58,7 +58,7 @@ export class MergeQueue {
     return this.#options.writer.run.template.phases.aggregation.commands !== undefined;
   }
 
-  /** Returns the tasks that may be merged. One that may not is sent back. */
+  /** Returns the tasks that `checkMerges` accepts. The one that it rejects is sent back. */
   async #check(waiting: readonly string[], signal: AbortSignal): Promise<string[]> {
     const { writer } = this.#options;
     const { run } = writer;
@@ -73,7 +73,7 @@ export class MergeQueue {
     const { writer, workspaces } = this.#options;
     const reports = new Map<string, Promise<unknown>>();
     const merged = new Set<string>();
-    /** The head that the next stored report will record. */
+    /** `pendingHead` is ahead of `run.head` until the reports are stored. */
     let pendingHead: string | null = null;
     const next = (taskId: string): boolean => !reports.has(taskId) && (accepted?.includes(taskId) ?? true);
     for (;;) {

@@ -24,10 +24,10 @@ interface NameSources {
   names: NameFinder | null;
 }
 
-/** More files of one task than this are most likely generated. */
+/** More than `MAX_FILES` changed files of one task are most likely generated. */
 const MAX_FILES = 300;
 
-/** Compares the names in the work of the completed tasks, once for each head of the run. */
+/** Does nothing if `run.usedNames` is of the current head. */
 export async function reportUsedNames(sources: NameSources, signal: AbortSignal): Promise<void> {
   const { writer, workspaces, names } = sources;
   const { run } = writer;

@@ -3,10 +3,13 @@ import { mergedBeside } from "../../run/rework.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** In characters, of the output of one command. */
+/** `MAX_OUTPUT` is in characters, for each command. */
 const MAX_OUTPUT = 3000;
 
-/** Tells the worker why its earlier work was not merged, and what the tasks on the other side were meant to do. */
+/**
+ * For the prompt of a worker with `rework`: why its earlier work was not merged, and the intent of the tasks that
+ * `mergedBeside` returns.
+ */
 export function reworkNote(run: Run, { taskId, rework }: Worker): string[] {
   if (!rework) return [];
   const { attempt, files, commands } = rework;

@@ -1,4 +1,3 @@
-// Sums over all runs: active agents, main sessions with a turn, and provider refusals.
 import type { Live } from "./run-registry.ts";
 import type { ActiveAgents } from "../slots.ts";
 import { activeWorkers } from "../../run/lookup.ts";
@@ -10,14 +9,14 @@ import { isRunOver } from "../../schema/status.ts";
 
 type Runs = Iterable<Live>;
 
-/** `next` is a state about to be stored, which counts next of the stored state of its run. */
+/** `next` is a state about to be stored; it counts instead of the stored state of its run. */
 export function activeAgents(runs: Runs, now: number, next?: Run): ReturnType<ActiveAgents> {
   const active: ReturnType<ActiveAgents> = [];
   for (const { writer, reconciler } of runs) {
     const run = writer.id === next?.id ? next : writer.run;
     if (!reconciler.claimed || isRunOver(run.status)) continue;
     for (const { session, startedAt, delegating } of activeWorkers(run)) {
-      // A session that waits for tasks that it delegated leaves its slot to them.
+      // A session that waits for tasks that it delegated (`delegating`) leaves its slot to them.
       if (delegating) continue;
       const provider = providerOf(session.agent, run.providers);
       active.push({ agent: session.agent, provider, since: startedAt ?? now });
@@ -33,7 +32,7 @@ export function askedMains(runs: Runs): string[] {
   });
 }
 
-/** Time until which `provider` refuses. A refusal that one run received holds for all runs. */
+/** Returns null if `provider` refuses no turn. A refusal that one run received holds for all runs. */
 export function refusedUntil(runs: Runs, provider: string, now: number): number | null {
   let until: number | null = null;
   for (const { writer, reconciler } of runs) {
@@ -59,7 +58,7 @@ export function mayWaitForOthers(run: Run): boolean {
   return wantsMain || (mayStart && openWork(run).ready.some(() => true)) || Object.keys(refusals).length > 0;
 }
 
-/** Whether the run counts in any of the sums above. */
+/** Whether the run counts in `activeAgents`, `askedMains` or `refusedUntil`. */
 export function usesSlots(run: Run): boolean {
   if (isRunOver(run.status)) return false;
   return openWork(run).active.length > 0 || Object.keys(run.refusals).length > 0 || askedMain(run) !== null;

@@ -42,7 +42,7 @@ export async function cleanUp(
   return { archived, deleted, removed, errors };
 }
 
-/** Archives the sessions of a run's workers. A session that fails does not stop the others. */
+/** A session that fails goes into `errors` and does not stop the others. */
 export async function archive(
   writer: RunWriter,
   sessions: SessionHost,

@@ -1,5 +1,5 @@
-// Keeps finished runs: only their summaries stay in memory. `get` folds the full state from the last snapshot and the
-// later events. A reopened run is removed from `FinishedRuns`.
+// `FinishedRuns` keeps only the summaries of finished runs in memory. `get` folds the full state from the last snapshot
+// and the later events. A reopened run is removed.
 import { readState, writeState } from "./stored-state.ts";
 import { foldReadable } from "./unreadable-run.ts";
 import { FOLD_VERSION, fold } from "../../run/apply.ts";
@@ -29,7 +29,7 @@ export interface RunSummary {
   skippedTasks: number;
   usage: Usage;
   inbox: InboxItem[];
-  /** Totals of the completed tasks, and durations by title. */
+  /** Totals of the completed tasks. `msByTitle` has at most `MAX_TITLES` entries. */
   took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
   createdAt: number;
   updatedAt: number;
@@ -37,12 +37,11 @@ export interface RunSummary {
   completedAt: number | null;
 }
 
-/** Maximum number of titles in `msByTitle`. */
 const MAX_TITLES = 200;
 /** A snapshot is due after `EVERY_EVENTS` events, and after the log has grown by `EVERY_PART`. */
 const EVERY_EVENTS = 1000;
 const EVERY_PART = 1 / 4;
-/** Size of the LRU cache of full states. */
+/** `KEPT_STATES` is the size of the LRU cache of full states. */
 const KEPT_STATES = 16;
 
 export function summarise(run: Run): RunSummary {
@@ -55,7 +54,7 @@ export function summarise(run: Run): RunSummary {
     if (worker.status === "completed") completedTasks++;
     // Tasks reused from a fork have no `startedAt` and cost nothing in this run.
     if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
-    // The clock may have been set back between the two times.
+    // The clock may have been set back between `startedAt` and `completedAt`.
     const ms = Math.max(0, worker.completedAt - worker.startedAt);
     took.tasks++;
     took.ms += ms;
@@ -91,7 +90,7 @@ export class FinishedRuns {
     this.#snapshots = snapshots;
   }
 
-  /** Keeps the runs that have a complete snapshot, and returns the others. */
+  /** Keeps the runs with a `complete` snapshot, and returns the others. */
   open(): Run[] {
     const known = new Map(this.#snapshots?.overview().map((each) => [each.run, each]));
     return this.#log.runs().flatMap((id) => {
@@ -121,7 +120,7 @@ export class FinishedRuns {
     return this.#summaries.has(id);
   }
 
-  /** The full state of a finished run; null for any other run. */
+  /** Returns null unless `put` has added the run. */
   get(id: string): Run | null {
     if (!this.#summaries.has(id)) return null;
     const run = this.#states.get(id) ?? this.fold(id)!;
@@ -132,7 +131,7 @@ export class FinishedRuns {
     return run;
   }
 
-  /** False without snapshots, because every `get` would fold the whole log. */
+  /** Without `#snapshots` every `get` would fold the whole log. */
   get takesRuns(): boolean {
     return this.#snapshots !== null;
   }

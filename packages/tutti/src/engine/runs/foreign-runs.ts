@@ -1,11 +1,12 @@
-// Runs that other servers of a shared store carry on. Their states follow from the events of those servers.
+// `ForeignRuns` holds the runs that other servers of a shared store carry on. Their states follow from the events of
+// those servers.
 import { summarise, type FinishedRuns, type RunSummary } from "./finished-runs.ts";
 import { fold } from "../../run/apply.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 
 export class ForeignRuns {
-  /** Full states of the runs that are not released. The others are in `FinishedRuns`. */
+  /** Runs that are not `released`. The others are in `FinishedRuns`. */
   readonly #open = new Map<string, Run>();
   readonly #finished: FinishedRuns;
 
@@ -20,7 +21,7 @@ export class ForeignRuns {
     else this.#open.set(run.id, run);
   }
 
-  /** Returns the state after `events`, the next ones of the run. */
+  /** `events` must be the next ones of the run. */
   apply(id: string, events: readonly StoredEvent[]): Run {
     const run = this.#next(id, events);
     this.put(run);
@@ -30,7 +31,7 @@ export class ForeignRuns {
 
   #next(id: string, events: readonly StoredEvent[]): Run {
     const known = this.get(id) ?? this.#finished.get(id);
-    // The first events of a run that took over this id, or of a server that folds what this version cannot.
+    // `events` belong to another run that took over this id, or follow events that this version cannot fold.
     if ((known?.runSeq ?? 0) + 1 !== events[0]!.runSeq) return this.#finished.fold(id)!;
     try {
       return fold(known, events)!;
@@ -47,7 +48,6 @@ export class ForeignRuns {
     return this.#open.get(id) ?? null;
   }
 
-  /** Returns the run and forgets it. */
   take(id: string): Run | null {
     const run = this.get(id);
     this.#open.delete(id);

@@ -1,6 +1,6 @@
-// Reads the state file of document 004's program (`orchestrators.json`) as runs. It contains states, not events, so
-// each run gets a short log that ends as cancelled. `continueOldRun` gives a run that was at work another one, with which
-// it can be resumed.
+// `readOldStates` reads the state file of document 004's program (`orchestrators.json`). It contains states, not
+// events, so each run gets a short log that ends as cancelled. `continueOldRun` gives a run that was at work another
+// one, with which it can be resumed.
 import { apply, fold } from "../../run/apply.ts";
 import type { Command } from "../../run/command.ts";
 import { decide } from "../../run/decide.ts";
@@ -18,12 +18,12 @@ type Data = Record<string, unknown>;
 export interface OldRun {
   id: string;
   events: NewEvent[];
-  /** Set if the run was at work. */
+  /** Set if the run was at work, so that `continueOldRun` can continue it. */
   unfinished?: { analysis: Answer | null; plan: Answer | null; completed: string[] };
 }
 
 const OVER = new Set<unknown>(["completed", "error", "cancelled"]);
-/** The agent of document 004's program. */
+/** The agent of document 004's program, which its state file does not name. */
 const OLD_AGENT = "claude";
 
 const isObject = (value: unknown): value is Data =>
@@ -81,8 +81,8 @@ function unfinishedOf(id: string, state: Data): NonNullable<OldRun["unfinished"]
 }
 
 /**
- * The log of a run that was at work, up to the phase that it can continue with, from the commit `base`. Its workers are not
- * part of it: the old program kept their work nowhere but in the folder.
+ * Returns a log up to the phase that the run can continue with, from the commit `base`. Workers of an `unfinished` run
+ * are not part of it: the old program kept their work nowhere but in the folder.
  */
 export function continueOldRun({ events, unfinished }: OldRun, base: string, now: number): NewEvent[] {
   const { analysis, plan, completed } = unfinished!;
@@ -108,7 +108,7 @@ export function continueOldRun({ events, unfinished }: OldRun, base: string, now
     try {
       take({ type: "respond", answer: plan });
     } catch (error) {
-      // A plan that is not valid is made again.
+      // A session makes another plan if this one is not valid.
       if (!(error instanceof TuttiError)) throw error;
     }
   }
@@ -163,7 +163,7 @@ function analysisOf(id: string, analysis: unknown): Extract<RunEvent, { type: "o
   ];
 }
 
-/** Reads the valid tasks. */
+/** Leaves out each entry that is no valid `Task`. */
 function tasksIn(value: unknown): Task[] {
   return (Array.isArray(value) ? value : []).flatMap((each) => {
     const parsed = isObject(each)
@@ -173,7 +173,7 @@ function tasksIn(value: unknown): Task[] {
   });
 }
 
-/** An invalid plan is kept with its errors. */
+/** An invalid plan is kept with its `errors`. */
 function planOf(id: string, value: unknown, template: Template): RunEvent[] {
   const tasks = tasksIn(value);
   if (tasks.length === 0) return [];

@@ -1,4 +1,5 @@
-// Publishes stored events to subscribers, in the order of the log. It owns the server log, whose events have no run.
+// `Publisher` sends stored events to subscribers in the order of the log. It owns the server log, which has the events
+// without a run.
 import { guarded } from "../guarded.ts";
 import type { Listener } from "../engine.ts";
 import { ServerLog } from "./server-log.ts";
@@ -11,9 +12,9 @@ import type { World } from "../../world.ts";
 export interface PublisherOptions {
   store: Store;
   world: World;
-  /** Called with events of the server log before they are published. */
+  /** Called before events of `serverLog` are published. */
   onServerEvents: (events: StoredEvent[]) => void;
-  /** Called when the server log cannot be written. */
+  /** Called when `serverLog` cannot be written. */
   failed: (error: unknown) => void;
 }
 
@@ -26,7 +27,7 @@ export class Publisher {
   constructor({ store, world, onServerEvents, failed }: PublisherOptions) {
     this.#onServerEvents = onServerEvents;
     this.serverLog = new ServerLog({ store, world, published: (events) => this.publishServerEvents(events), failed });
-    // Without a caller that waits for `halted`, the rejection would be reported as unhandled.
+    // If no caller waits for `halted`, the rejection would be reported as unhandled.
     this.#halt.promise.catch(() => {});
   }
 
@@ -64,7 +65,6 @@ export class Publisher {
     }
   }
 
-  /** Rejects when `halt` is called. */
   get halted(): Promise<never> {
     return this.#halt.promise;
   }

@@ -6,7 +6,7 @@ import type { DiffOptions } from "../../workspace/result/diff-commits.ts";
 import type { Workspaces } from "../../workspace/workspace.ts";
 
 export interface DiffRequest extends DiffOptions {
-  /** Compares the work of one task instead of the run's. */
+  /** Compares the work of one task instead of `comparedCommits` of the run. */
   task?: string | undefined;
 }
 

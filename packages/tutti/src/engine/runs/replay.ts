@@ -11,7 +11,7 @@ export interface Replay {
 }
 
 /**
- * Folds the log again, event by event, and lists its problems. `known` is the engine's state; the log must fold to the
+ * `problems` lists events that are missing, unknown or invalid. `known` is the engine's state; the log must fold to the
  * same state.
  */
 export function replay(events: readonly StoredEvent[], known: Run | null, until = Number.POSITIVE_INFINITY): Replay {

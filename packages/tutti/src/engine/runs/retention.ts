@@ -1,5 +1,5 @@
-// Removes outdated runs and their kept work, one at a time. Their branches stay. `Engine.cleanup` checks each run again,
-// so a run that was reopened or has open inbox items stays.
+// `keepTrimmed` removes outdated runs and their kept work, one at a time. Their branches stay. `engine.cleanup` checks
+// each run again, so a run that was reopened or has open inbox items stays.
 import type { Engine } from "../engine.ts";
 import { outdatedRuns, type KeepRules } from "../../run/fold/outdated-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -15,10 +15,10 @@ export interface RetentionOptions {
 }
 
 const EVERY_MS = 60 * 60 * 1000;
-/** Pause between two removals, so that live runs are not delayed. */
+/** `PAUSE_MS` between two removals keeps them from delaying live runs. */
 const PAUSE_MS = 50;
 
-/** Removes outdated runs now and once an hour. Returns a function that stops it. */
+/** Removes outdated runs now and every `EVERY_MS`. Returns a function that stops it. */
 export function keepTrimmed(options: RetentionOptions): () => Promise<void> {
   const end = new AbortController();
   const done = trimForEver(options, end.signal);

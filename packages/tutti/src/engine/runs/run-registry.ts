@@ -113,7 +113,6 @@ export class RunRegistry {
     });
   }
 
-  /** Whether another server carries on the run. */
   isForeign(id: string): boolean {
     return this.#foreign.has(id) || (this.#finished.has(id) && !this.#owns(id));
   }
@@ -122,7 +121,7 @@ export class RunRegistry {
     return this.#options.store.shared?.owns(id) ?? true;
   }
 
-  /** Folds and publishes the events of other servers. */
+  /** `events` were appended by other servers. */
   #followOthers(events: readonly StoredEvent[]): void {
     for (const group of groupByRun(events)) {
       const { run: id } = group[0]!;
@@ -130,7 +129,7 @@ export class RunRegistry {
         this.publisher.publishServerEvents(group);
         continue;
       }
-      // The other server has taken over the run, and this one finds out by its first event.
+      // The other server has taken over the run, and this one learns it from the first of `events`.
       if (this.#runs.has(id)) this.#lose(id);
       this.publisher.publish(group, this.#foreign.apply(id, group));
     }
@@ -193,7 +192,7 @@ export class RunRegistry {
     else this.#waiting.delete(live);
   }
 
-  /** Returns the busy runs and the run `id`, whose next state may make it busy. */
+  /** Returns `#busy` and the run `id`, because `next` may make that run busy. */
   #atWork(id: string | undefined): Iterable<Live> {
     const current = id === undefined ? undefined : this.#runs.get(id);
     return current === undefined || this.#busy.has(current) ? this.#busy : [...this.#busy, current];
@@ -268,7 +267,6 @@ export class RunRegistry {
     for (const { writer, reconciler } of this.#waiting) if (writer.id !== id) reconciler.look();
   }
 
-  /** Throws the error that halted the engine, if any. */
   assertRunning(): void {
     if (this.#halted !== null) throw this.#halted;
   }
@@ -280,7 +278,7 @@ export class RunRegistry {
     this.publisher.halt(this.#halted);
   }
 
-  /** Returns the run with its `writer`, and revives it if it is finished. */
+  /** Revives the run if it is in `#finished`. Throws for an unknown run, and for one that `isForeign`. */
   live(id: string): Live {
     this.assertRunning();
     const live = this.#runs.get(id);
@@ -301,7 +299,7 @@ export class RunRegistry {
     return run;
   }
 
-  /** Ids of runs that `holding` works on; they must stay live. */
+  /** Runs that `holding` works on: `#finish` must not halt their `writer`. */
   readonly #held = new Set<string>();
 
   /** Moves a released run to `#finished`. Callers that still hold its `writer` are rejected from then on. */
@@ -316,7 +314,6 @@ export class RunRegistry {
     this.#finished.put(writer.run);
   }
 
-  /** Creates a run with `first` as its first command. */
   async begin(id: string, first: Command): Promise<Run> {
     const live = this.#make(id, null);
     const run = await live.writer.submit(first);
@@ -326,7 +323,7 @@ export class RunRegistry {
     return run;
   }
 
-  /** Keeps the run live while `work` runs. */
+  /** `#finish` does not move the run while `work` runs. */
   async holding<T>(id: string, work: (live: Live) => Promise<T>): Promise<T> {
     const live = this.live(id);
     this.#held.add(id);
@@ -338,7 +335,7 @@ export class RunRegistry {
     }
   }
 
-  /** Adds an imported or forked run, whose `events` are its log so far. */
+  /** Adds an imported or forked run. `events` are its log so far. */
   async take(id: string, events: NewEvent[]): Promise<Run> {
     this.assertRunning();
     const stored = await this.#options.store.append(id, 0, events).catch((error: unknown) => {
@@ -351,7 +348,7 @@ export class RunRegistry {
     return run;
   }
 
-  /** Empties the run's events; they keep their `seq`, so the sequence has no gap. */
+  /** The store empties the run's events but keeps each `seq`, so that the sequence has no gap. */
   async remove(live: Live): Promise<void> {
     const { writer } = live;
     const { store, sessions, world } = this.#options;
@@ -430,7 +427,7 @@ const runNotFound = (id: string): TuttiError =>
 const carriedOnElsewhere = (id: string): TuttiError =>
   new TuttiError("run_moved", `Run "${id}" is carried on by another server. Repeat the command.`);
 
-/** Splits events into groups of neighbours that belong to the same run. Removed events belong to none and are left out. */
+/** Splits `events` into groups of neighbours of the same run. Removed events (`runSeq` 0) are left out. */
 function groupByRun(events: readonly StoredEvent[]): StoredEvent[][] {
   const groups: StoredEvent[][] = [];
   for (const event of events) {

@@ -1,5 +1,5 @@
-// The log of events that belong to no run: templates, sub-sessions, schedules. It shares the sequence of the runs, and
-// events are published only after they are on disk.
+// `ServerLog` holds events that belong to no run: templates, sub-sessions, schedules. It shares the sequence of the
+// runs, and events are published only after they are on disk.
 import { asTuttiError, type TuttiError } from "../../schema/error.ts";
 import type { RunEvent, StoredEvent } from "../../schema/event.ts";
 import type { Store } from "../../store/store.ts";
@@ -26,7 +26,7 @@ export class ServerLog {
     return this.#options.store.read({ run: null });
   }
 
-  /** Appends the events in the order of the calls; resolves when they are on disk. */
+  /** Keeps the order of the calls; resolves when `events` are on disk. */
   append(events: readonly RunEvent[]): Promise<StoredEvent[]> {
     const stored = this.#written.then(() => this.#append(events));
     this.#written = stored.catch(() => {});

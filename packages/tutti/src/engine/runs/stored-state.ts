@@ -1,5 +1,5 @@
-// Serializes the state of a run. JSON objects list number-like keys first, but the order of `workers` matters, so
-// records with such keys are stored as lists of entries.
+// `writeState` serializes a run. JSON objects list number-like keys first, but the order of `workers` matters, so the
+// `RECORDS` are stored as lists of entries.
 import { recordFrom } from "../../run/fold/shared-record.ts";
 import type { Run } from "../../schema/run.ts";
 
@@ -16,7 +16,7 @@ export function readState(text: string): Run {
   return { ...stored, ...Object.fromEntries(records) };
 }
 
-/** Equal for states with equal members in any order. */
+/** `fingerprint` is equal for states with equal members in any order. */
 export function fingerprint(run: Run | null): string {
   return JSON.stringify(run, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

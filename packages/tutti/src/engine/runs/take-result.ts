@@ -1,4 +1,4 @@
-// Takes or removes the result of an ended run, and records it. A repetition after a crash finds nothing left to do.
+// `mergeResult` and `dropResult` record what they did. A repetition after a crash finds nothing left to do.
 import type { Live } from "./run-registry.ts";
 import { endedResult, refuseNewPrograms } from "../../run/ended-result.ts";
 import type { DropReport, MergeReport } from "../../schema/api/result-values.ts";

@@ -1,5 +1,5 @@
-// Records template events in the server's log. `template:loaded` and `template:error` are written only if they differ
-// from the last ones in the log; otherwise every start would write all templates again.
+// `TemplateLog` records template events in the server's log. It writes `template:loaded` and `template:error` only if
+// they differ from the last ones in the log; otherwise every start would write all templates again.
 import type { RunEvent, StoredEvent } from "../../schema/event.ts";
 import type { EventQuery } from "../../store/store.ts";
 
@@ -12,9 +12,9 @@ export interface TemplateLogOptions {
 
 export class TemplateLog {
   readonly #engine: () => TemplateLogOptions;
-  /** The last logged hash, by template id. */
+  /** Maps a template id to the last logged hash. */
   readonly #hashes = new Map<string, string>();
-  /** The last logged error, by file. */
+  /** Maps a file to the last logged error. */
   readonly #errors = new Map<string, string>();
   #isRead = false;
   #writesFound = false;

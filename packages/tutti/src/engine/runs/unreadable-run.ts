@@ -1,12 +1,12 @@
-// Shows a run with an unreadable log as ended with an error, so that the other runs can be opened. Such a run can only
-// be removed.
+// `unreadableRun` shows a run with an unreadable log as ended with an error, so that the other runs can be opened. Such
+// a run can only be removed.
 import { fold } from "../../run/apply.ts";
 import type { EventData, StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { Template } from "../../schema/template.ts";
 import { whyUnreadable } from "../../schema/upcast.ts";
 
-/** Folds `events`, or returns an `unreadableRun` with the reason. */
+/** Returns an `unreadableRun` if `events` cannot be folded. */
 export function foldReadable(id: string, events: readonly StoredEvent[]): Run | null {
   const [why] = events.flatMap(({ data }) => whyUnreadable(data) ?? []);
   if (why !== undefined) return unreadableRun(id, events, why);

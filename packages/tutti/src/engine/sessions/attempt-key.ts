@@ -5,7 +5,10 @@ import type { Run } from "../../schema/run.ts";
 import type { Template, TemplateConfig } from "../../schema/template.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Settings that affect only scheduling. Any other setting may change the work or whether it is accepted. */
+/**
+ * `ABOUT_SCHEDULING` lists settings that affect only scheduling. Any other one may change the work or whether it is
+ * accepted.
+ */
 const ABOUT_SCHEDULING = new Set<string>([
   "agent",
   "maxWorkers",

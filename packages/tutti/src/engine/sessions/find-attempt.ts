@@ -1,11 +1,11 @@
-// Finds an earlier attempt in the log. The state of a run contains only the newest one.
+// `findAttempt` finds an earlier attempt in the log. The state of a run contains only the newest one.
 import { apply } from "../../run/apply.ts";
 import { workerOf } from "../../run/lookup.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Returns the worker at the end of that session; `events` are all events of its run, in order. */
+/** Returns the `Worker` as it was when the session ended. `events` are all events of its run, in order. */
 export function findAttempt(events: readonly StoredEvent[], sessionId: string): Worker | null {
   const taskId = taskOf(events, sessionId);
   if (taskId === null) return null;

@@ -1,5 +1,5 @@
-// Judges a finished turn by its facts: the block that counts, and the changes in the workspace. `decide` draws the
-// consequences.
+// `judgeTurn` finds the facts of a finished turn: the block that counts, and the changes in the workspace. `decide`
+// draws the consequences.
 import { resultMessage } from "../merging/merge-work.ts";
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { Mail } from "../mailboxes/run-mailbox.ts";
@@ -38,7 +38,7 @@ export interface TurnToJudge {
   prompt: string | null;
   /** A new id, used if the turn leads to an inbox item. */
   itemId: string;
-  /** The mail of a role that works on the mailbox. */
+  /** Null unless the role of `worker` works on the mailbox. */
   mail: Mail | null;
   /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
   history: History | null;
@@ -64,8 +64,8 @@ function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged):
 }
 
 /**
- * Accepts plain words as the answer of a natural run. A block that cannot be used is asked for again first, and a
- * question goes to the user.
+ * Accepts plain words as the answer of a run that `isNatural`. An unusable block is requested again up to `MAX_TRIES`,
+ * and a question goes to the user.
  */
 function byWords({ run, record, ending }: TurnToJudge, judged: Judged): Judged {
   if (judged.answer !== null || !isNatural(run) || ending.kind !== "ended") return judged;
@@ -84,7 +84,10 @@ function bypass({ run, worker, record }: TurnToJudge, judged: Judged): Judged {
   return { answer: null, problems: [problem, ...judged.problems] };
 }
 
-/** A role that speaks messages may also answer with a block, except for a review: only its message can open the gate. */
+/**
+ * A role that does not answer by `response` may still send a block, except for a review (`isReview`): only its message
+ * can open the gate.
+ */
 function withoutBlock({ run, worker }: TurnToJudge, read: MessageReading | null, judged: Judged): Judged {
   if (!read || !worker || protocolOf(run, worker.task) === "response") return judged;
   return judged.answer !== null && !isReview(run, worker.task) ? judged : { answer: null, problems: read.problems };
@@ -92,14 +95,14 @@ function withoutBlock({ run, worker }: TurnToJudge, read: MessageReading | null,
 
 const SUMMARY_CHARACTERS = 400;
 
-/** The last paragraph of `output` if it ends with a question mark. */
+/** Returns the last paragraph of `output` if it ends with a question mark. */
 function questionIn(output: string): string | null {
   const text = output.trimEnd();
   if (!text.endsWith("?")) return null;
   return text.slice(text.lastIndexOf("\n\n") + 1).trim();
 }
 
-/** Rejects an answer without the fields that the template's `format` requires. */
+/** Rejects an answer without the `requiredFields` of the template, or with a task that lacks fields of `taskSchema`. */
 function requireFields(run: Run, phase: Phase, judged: Judged): Judged {
   const { answer } = judged;
   const format = run.template.prompts[PROMPT_OF[phase]]?.format;
@@ -175,14 +178,14 @@ export async function judgeTurn(
   };
 }
 
-/** The messages of the main session of a team; null in phases in which it answers with a block. */
+/** Returns null in phases in which the main session answers with a block, or if it leads no team. */
 function readAsLead(run: Run, phase: Phase, record: TurnRecord, prompt: string): ReadMessage[] | null {
   if (isLedByDelegation(run) && (phase === "taskPlanning" || phase === "workerExecution"))
     return readMainDelegation(run, record, prompt);
   return phase === "workerExecution" ? readLeadMessages(run, record, prompt) : null;
 }
 
-/** `moved` is set if something else had moved the run's branch. */
+/** `moved` of a `TakenWork` is set if another program had moved the run's branch. */
 interface TakenWork {
   work: TurnOver["work"];
   moved: MovedRef | null;

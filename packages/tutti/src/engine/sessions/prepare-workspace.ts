@@ -15,16 +15,16 @@ export interface PreparationOptions {
   signal: AbortSignal;
 }
 
-/** The main session needs all files. */
+/** Returns null for the main session, which needs all files: `sparseScope` limits only workers. */
 const workerOfKey = (run: Run, { name, attempt }: WorkspaceKey): Worker | null => {
   const worker = workerOf(run, name);
   return worker?.attempt === attempt ? worker : null;
 };
 
-/** In characters, of the output of a command that failed. */
+/** `MAX_OUTPUT` is in characters. */
 const MAX_OUTPUT = 1000;
 
-/** Creates a workspace with the files that the template names. With `isNew`, the set-up commands run, again after a crash. */
+/** With `isNew`, the `setup` commands of the template run, again after a crash. */
 export async function prepareWorkspace(
   run: Run,
   key: WorkspaceKey,

@@ -1,5 +1,5 @@
-// Publishes `worker:progress` and `orchestrator:progress` at a limited rate, but always the last one. The rules ignore
-// these events.
+// `ProgressReporter` publishes `worker:progress` and `orchestrator:progress` at a limited rate, but always the last
+// one. The rules ignore these events.
 import type { TurnRecord } from "./turn-record.ts";
 import type { RecordedEvent } from "../../run/command.ts";
 import type { ProgressAnswer } from "../../schema/answer.ts";
@@ -7,10 +7,13 @@ import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 import type { World } from "../../world.ts";
 
-/** Minimum milliseconds between events; `REPORT_INTERVAL_MS` applies to progress that the agent reports itself. */
+/**
+ * `INTERVAL_MS` is the least time between two events, `REPORT_INTERVAL_MS` the one for progress that the agent reports
+ * itself.
+ */
 const INTERVAL_MS = 1000;
 const REPORT_INTERVAL_MS = 100;
-/** Maximum characters of an agent's text in a progress event. */
+/** `MAX_CHARACTERS` limits each text of the agent in a progress event. */
 export const MAX_CHARACTERS = 400;
 
 export interface Watched {
@@ -18,7 +21,7 @@ export interface Watched {
   /** Null for the main session. */
   worker: Worker | null;
   record: TurnRecord;
-  /** The agent's last progress block. */
+  /** The agent's last `ProgressAnswer`. */
   progress: ProgressAnswer | null;
 }
 

@@ -43,7 +43,10 @@ export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "
   verification: "verification",
 };
 
-/** Joins problems with the last answer, results to build on, messages of the user, system text, user text and settings with blank lines. */
+/**
+ * The parts are separated by blank lines: problems with the last answer, results to build on, messages of the user,
+ * system text, user text and `instructions`.
+ */
 export function renderPrompt(
   run: Run,
   phase: Phase,
@@ -117,7 +120,7 @@ const scopeOf = ({ scope = [] }: Run): string[] =>
     ? []
     : [`Change files only in: ${scope.join(", ")}. Changes anywhere else do not become part of the result.`];
 
-/** Returns facts from the trees of the tasks, so that the main session need not rely on their reports. */
+/** Facts from the trees of the tasks (`overlaps`, `usedNames`), so that the main session need not rely on reports. */
 function factsOf(run: Run): string[] {
   const conflicts = run.conflicts.map(
     ({ files, tasks, resolution }) =>
@@ -131,7 +134,9 @@ function factsOf(run: Run): string[] {
   return facts.length === 0 ? [] : [`Facts from the work of the tasks:\n${facts.join("\n")}`];
 }
 
-/** Describes the earlier run that this one continues. Workers get it too, because they do not see the main conversation. */
+/**
+ * Workers get the description of the run that this one `follows` too, because they do not see the main conversation.
+ */
 function earlierRun({ follows }: Run): string[] {
   if (!follows) return [];
   const { run, request, outcome, tasks } = follows;
@@ -140,7 +145,7 @@ function earlierRun({ follows }: Run): string[] {
   return [[about, `Its request: ${request}`, `Its outcome: ${outcome}`, "Its tasks:", ...lines].join("\n")];
 }
 
-/** Describes the tasks whose work the workspace of `worker` starts from. */
+/** Describes the `dependencies` of `task`: the workspace starts from their work. */
 function dependenciesOf(run: Run, { task }: Worker): string[] {
   const lines = run.tasks.filter(({ id }) => task.dependencies.includes(id)).map((each) => taskReport(run, each));
   if (lines.length === 0) return [];
@@ -148,7 +153,7 @@ function dependenciesOf(run: Run, { task }: Worker): string[] {
   return [[about, ...lines.flatMap(describeTask)].join("\n")];
 }
 
-/** Describes the tasks of the earlier cycles of a continuous run. */
+/** For a run that plans again and again: describes the tasks of earlier cycles with `taskReport`. */
 function earlierCycles(run: Run): string[] {
   const about = `This is cycle ${run.cycle} of a run that plans again and again. The current folder contains the work so far. Plan the next tasks, or answer with an empty list of tasks if nothing is left to do. The tasks so far:`;
   return [[about, ...run.tasks.flatMap((task) => describeTask(taskReport(run, task)))].join("\n")];
@@ -164,10 +169,10 @@ function describeTask({ id, title, status, summary, files, warnings = [] }: Task
   ];
 }
 
-/** In characters, of the output of one command. */
+/** `MAX_OUTPUT` is in characters, for each command. */
 const MAX_OUTPUT = 3000;
 
-/** The verification commands of the template with their evidence. */
+/** Shows the output only of a command with another `exitCode` than 0. */
 function checksOf({ checks }: Run): string[] {
   if (!checks || checks.commands.length === 0) return [];
   const lines = checks.commands.map(({ name, run, exitCode, durationMs, output }) => {
@@ -181,7 +186,7 @@ function checksOf({ checks }: Run): string[] {
 function messagesTo(run: Run, taskId: string | null): string[] {
   const messages = run.messages.filter((message) => message.taskId === taskId);
   const ofUser = messages.filter(({ from, isReminder }) => from === undefined && !isReminder);
-  // A new attempt has a new deadline.
+  // A new attempt has a new deadline, so it is not `overdue`.
   const isOverdue = taskId !== null && workerOf(run, taskId)?.overdue !== undefined;
   const reminders = isOverdue ? messages.filter(({ isReminder }) => isReminder).slice(-1) : [];
   const results = messages.filter(({ from }) => from !== undefined);
@@ -218,7 +223,7 @@ function instructions(run: Run, phase: Phase): string {
 const INTERFACES =
   'If tasks rely on the same files, the data may contain "interfaces": [{"name": …, "owner": the id of the one task that may change the files, "files": […]}].';
 
-/** Empty if the template lists no agents. */
+/** Returns an empty text if the template has no `agents`. */
 function choiceOfAgents(run: Run): string {
   const listed = Object.entries(run.template.phases.workerExecution.agents ?? {});
   if (listed.length === 0) return "";
@@ -282,7 +287,7 @@ function workerVariables({ task, attempt }: Worker): Record<string, string> {
   };
 }
 
-/** Results of the workers in the order of the plan, failures included. */
+/** In the order of the plan, with failed and `blocked` tasks. */
 function collectOutputs(run: Run): object[] {
   return run.tasks.flatMap((task): object[] => {
     const worker = run.workers[task.id];

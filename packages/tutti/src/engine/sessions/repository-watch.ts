@@ -1,4 +1,4 @@
-// Watches the user's refs and settings during the turns of one run, and reports each change once.
+// `RepositoryWatch` reports each change of the user's refs and settings during the turns of one run once.
 import type { RepositoryChanges, RepositoryState, Workspaces } from "../../workspace/workspace.ts";
 
 export class RepositoryWatch {
@@ -6,7 +6,7 @@ export class RepositoryWatch {
   readonly #cwd: string;
   #active = 0;
   #state: RepositoryState | null = null;
-  /** Comparisons run one after the other, so that no change is reported twice. */
+  /** Calls of `changesSince` run one after the other, so that no change is reported twice. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(workspaces: Workspaces, cwd: string) {
@@ -20,13 +20,12 @@ export class RepositoryWatch {
     if (isFirst) await this.#next(null);
   }
 
-  /** Called after a turn. Returns the changes since the last comparison, or null. */
+  /** Called after a turn. Returns the changes since the last call of `changesSince`, or null. */
   end(): Promise<RepositoryChanges | null> {
     this.#active--;
     return this.#next("last");
   }
 
-  /** Resolves when no comparison is running. */
   async settled(): Promise<void> {
     await this.#last;
   }

@@ -3,9 +3,8 @@ import type { CheckCommand, CheckCommands } from "../../schema/template.ts";
 import type { SessionSandbox } from "../../session/session.ts";
 import type { World } from "../../world.ts";
 
-/** Runs the check commands of templates. */
 export interface CheckRunner {
-  /** Returns the commands that the files in `cwd` suggest. */
+  /** Returns the `CheckCommand`s that the files in `cwd` suggest. */
   detect(cwd: string): Promise<CheckCommand[]>;
   /** Resolves early if `signal` is aborted; then the result means nothing. */
   run(
@@ -20,7 +19,7 @@ export interface CheckRunner {
   ): Promise<Pick<CheckedCommand, "exitCode" | "output">>;
 }
 
-/** For engines that start no programs. */
+/** `NO_CHECKS` is for engines that start no programs. */
 export const NO_CHECKS: CheckRunner = {
   detect: async () => [],
   run: async () => ({ exitCode: 126, output: "This engine runs no check commands." }),
@@ -36,7 +35,7 @@ export async function commandsToCheck(
   return commands === "auto" ? checks.detect(cwd) : commands;
 }
 
-/** Runs the commands one after the other, also after one that failed. Returns null if `signal` is aborted. */
+/** A command that fails does not stop the next ones. Returns null if `signal` is aborted. */
 export async function runChecks(
   commands: readonly CheckCommand[],
   options: {

@@ -1,5 +1,5 @@
-// Decides when a sub-session has finished: it is idle for `inactivityThreshold`, then for `confirmationDelay`.
-// Observations stay in memory; after a restart, `lastActivityAt` from the log replaces them.
+// `Silence` decides when a sub-session has finished: it is idle for `inactivityThreshold`, then for
+// `confirmationDelay`. Observations stay in memory; after a restart, `lastActivityAt` from the log replaces them.
 import type { SeenMessage, SessionActivity } from "./session-access.ts";
 import type { SubSessionSettings } from "../sub-sessions/sub-session-monitor.ts";
 import type { SubSession } from "../../run/fold/sub-sessions.ts";
@@ -8,7 +8,7 @@ type Settings = Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDe
 
 export class Silence {
   readonly #settingsOf: (relation: SubSession) => Settings;
-  /** Last time a child was busy, and the shape of its last message. */
+  /** `busyAt` is the last time that a child was busy, `shape` the result of `shapeOf` its messages. */
   readonly #seen = new Map<string, { busyAt: number; shape: string }>();
 
   constructor(settingsOf: (relation: SubSession) => Settings) {
@@ -19,7 +19,7 @@ export class Silence {
     this.#seen.delete(childSessionId);
   }
 
-  /** The new status of a child that is active or completing; null if it does not change. */
+  /** Returns the new status of a child that is active or completing, or null if it does not change. */
   judge(
     relation: SubSession,
     messages: readonly SeenMessage[],
@@ -41,13 +41,16 @@ export class Silence {
   }
 }
 
-/** A session can have finished only if the last message is its own and calls no tool. */
+/** A session can have finished only if the last message is its own and has no `tools`. */
 function endsWithWords(messages: readonly SeenMessage[]): boolean {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.tools.length === 0;
 }
 
-/** A call without a result is at work, or waits for a permission or an answer. Some sources show no results at all. */
+/**
+ * A call without a result is at work, or waits for a permission or an answer. Sources that show no `results` at all are
+ * not judged.
+ */
 function hasPendingTool(messages: readonly SeenMessage[]): boolean {
   const results = new Set(messages.flatMap(({ results: shown = [] }) => shown.map(({ id }) => id)));
   return results.size > 0 && messages.some(({ tools }) => tools.some(({ id }) => id !== null && !results.has(id)));

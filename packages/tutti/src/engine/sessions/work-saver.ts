@@ -1,10 +1,10 @@
-// Saves work in progress at intervals, so that a crash of the machine does not lose a whole turn. Nothing is decided by
-// it; the next save repeats a failed one.
+// `WorkSaver` saves work in progress at intervals, so that a crash of the machine does not lose a whole turn. It
+// decides nothing, and the next save repeats a failed one.
 import type { World } from "../../world.ts";
 
 export interface WorkSaverOptions {
   world: World;
-  /** Minimum interval between two saves, in milliseconds; 0 disables saving. */
+  /** Least time between two saves; with 0 the `WorkSaver` saves nothing. */
   everyMs: number;
   save: () => Promise<void>;
 }

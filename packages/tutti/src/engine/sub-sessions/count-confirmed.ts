@@ -6,7 +6,10 @@ export interface ConfirmedCounts {
   skipped: number;
 }
 
-/** Counts the sessions that exist when a plan is confirmed, and the tasks that still have to run. */
+/**
+ * `workersCreated` are the sessions that exist when a plan is confirmed, `tasksQueued` the tasks that still have to
+ * run.
+ */
 export function countConfirmed({ tasks, skipped, workers }: Run): ConfirmedCounts {
   const skippedCount = Object.keys(skipped).length;
   const workersCreated = Object.values(workers).filter(({ session }) => session.state !== "spawning").length;

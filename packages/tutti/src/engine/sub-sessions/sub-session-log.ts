@@ -1,6 +1,6 @@
-// The relations between sessions in the server's own log. The classes of document 004 answer synchronously, so a
-// command is decided at once against `ahead`, which includes events that are still being written. `stored` contains
-// only durable events.
+// `SubSessionLog` keeps the relations between sessions in the server's own log. The classes of document 004 answer
+// synchronously, so a command is decided at once against `ahead`, which includes events that are still being written.
+// `stored` contains only durable events.
 import type { ServerLog } from "../runs/server-log.ts";
 import { decideSubSession, type SubSessionCommand } from "../../run/rules/decide-sub-session.ts";
 import {
@@ -35,13 +35,11 @@ export class SubSessionLog {
     this.#hooks = hooks;
   }
 
-  /** The relations on disk. */
   get stored(): SubSessions {
     this.#read();
     return this.#stored;
   }
 
-  /** The relations after all pending writes. */
   get ahead(): SubSessions {
     this.#read();
     return this.#ahead;
@@ -51,23 +49,21 @@ export class SubSessionLog {
     return this.ahead.relations.get(childSessionId) ?? null;
   }
 
-  /** Reads `stored`, not `ahead`. */
   children(parentSessionId: string): SubSession[] {
     return childrenOf(this.stored, parentSessionId);
   }
 
-  /** Throws at once or not at all; resolves when the events are on disk. */
+  /** Throws at once or not at all; resolves when the events of `command` are on disk. */
   order(command: SubSessionCommand): Promise<void> {
     return this.#append(decideSubSession(this.ahead, command, this.#world.now()));
   }
 
-  /** Appends an event that changes no relation. */
+  /** `event` must not change a relation. */
   append(event: RunEvent): Promise<void> {
     this.#read();
     return this.#append([event]);
   }
 
-  /** Applies durable events to `stored`. */
   onEvents(events: readonly StoredEvent[]): void {
     if (!this.#isRead) return;
     for (const event of events) {
@@ -90,11 +86,11 @@ export class SubSessionLog {
       this.#written.catch(() => {});
       this.#hooks.decided();
     }
-    // Without new events the call waits for the earlier ones.
+    // Without new `events` the call waits for the earlier ones.
     return this.#written;
   }
 
-  /** Reads the log on first use; most engines have no sub-sessions. */
+  /** Most engines have no sub-sessions, so the log is read by the first call of `#read`. */
   #read(): void {
     if (this.#isRead) return;
     this.#isRead = true;

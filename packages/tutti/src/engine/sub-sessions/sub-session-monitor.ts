@@ -1,11 +1,11 @@
-// Monitors sub-sessions. A silent one counts as finished, and its last message goes to its parent.
+// `SubSessionMonitor` polls sub-sessions. A silent one counts as finished, and its last message goes to its parent.
 //
 // Invariants
 // 1. One poll runs at a time. A check that fails is repeated by the next poll.
 // 2. A result is sent once. After a crash between sending and recording it, `returnResult` finds it in the parent's
-// transcript.
+//    transcript.
 // 3. A sub-session that an agent reports itself (`reported`) ends by its report or with its parent, and in no other
-// way.
+//    way.
 import { returnResult, type ReturnedResult } from "./return-result.ts";
 import type { SeenMessage, SessionAccess } from "../sessions/session-access.ts";
 import { Silence } from "../sessions/silence.ts";
@@ -35,19 +35,18 @@ export interface SubSessionMonitorOptions {
   reach: SessionAccess;
   world: World;
   settings: SubSessionSettings;
-  /** Whether the monitor polls by itself while a sub-session is open. */
+  /** Whether the monitor polls while a sub-session is open, also without `start`. */
   automatic: boolean;
-  /** The run of a session, if the run may continue. */
+  /** Returns null for a session of no run, or of a run that cannot continue. */
   runOf: (sessionId: string) => Run | null;
-  /** The settings of the template if the relation belongs to a natural run. */
+  /** Returns the settings of the template if `relation` belongs to a natural run, else null. */
   naturalSettings: (
     relation: SubSession,
   ) => Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDelay"> | null;
-  /** Whether this session of a run is alive, apart from its successors. */
+  /** Whether `sessionId` itself is alive. A successor does not count. */
   isAlive: (sessionId: string) => boolean;
-  /** Informs the run that the relation belongs to. */
   informRun: (relation: SubSession) => void;
-  /** Whether the run is live; its reported sub-sessions are kept that long. */
+  /** Whether the run is live; its `reported` sub-sessions are kept that long. */
   isLive: (runId: string) => boolean;
 }
 
@@ -59,13 +58,13 @@ export interface SubSessionStats {
   isMonitoring: boolean;
 }
 
-/** How long ended relations are kept, in milliseconds. */
+/** `KEPT_MS` is how long ended relations are kept. */
 export const KEPT_MS = 3_600_000;
 
 export class SubSessionMonitor {
   readonly #options: SubSessionMonitorOptions;
   readonly spawns: TaskSpawns;
-  /** Whether `start` was called; then the monitor polls even if nothing is open. */
+  /** True after `start`: then the monitor polls even if nothing is open. */
   #started = false;
   #loop: AbortController | null = null;
   #closed = false;
@@ -88,8 +87,8 @@ export class SubSessionMonitor {
   }
 
   /**
-   * Throws at once or not at all; resolves when the relation is on disk. A child of a run's session belongs to that
-   * run.
+   * Throws at once or not at all; resolves when the relation is on disk. If `runOf` the topmost parent is a run, the
+   * child belongs to it.
    */
   register(childSessionId: string, parentSessionId: string, taskToolId?: string): Promise<void> {
     const { log, runOf } = this.#options;
@@ -135,7 +134,7 @@ export class SubSessionMonitor {
     void this.#options.log.append({ type: "subsession:monitoring:stopped", data: { timestamp: this.#timestamp() } });
   }
 
-  /** Detects sub-sessions of `parentSessionId` in its transcript from now on. */
+  /** From now on sub-sessions of `parentSessionId` are detected in its transcript. */
   async watch(parentSessionId: string): Promise<void> {
     const { log } = this.#options;
     const isKnown = childrenOf(log.ahead, parentSessionId).length > 0 || (await this.isThere(parentSessionId));
@@ -146,7 +145,7 @@ export class SubSessionMonitor {
     this.start();
   }
 
-  /** Starts the poll loop if it is needed. */
+  /** Does nothing unless polling `#isNeeded`. */
   wake(): void {
     if (this.#closed || this.#loop || !this.#isNeeded()) return;
     const loop = new AbortController();
@@ -197,7 +196,7 @@ export class SubSessionMonitor {
 
   async #pollAll(): Promise<void> {
     const { settings } = this.#options;
-    // The next poll repeats everything that fails here.
+    // The next `poll` repeats everything that fails here.
     if (settings.detectTaskSpawn) {
       await this.#watchAgain().catch(() => {});
       await this.spawns.poll().catch(() => {});
@@ -206,7 +205,7 @@ export class SubSessionMonitor {
     await this.cleanup(KEPT_MS, (relation) => !this.#isKept(relation)).catch(() => {});
   }
 
-  /** Watches the sessions that an earlier engine watched. */
+  /** `watched` has the sessions that an earlier engine watched. */
   async #watchAgain(): Promise<void> {
     for (const parent of this.#options.log.ahead.watched)
       if (!this.spawns.isWatched(parent)) await this.spawns.watch(parent);
@@ -215,11 +214,12 @@ export class SubSessionMonitor {
   async #lookAt(relation: SubSession): Promise<void> {
     const { log, settings } = this.#options;
     const { childSessionId, status } = relation;
-    // An earlier engine may have stopped before it did.
+    // An earlier engine may have stopped before it called `informRun`.
     this.#options.informRun(relation);
     if (status === "returned" && settings.autoArchiveOnReturn) return this.#archive(relation);
     if (!isOpen(relation)) return;
-    // A sub-agent in the background may outlive the sub-agent that started it, but not its session.
+    // A sub-agent in the background may outlive the sub-agent that started it, but not the session at its root
+    // (`rootOf`).
     const isThere = relation.reported
       ? this.#options.isAlive(rootOf(log.ahead, childSessionId))
       : await this.isThere(relation.parentSessionId);
@@ -237,13 +237,13 @@ export class SubSessionMonitor {
     return (relation !== null && isOpen(relation)) || this.#options.reach.isThere(sessionId);
   }
 
-  /** Updates the status of a child from its `Silence`. */
+  /** Lets `#silence` judge the status of a child. */
   async #measure({ childSessionId }: SubSession): Promise<void> {
     const { log, reach } = this.#options;
     const seen = await this.#messages(childSessionId);
     if (seen === null) return;
     const activity = await reach.activity(childSessionId);
-    // The child may have sent its last message since the first look.
+    // The child may have sent its last message after `seen` was read.
     const messages = (activity.isReturned ? await this.#messages(childSessionId) : null) ?? seen;
     // The relation may have been removed or returned while this poll waited.
     const current = log.get(childSessionId);
@@ -256,7 +256,7 @@ export class SubSessionMonitor {
     if (status === "completed") await this.#return(log.get(childSessionId)!, { patient: true });
   }
 
-  /** The program of the parent has returned the result itself, so that Tutti must not send it. */
+  /** The program of the parent has returned the result itself, so `returnResult` must not send it. */
   async #noteReturned(childSessionId: string, messages: readonly SeenMessage[]): Promise<void> {
     const { log } = this.#options;
     const text = messages.findLast((message) => message.role === "assistant" && message.text !== "")?.text ?? null;
@@ -265,7 +265,10 @@ export class SubSessionMonitor {
     await log.order({ type: "setStatus", childSessionId, status: "returned", updates });
   }
 
-  /** Reads the messages of a child. Returns null on failure, and returns a vanished child to its parent as failed. */
+  /**
+   * Returns null if the messages cannot be read. A child that is gone (`session_not_found`) is returned to its parent
+   * as failed.
+   */
   async #messages(childSessionId: string): Promise<SeenMessage[] | null> {
     const { log, reach } = this.#options;
     try {
@@ -278,7 +281,7 @@ export class SubSessionMonitor {
     }
   }
 
-  /** Returns the last message of a child to its parent, whatever its status. */
+  /** Unlike a poll, `extract` returns the last message whatever the status of the child, also to a busy parent. */
   async extract(childSessionId: string): Promise<ReturnedResult> {
     return this.#return(this.#find(childSessionId), { patient: false });
   }

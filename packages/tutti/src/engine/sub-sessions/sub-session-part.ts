@@ -14,16 +14,16 @@ import type { World } from "../../world.ts";
 
 export interface SubSessionCare {
   settings: SubSessionSettings;
-  /** Whether the monitor polls without an explicit start. */
+  /** Whether the `SubSessionMonitor` polls without an explicit start. */
   automatic: boolean;
-  /** Extends the access to sessions beyond those of Tutti's runs. */
+  /** Gives `SessionAccess` to more sessions than those of Tutti's runs. */
   reach?: (own: OwnSessions) => SessionAccess;
 }
 
 export interface SubSessionPartOptions extends OwnSessionsOptions {
   log: ServerLog;
   world: World;
-  /** The documented defaults apply if undefined. */
+  /** `SubSessionOptions` has the defaults. */
   care: SubSessionCare | undefined;
   /** Null unless the run is live. */
   run: (runId: string) => Run | null;
@@ -32,7 +32,6 @@ export interface SubSessionPartOptions extends OwnSessionsOptions {
 export interface SubSessionPart {
   log: SubSessionLog;
   monitor: SubSessionMonitor;
-  /** Records a sub-agent that a session reports. */
   recordSubagent: (runId: string, sessionId: string, subagent: SubagentReport) => void;
 }
 

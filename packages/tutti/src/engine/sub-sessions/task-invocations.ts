@@ -1,20 +1,19 @@
-// Finds the places in a transcript where a session starts a sub-agent. A tool call is certain. A block in the text is
-// the form that some programs show instead. A mention is only a hint.
+// `findTaskInvocations` finds the places in a transcript where a session starts a sub-agent. A tool call is certain. A
+// block in the text is the form that some programs show instead. A mention is only a hint.
 import type { SeenMessage } from "../sessions/session-access.ts";
 
 export interface TaskInvocation {
-  /** The id of the tool call, if the transcript has one. */
   taskToolId: string | null;
   source: "tool" | "block" | "mention";
-  /** The description passed to the sub-agent, if it can be read. */
+  /** The description passed to the sub-agent; null if `describe` cannot read it. */
   description: string | null;
   /** Index of the message in the transcript. */
   message: number;
 }
 
-/** Matched exactly: tools such as TaskCreate or TaskList manage to-do lists. */
+/** Matched exactly: tools such as `TaskCreate` or `TaskList` manage to-do lists. */
 const SPAWNS = new Set(["Task", "Agent", "new_task"]);
-/** The pattern of document 004 opens without a prefix and closes with one; both tags accept both forms. */
+/** The pattern of document 004 opens without a prefix and closes with one; `BLOCK` accepts both forms of both tags. */
 const BLOCK = /<(?:antml:)?invoke name="(?:Task|Agent)"[^>]*>[\s\S]*?<\/(?:antml:)?invoke>/gi;
 const DESCRIPTION = /<(?:antml:)?parameter name="description"[^>]*>([\s\S]*?)<\//i;
 const MENTIONS = ["subagent_type", "Task tool"];

@@ -1,5 +1,5 @@
-// Links new sessions to the parents that announced them. Without an explicit link, closeness in time decides.
-// Announcements expire after seconds, so only the resulting sub-session is stored in the log.
+// `TaskSpawns` links new sessions to the parents that announced them. Without an explicit link, closeness in time
+// decides. Announcements expire after seconds, so only the resulting sub-session is stored in the log.
 import { findTaskInvocations, type TaskInvocation } from "./task-invocations.ts";
 import type { SeenMessage, SessionAccess } from "../sessions/session-access.ts";
 import type { World } from "../../world.ts";
@@ -29,7 +29,7 @@ export class TaskSpawns {
   /** By parent, oldest first. */
   readonly #pending = new Map<string, Spawn[]>();
   readonly #watched = new Set<string>();
-  /** Names of the invocations found so far, by watched parent. */
+  /** Maps a watched parent to the `nameOf` each invocation found so far. */
   readonly #known = new Map<string, Set<string>>();
   /** When each session was first seen; null for sessions from before the first look, which are not new. */
   #seen: Promise<SeenSessions> | null = null;
@@ -66,7 +66,7 @@ export class TaskSpawns {
     return false;
   }
 
-  /** Returns all invocations in the transcript; those that are certain and new become announcements. */
+  /** Returns all invocations in the transcript. `register` announces those that are certain and new. */
   async scan(parentSessionId: string, { onlyTools = false } = {}): Promise<TaskInvocation[]> {
     const messages = (await this.#options.reach.messages(parentSessionId)) ?? [];
     const found = findTaskInvocations(messages);
@@ -114,7 +114,7 @@ export class TaskSpawns {
     if (this.#watched.size > 0 || this.pending > 0) await this.detect();
   }
 
-  /** Links the children whose parent is known exactly. Those that have returned already are history. */
+  /** `children` names the parents exactly. A child that `isReturned` already is history. */
   async #linkKnown(watched: string): Promise<void> {
     const { reach } = this.#options;
     for (const { id, parentSessionId, taskToolId } of await reach.children(watched)) {
@@ -124,7 +124,7 @@ export class TaskSpawns {
     }
   }
 
-  /** Removes the announcement of a child that is linked by its tool id. */
+  /** A child that is linked by its `taskToolId` needs no announcement any more. */
   #drop(parent: string, taskToolId: string | null): void {
     const spawns = this.#pending.get(parent);
     if (spawns && taskToolId !== null)
@@ -140,7 +140,7 @@ export class TaskSpawns {
     this.#pending.delete(parentSessionId);
   }
 
-  /** Links new sessions with `tryLink`. Returns their number. */
+  /** Returns how many sessions `tryLink` has linked. */
   async detect(): Promise<number> {
     const seen = await this.#firstLook();
     const now = this.#options.world.now();
@@ -152,7 +152,7 @@ export class TaskSpawns {
     return fresh.filter(([id]) => this.tryLink(id)).length;
   }
 
-  /** Remembers the sessions that exist already. A failed look is repeated by the next call. */
+  /** Remembers the sessions that exist already (`at` null). The next call of `#firstLook` repeats a failed one. */
   #firstLook(): Promise<SeenSessions> {
     if (this.#seen) return this.#seen;
     const seen = this.#options.reach.others().then((sessions) => {
@@ -164,7 +164,7 @@ export class TaskSpawns {
     return seen;
   }
 
-  /** Sessions in different folders are never linked; an unknown folder matches any. */
+  /** Sessions in different `#folders` are never linked; an unknown folder matches any. */
   #sameFolder(a: string, b: string): boolean {
     const [one, other] = [this.#folders.get(a) ?? null, this.#folders.get(b) ?? null];
     return one === null || other === null || one === other;

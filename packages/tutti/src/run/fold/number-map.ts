@@ -1,8 +1,8 @@
-// `NumberMap` is an immutable map with integer keys from 0 to 2³¹. A changed map shares all but a few small nodes with the
-// original, so old states of a run stay valid and new ones need no full copy.
+// `NumberMap` is an immutable map with integer keys from 0 to 2³¹. A changed map shares all but a few small nodes with
+// the original, so old states of a run stay valid and new ones need no full copy.
 //
-// It is a trie with up to 32 branches per node. A node stores only the existing branches, and the bits of its mask say
-// which ones they are. Iteration is in ascending order of the keys.
+// It is a trie with up to `WIDTH` branches per node. A node stores only the existing branches, and the bits of its mask
+// say which ones they are. Iteration is in ascending order of the keys.
 
 const BITS = 5;
 const WIDTH = 1 << BITS;

@@ -1,9 +1,10 @@
-// An index over a run: ready tasks, tasks that can no longer start, active workers, unmerged work. Computing it from the
-// state means visiting every task. `openWork` therefore updates the index of an earlier state with the changes since, at a
-// cost proportional to these changes.
+// `OpenWork` is an index over a run: ready tasks, tasks that can no longer start, active workers, unmerged work.
+// Computing it from the state means visiting every task. `openWork` therefore updates the index of an earlier state
+// with the changes since, at a cost proportional to these changes.
 //
 // Invariants
-// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known predecessor.
+// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known
+//    predecessor.
 // 2. `OpenWork` is immutable, so the index of an older state stays valid.
 import { dependencyState, taskStanding } from "../census.ts";
 import { NumberMap } from "./number-map.ts";
@@ -14,7 +15,7 @@ import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 export interface OpenWork {
-  /** Unstarted tasks whose dependencies are met, by their rank in the start order (`Outline.ranks`). */
+  /** Unstarted tasks with all dependencies met, by their rank in the start order (`Outline.ranks`). */
   ready: NumberMap<string>;
   /** Unstarted tasks with a lost dependency (`dependencyState`), by their index in the plan. */
   doomed: NumberMap<string>;
@@ -24,11 +25,11 @@ export interface OpenWork {
   lost: NumberMap<number>;
   /** Number of tasks that are `active` or `neverStarted`. */
   unfinished: number;
-  /** Workers with a session, in the order of their first start. */
+  /** Workers with a session (`isActive`), in the order of their first start. */
   active: readonly Worker[];
   /** Workers with accepted work that is not merged yet, sorted `byAcceptance`. */
   unmerged: readonly Worker[];
-  /** Workers whose next attempt waits for `notBefore`. */
+  /** Workers with a next attempt that waits for `notBefore`. */
   waiting: readonly Worker[];
   /** Task id by `sessionId`, for the newest attempt at each task. */
   sessions: Record<string, string>;
@@ -41,7 +42,7 @@ interface Known {
   work: OpenWork;
 }
 
-/** Maps a state to its own index, or to that of its nearest predecessor that has one. */
+/** Maps a state to its own `OpenWork`, or to that of its nearest predecessor that has one. */
 const nearest = new WeakMap<Run, Known>();
 
 /** Links `after` to the index of `before`. The fold calls it for every step. */
@@ -164,7 +165,7 @@ function added(counts: NumberMap<number>, place: number, by: number): NumberMap<
   return count === 0 ? counts.without(place) : counts.with(place, count);
 }
 
-/** Adds a task to `ready` or `doomed`, or removes it from both. */
+/** A task that is no longer `neverStarted` is removed from both `ready` and `doomed`. */
 function judge(next: OpenWork, run: Run, place: number, { needs, ranks }: Outline): void {
   const { id } = run.tasks[place]!;
   const waits = taskStanding(run, id) === "neverStarted";

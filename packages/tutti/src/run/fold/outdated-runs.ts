@@ -17,7 +17,9 @@ interface Row {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the ids of the runs that no rule keeps, oldest first. `waits(id)` is true for a run with open inbox items. */
+/**
+ * Returns the ids of the runs that no rule keeps, oldest first. `waits(id)` is true for a run with open inbox items.
+ */
 export function outdatedRuns(
   rows: readonly Row[],
   waits: (id: string) => boolean,

@@ -1,9 +1,9 @@
-// SHA-256 of a text, in hexadecimal. The rules also run in browsers, which have no synchronous SHA-256.
+// `sha256` of a text, in hexadecimal. The rules also run in browsers, which have no synchronous SHA-256.
 
 const K = new Uint32Array(64);
 const START = new Uint32Array(8);
 
-/** The constants of SHA-256 are the first 32 bits of the fractional parts of square and cube roots of primes. */
+/** The constants `K` and `START` are the first 32 bits of the fractional parts of square and cube roots of primes. */
 const fraction = (value: number): number => Math.floor((value - Math.floor(value)) * 2 ** 32) >>> 0;
 
 for (let candidate = 2, found = 0; found < 64; candidate++) {

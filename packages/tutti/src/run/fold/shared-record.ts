@@ -16,7 +16,7 @@ interface Member<T> {
 interface Table<T> {
   /** By insertion number. */
   readonly members: NumberMap<Member<T>>;
-  /** By hash of the key. */
+  /** By `hashOf` the key. */
   readonly numbers: NumberMap<readonly { key: string; number: number }[]>;
   readonly next: number;
 }
@@ -47,7 +47,7 @@ export function valuesOf<T>(record: SharedRecord<T>): T[] {
 export const sizeOf = (record: SharedRecord<unknown>): number =>
   tableOf(record)?.members.size ?? Object.keys(record).length;
 
-/** Returns the insertion number of a member, or -1 for an unknown key. */
+/** Returns the insertion number, or -1 for an unknown key. */
 export function placeOf(record: SharedRecord<unknown>, key: string): number {
   const table = tableOf(record);
   return table ? (memberOf(table, key)?.number ?? -1) : Object.keys(record).indexOf(key);
@@ -65,7 +65,7 @@ export function withoutEntries<T>(record: SharedRecord<T>, keys: Iterable<string
   return left === table ? record : recordOf(left);
 }
 
-/** The cost is proportional to the number of changed keys, because both tables share the rest. */
+/** The cost is proportional to the number of changed keys: `NumberMap.compare` skips what both tables share. */
 export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): Set<string> {
   const keys = new Set<string>();
   if (before === after) return keys;
@@ -117,7 +117,7 @@ function remove<T>(table: Table<T>, key: string): Table<T> {
   return { members: table.members.without(known.number), numbers, next: table.next };
 }
 
-/** Makes a table look like a plain object, including the members of `Object.prototype`. */
+/** `LOOKS` makes a table look like a plain object, including the members of `Object.prototype`. */
 const LOOKS: ProxyHandler<Table<unknown>> = {
   get(table, key) {
     if (key === TABLE) return table;

@@ -30,7 +30,7 @@ export interface SubSessions {
   relations: Map<string, SubSession>;
   /** Unregistered sub-sessions with `reported`, which the parent's agent may still report. */
   forgotten: Set<string>;
-  /** Parents whose transcripts are searched for new sub-sessions. */
+  /** Parents of which the transcripts are searched for new sub-sessions. */
   watched: Set<string>;
 }
 
@@ -38,7 +38,7 @@ export const noSubSessions = (): SubSessions => ({ relations: new Map(), forgott
 
 export type SubSessionEvent = Extract<RunEvent, { type: `subsession:${string}` }>;
 
-/** Whether the result is not returned yet and still can be. */
+/** Whether the result can still be returned to `parentSessionId`. */
 export const isOpen = ({ status }: SubSession): boolean =>
   status === "active" || status === "completing" || status === "completed";
 
@@ -51,7 +51,7 @@ export function countByStatus(relations: Iterable<SubSession>): Record<SubSessio
   return counts;
 }
 
-/** Ancestors of a session, nearest first. Stops at a cycle, which reports of agents can create. */
+/** Ancestors of `sessionId`, nearest first. Stops at a cycle, which reports of agents can create. */
 function above({ relations }: SubSessions, sessionId: string): string[] {
   const found = new Set<string>();
   for (let next = relations.get(sessionId); next && !found.has(next.parentSessionId);) {
@@ -68,7 +68,7 @@ export const depthOf = (state: SubSessions, sessionId: string): number => above(
 
 export const rootOf = (state: SubSessions, sessionId: string): string => above(state, sessionId).at(-1) ?? sessionId;
 
-/** Mutates `state`. */
+/** Unlike `apply`, mutates `state`. */
 export function applySubSession(state: SubSessions, event: ServerEvent): void {
   if (event.type === "subsession:registered") {
     state.relations.set(event.data.childSessionId, born(event.data));
@@ -122,7 +122,7 @@ function changed(before: SubSession, event: SubSessionEvent): SubSession {
     case "subsession:statusChanged": {
       const { newStatus: status, updates = {} } = event.data;
       const returned = status === "returned" ? { returnedAt: at } : {};
-      // Another attempt to return the result clears the last error.
+      // Another attempt to return the result clears the last `error`.
       const cleared = status === "error" ? {} : { error: null };
       return { ...before, ...cleared, status, since: at, ...returned, ...updates };
     }

@@ -69,7 +69,7 @@ function answerBlocker(run: Run, item: InboxItem, decision: string, at: number):
     : resolveBlocker(run, item, decision, at);
 }
 
-/** The words of an option choose it, whatever their case. */
+/** The text of an option chooses it, whatever its case (`toLowerCase`). */
 function asOption(item: InboxItem, answer: PersonAnswer): PersonAnswer {
   if (!("text" in answer) || answer.text === undefined || "approve" in answer) return answer;
   const words = answer.text.trim().toLowerCase();
@@ -101,7 +101,7 @@ function answerLimit(run: Run, item: InboxItem, answer: PersonAnswer, by: "perso
   return [answered(run, item, LIMIT_OPTIONS[0]!), ...rest];
 }
 
-/** Whether the user approved the item, or chose the option that means yes. */
+/** `yes` is the option that approves the item. */
 function isApproved(item: InboxItem, answer: PersonAnswer, yes: string): boolean {
   if ("approve" in answer) return answer.approve;
   return "option" in answer ? optionOf(item, answer.option) === yes : wrong(needsChoice(item));
@@ -165,7 +165,7 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   ];
 }
 
-/** A text alone is the reason of a rejection. */
+/** A text without `approve` is the reason of a rejection. */
 function answerValidation(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
   const words = "text" in answer ? answer.text : undefined;
   const isReason = words !== undefined && !("approve" in answer);
@@ -179,10 +179,10 @@ function answerGate(run: Run, item: InboxItem, answer: PersonAnswer, at: number)
 }
 
 function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
-  // A retry withdraws the item itself.
+  // `retry` and `retryMain` withdraw the item themselves.
   if (isApproved(item, answer, FAILURE_OPTIONS[0]!))
     return item.taskId === null ? retryMain(run, at) : retry(run, item.taskId, at);
-  // A run that waits for a phase of its main session has nothing else to do.
+  // A run that is paused for a phase of its main session (`taskId` null) has nothing else to do.
   return item.taskId === null && run.status === "paused" ? cancel(run) : [answered(run, item, FAILURE_OPTIONS[1]!)];
 }
 
@@ -192,7 +192,7 @@ function answerData(run: Run, item: InboxItem, answer: PersonAnswer, at: number)
   throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
 }
 
-/** Resumes the run unless it `stillAsks`. The main session then merges again with all decisions. */
+/** The main session merges again with all `decisions` once the run no longer `stillAsks`. */
 function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }[]): RunEvent[] {
   const events: RunEvent[] = given.map(({ item, answer }) => answered(run, item, answer));
   const decisions: Decision[] = given.map(({ item, answer }) => ({
@@ -205,7 +205,7 @@ function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }
   return stillAsks(run, done) ? events : [...events, ...resumed(run)];
 }
 
-/** Answers several decisions by the `index` of their items. */
+/** `index` is that of the inbox item. */
 export function decideByIndex(
   run: Run,
   decisions: readonly { index: number; option?: number | undefined; text?: string | undefined }[],

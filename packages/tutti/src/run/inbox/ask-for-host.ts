@@ -1,4 +1,4 @@
-// A task whose labels no worker host offers waits, and the user learns it from an inbox item of kind `host`.
+// `askForHost` adds an inbox item of kind `host`: the task waits, because no worker host offers its labels.
 import { addItem } from "./inbox.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";

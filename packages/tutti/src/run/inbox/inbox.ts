@@ -22,11 +22,11 @@ type Shown = Pick<InboxItem, "kind" | "run" | "taskId" | "question"> & {
   evidence?: unknown;
 };
 
-/** Covers exactly the members that the user sees. */
+/** Covers exactly the members in `Shown`, which the user sees. */
 export const hashOfItem = ({ kind, run, taskId, question, options, evidence }: Shown): string =>
   sha256(JSON.stringify({ kind, run, taskId, question, options, evidence }));
 
-/** Whether the item asks about a phase that the main session did not complete. */
+/** Whether the item is about a phase that the main session did not complete (`taskId` null). */
 export const isOfMain = ({ kind, taskId }: InboxItem): boolean =>
   kind === "data" || (kind === "failure" && taskId === null);
 

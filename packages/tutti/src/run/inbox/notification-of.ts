@@ -12,7 +12,7 @@ const LONGEST_TEXT = 600;
 const LONGEST_NAME = 60;
 
 /**
- * Returns null for events without a notification. A null `run` gives fewer details. Secrets are masked before the texts
+ * Returns null for events without a notification. A null `run` gives fewer details. `mask` is applied before the texts
  * are truncated, because a truncated secret can no longer be recognized.
  */
 export function notificationOf(event: StoredEvent, run: Run | null, mask = unmasked): Notification | null {
@@ -65,7 +65,7 @@ function verdictOf({ type, data }: StoredEvent): Verdict | null {
   return type === "orchestrator:error" && data.fatal ? "failed" : null;
 }
 
-/** Task ids are chosen by agents, so they need the same cleaning. */
+/** Agents choose task ids, so they need `readable` like texts. */
 const nameOf = (taskId: string | null): string | null =>
   taskId === null ? null : readable(taskId, LONGEST_NAME, unmasked);
 
@@ -76,9 +76,9 @@ const TERMINAL_CODES = new RegExp(
 );
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu;
 
-/** Reduces a text to one line of at most `max` plain characters. */
+/** Reduces `text` to one line of at most `max` plain characters. */
 function readable(text: string, max: number, mask: (text: string) => string): string {
-  // Do not process text that is truncated anyway.
+  // Text after the first `20 * max` characters is truncated anyway.
   const start = text.slice(0, 20 * max).toWellFormed();
   const plain = start.replaceAll(TERMINAL_CODES, "").replaceAll(INVISIBLE, " ").replaceAll(/\s+/g, " ").trim();
   const line = mask(plain);

@@ -10,7 +10,7 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { Task } from "../../schema/task.ts";
 
-/** Confirms the plan, its `changes` and its budget together, or rejects all of them. */
+/** The plan, its `changes` and its budget are confirmed together or rejected together. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
   const { tasks, skipped } = reviewedPlan(run, changes, hash, "confirmed");
   const budget = { ...run.budget, ...changes.budget };
@@ -25,7 +25,7 @@ export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent
   ];
 }
 
-/** Replaces the plan by the changed one, about which the user is asked again. */
+/** The user is asked again about the changed plan (`askToConfirm`). */
 export function editPlan(run: Run, changes: PlanChanges, hash: string | undefined, at: number): RunEvent[] {
   const { tasks, warnings } = reviewedPlan(run, changes, hash, "edited");
   const plan: Plan = { tasks, errors: [], warnings, executionOrder: soundOrder(tasks, run.executionOrder) };
@@ -37,7 +37,10 @@ export function editPlan(run: Run, changes: PlanChanges, hash: string | undefine
   ];
 }
 
-/** Throws unless the run waits for the confirmation of the plan with this `hash` and the changed plan is valid. */
+/**
+ * Throws unless the run waits for the confirmation of the plan with this `hash`, and `checkPlan` accepts the changed
+ * plan.
+ */
 function reviewedPlan(run: Run, changes: PlanChanges, hash: string | undefined, verb: string) {
   if (run.status !== "confirming") throw refused(run, verb, `it is ${run.status}, not confirming`);
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
@@ -64,13 +67,13 @@ export function askToConfirm(run: Run, { tasks, errors }: Plan, history: History
   );
 }
 
-/** Confirms the plan now, or as soon as there is a valid one. */
+/** Sets `autoSpawn`: the plan is confirmed now, or as soon as there is a valid one. */
 export function confirmAhead(run: Run): RunEvent[] {
   if (isRunOver(run.status) || run.template.config.autoSpawn) return [];
   return [{ type: "orchestrator:confirmedAhead", data: { id: run.id } }];
 }
 
-/** Throws `invalid_plan` if the changes do not fit the plan. Does not check the plan as a whole. */
+/** Throws `invalid_plan` if `changes` do not fit the plan. Unlike `checkPlan`, does not check the plan as a whole. */
 export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: Run["skipped"] } {
   const { tasks: byId = {}, added = [], removed = [] } = changes;
   const known = new Set([...run.tasks, ...added].map(({ id }) => id));
@@ -99,7 +102,7 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
 
 function withChanges(task: Task, edits: Omit<TaskChange, "skip" | "satisfied">): object {
   const changed = { ...task, ...edits, id: task.id };
-  // The model of the plan belongs to the agent of the plan.
+  // The `model` of the plan belongs to the agent of the plan.
   const model = edits.agent === undefined ? changed.model : edits.model;
   return Object.fromEntries(Object.entries({ ...changed, model }).filter(([, value]) => value !== null));
 }

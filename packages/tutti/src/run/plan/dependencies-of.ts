@@ -3,7 +3,7 @@ import type { Run } from "../../schema/run.ts";
 
 const closures = new WeakMap<Outline, Map<string, ReadonlySet<string>>>();
 
-/** The tasks whose work is part of the start of `taskId`: its dependencies, theirs, and so on. */
+/** Returns the dependencies of `taskId`, theirs, and so on: its workspace starts from their work. */
 export function dependenciesOf(run: Run, taskId: string): ReadonlySet<string> {
   const outline = outlineOf(run);
   const known = closures.get(outline) ?? new Map<string, ReadonlySet<string>>();

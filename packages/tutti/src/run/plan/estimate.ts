@@ -1,12 +1,11 @@
-// `estimatePlan` uses earlier tasks, the plan's own estimates and its critical path.
 import type { History } from "../command.ts";
 import { scopesOverlap } from "./scopes.ts";
 import { chainLengths, taskWeights } from "../urgency.ts";
 import type { Task } from "../../schema/task.ts";
 
-/** Assumed averages without any history, from what users of coding agents report. */
+/** `GUESS` has averages that users of coding agents report, for plans without any history. */
 const GUESS: History = { samples: 0, msPerTask: 240_000, usdPerTask: 0.5, tokensPerTask: 60_000, msByTitle: {} };
-/** Limits the quadratic search for overlapping scopes. */
+/** `MAX_PAIRS` limits the quadratic search for overlapping scopes. */
 const MAX_PAIRS = 20_000;
 
 export interface PlanEstimate {

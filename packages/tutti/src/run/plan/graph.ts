@@ -47,13 +47,12 @@ export function findCycle(tasks: readonly Task[]): string[] | null {
   return null;
 }
 
-/** Dependencies between tasks, which are identified by their index in the plan. */
+/** `Links` identify a task by its index in the plan. */
 export interface Links {
-  /** Index by task id. */
+  /** Maps a task id to its index. */
   places: ReadonlyMap<string, number>;
-  /** Dependencies of each task, without duplicates and unknown tasks. */
+  /** The `dependencies` of each task, without duplicates and unknown tasks. */
   needs: readonly (readonly number[])[];
-  /** Direct dependents of each task. */
   dependents: readonly (readonly number[])[];
 }
 

@@ -1,5 +1,5 @@
-// Contracts between tasks: a plan names interfaces that several tasks share, each with the one task that may change its files.
-// The work of another task that changes them is not merged before the user allows it.
+// Contracts between tasks: a plan names interfaces (`SharedInterface`) that several tasks share, each with the one task
+// that may change its files. The work of another task that changes them is not merged before the user allows it.
 import { addItem, answered } from "../inbox/inbox.ts";
 import { FOREIGN_CHANGE_OPTIONS } from "./foreign-change-options.ts";
 import { isInScope } from "./scopes.ts";
@@ -12,7 +12,7 @@ import type { Run } from "../../schema/run.ts";
 import { SharedInterface, type Task } from "../../schema/task.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Returns the interfaces of each owner. One that no task of the plan owns is dropped with a warning. */
+/** Maps each owner to its interfaces. One that no task of the plan owns is described in `dropped`. */
 export function readInterfaces(answer: TaskListAnswer, dropped: string[]): Map<string, SharedInterface[]> {
   const owned = new Map<string, SharedInterface[]>(answer.tasks.map(({ id }) => [id, []]));
   const { interfaces: listed } = answer;
@@ -35,7 +35,9 @@ interface OwnedInterface extends SharedInterface {
   owner: string;
 }
 
-/** Caches one list per plan. `run.tasks` is replaced as a whole, never mutated. */
+/**
+ * One list per plan: `run.tasks` is replaced as a whole, never mutated, so `interfacesByPlan` needs no invalidation.
+ */
 const interfacesByPlan = new WeakMap<readonly Task[], OwnedInterface[]>();
 
 function interfacesOf({ tasks }: Run): OwnedInterface[] {
@@ -47,7 +49,7 @@ function interfacesOf({ tasks }: Run): OwnedInterface[] {
   return found;
 }
 
-/** Describes the interfaces of the plan to the worker of `taskId`. */
+/** For the prompt of the worker of `taskId`. */
 export function describeInterfaces(run: Run, taskId: string): string[] {
   const lines = interfacesOf(run).map(({ name, files, owner }) => {
     const about = `- ${name} (${files.join(", ")})`;
@@ -58,11 +60,10 @@ export function describeInterfaces(run: Run, taskId: string): string[] {
 }
 
 interface ForeignChange extends OwnedInterface {
-  /** The files of the interface that the task changed. */
+  /** Files of the interface that the task changed. */
   changed: string[];
 }
 
-/** The interfaces of other tasks that the work changes. */
 function foreignChanges(run: Run, { taskId, outputFiles }: Worker): ForeignChange[] {
   return interfacesOf(run).flatMap((each) => {
     if (each.owner === taskId) return [];
@@ -71,11 +72,11 @@ function foreignChanges(run: Run, { taskId, outputFiles }: Worker): ForeignChang
   });
 }
 
-/** Whether the work waits for the user's decision about an interface, and so does every task that builds on it. */
+/** Whether the work, and every task that builds on it, waits for the user's decision about a `foreignChange`. */
 export const isHeldByInterface = (run: Run, worker: Worker): boolean =>
   interfacesOf(run).length > 0 && worker.foreignChange?.isAllowed !== true && foreignChanges(run, worker).length > 0;
 
-/** Asks the user about accepted work that changes an interface of another task. */
+/** Asks the user about accepted work that `isHeldByInterface`. */
 export function raiseForeignChanges(run: Run, at: number): RunEvent[] {
   if (interfacesOf(run).length === 0) return [];
   return openWork(run)
@@ -105,7 +106,10 @@ function raiseForeignChange(run: Run, worker: Worker, at: number): RunEvent[] {
 export const isForeignChangeItem = (run: Run, { id, taskId }: InboxItem): boolean =>
   taskId !== null && workerOf(run, taskId)?.foreignChange?.itemId === id;
 
-/** The work is merged, or its task starts again without it. A text is sent to the next attempt. */
+/**
+ * The first of `FOREIGN_CHANGE_OPTIONS` merges the work. Otherwise the task starts again without it, and its next
+ * attempt receives `decision`.
+ */
 export function answerForeignChange(run: Run, item: InboxItem, decision: string): RunEvent[] {
   const taskId = item.taskId!;
   const worker = workerOf(run, taskId)!;

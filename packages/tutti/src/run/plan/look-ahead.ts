@@ -1,10 +1,13 @@
-// Improves the start order by simulation. "Longest chain first" ignores the number of workers. `lookAhead` therefore
-// simulates the plan forwards and backwards in turn, which delays tasks that can start late without extending the whole,
-// and takes the order with the shortest simulated duration.
+// `lookAhead` improves the start order by simulation. "Longest chain first" ignores the number of workers. The plan is
+// therefore simulated forwards and backwards in turn, which delays tasks that can start late without extending the
+// whole, and the order with the shortest simulated duration wins.
 import { linksOf, type Links } from "./graph.ts";
 import type { Task } from "../../schema/task.ts";
 
-/** Larger plans keep the workers busy in any sensible order, so the simulation is not worth its cost. */
+/**
+ * Plans with more than `MOST_TASKS` keep the workers busy in any sensible order, so the simulation is not worth its
+ * cost.
+ */
 const MOST_TASKS = 2000;
 const ROUNDS = 8;
 
@@ -12,7 +15,7 @@ interface Rehearsal {
   /** Task indices in start order. */
   order: number[];
   ends: number[];
-  /** End time of the last task. */
+  /** When the last task ends. */
   span: number;
 }
 
@@ -35,7 +38,7 @@ export function lookAhead(
   let best = rehearse(links, weights, first, workers);
   let last = best;
   for (let round = 0; round < ROUNDS && best.span > bound; round++) {
-    // Each pass starts the tasks first that ended last in the pass before.
+    // Each pass of `rehearse` starts the tasks first that ended last in the pass before.
     const back = rehearse(
       reversed,
       weights,

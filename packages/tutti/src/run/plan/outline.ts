@@ -1,5 +1,5 @@
-// Dependencies and start order of a plan, computed once per plan. The cache works because `run.tasks` is replaced as a whole,
-// never mutated.
+// `outlineOf` computes the dependencies and the start order of a plan once. The cache works because `run.tasks` is
+// replaced as a whole, never mutated.
 import { linksOf, type Links } from "./graph.ts";
 import { mostUrgentFirst } from "../urgency.ts";
 import type { Run } from "../../schema/run.ts";

@@ -15,8 +15,8 @@ export interface Plan {
 }
 
 /**
- * Converts the main session's answer to tasks. `errors` make the plan invalid, `warnings` do not. A task keeps its agent
- * only if `assignable` has it, because a model must not choose a program to run.
+ * `errors` make the plan invalid, `warnings` do not. A task keeps its agent only if `assignable` has it, because a
+ * model must not choose a program to run.
  */
 export function readPlan(
   answer: TaskListAnswer,
@@ -50,7 +50,7 @@ export function readPlan(
   return { tasks, executionOrder, errors, warnings: [...warnings, ...dropped] };
 }
 
-/** A model belongs to its agent: it is dropped with it. */
+/** A `model` belongs to its agent: it is dropped with it. */
 function readAgent(
   { id, agent, model }: TaskListAnswer["tasks"][number],
   assignable: ReadonlySet<string>,
@@ -68,7 +68,9 @@ function readAgent(
   return { ...(isAssignable ? { agent } : {}), ...(isGiven(model) && known.success ? { model: known.data } : {}) };
 }
 
-/** In a team that its lead plans, every task has a role: the one that the plan names, or the first that works. */
+/**
+ * In a team that its lead plans, every task has a role: the one that the plan names, or the first of `workingRoles`.
+ */
 function readRole(
   { id, ...task }: TaskListAnswer["tasks"][number],
   roles: TeamRoles | undefined,
@@ -95,7 +97,7 @@ function readLabels({ id, labels }: TaskListAnswer["tasks"][number], dropped: st
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 120);
 
-/** Checks plans of agents and plans that the user changed. */
+/** `tasks` come from an agent or from the user. */
 export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {
   const errors = tasks.flatMap((task) => taskErrors(task));
   return { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };

@@ -1,6 +1,6 @@
-// Two scopes overlap if they name the same path, or a folder and a path inside it.
+// Two scopes overlap (`scopesOverlap`) if they name the same path, or a folder and a path inside it.
 
-/** Returns the path segments of a scope entry, without line numbers and symbols and up to the first wildcard. */
+/** Returns the path segments of `entry`, without line numbers and symbols and up to the first wildcard. */
 export function scopePath(entry: string): string[] {
   const plain = entry
     .trim()
@@ -21,7 +21,7 @@ export function isInScope(scope: readonly string[], file: string): boolean {
   return scope.some((entry) => within(scopePath(entry), parts));
 }
 
-/** Caches `scopePath`, because every possible start compares all scopes. */
+/** `scopePath` is cached, because every possible start compares all scopes. */
 const pathsByScope = new WeakMap<readonly string[], string[][]>();
 
 function scopePaths(scope: readonly string[]): string[][] {

@@ -4,12 +4,12 @@ import type { TaskReport } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 
-/** Prompts contain these texts, so long ones are cut. */
+/** Prompts contain these texts, so a `TaskReport` has only the beginning of long ones. */
 const MAX_SUMMARY = 2000;
 const MAX_FILES = 50;
 const MAX_WARNINGS = 10;
 
-/** Describes the result of a task for the prompts of sessions that build on it. */
+/** `taskReport` is for the prompts of sessions that build on the task. */
 export function taskReport(run: Run, { id, title }: Task): TaskReport {
   const worker = workerOf(run, id);
   const status = taskStanding(run, id);

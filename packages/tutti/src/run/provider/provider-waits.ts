@@ -8,8 +8,8 @@ import type { Run } from "../../schema/run.ts";
 import type { Owed, SessionState } from "../../schema/worker.ts";
 
 /**
- * Marks sessions that need a turn and cannot get one because their provider refuses, for example a session that has just
- * become ready. They wait like the sessions that the provider has refused itself.
+ * Sets `refusedSince` of sessions that need a turn and cannot get one because their provider refuses, for example of
+ * one that has just become ready. They wait like the sessions that the provider has refused itself.
  */
 export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & LogPosition): Run {
   if (Object.keys(run.refusals).length === 0) return run;

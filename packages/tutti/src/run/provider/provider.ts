@@ -1,5 +1,6 @@
-// Back-off after a provider refuses (rate limit, overload, usage limit). All sessions of a run with the same provider share
-// one wait. When it ends, a single turn probes the provider; the others continue once that turn got an answer.
+// Back-off after a provider refuses (rate limit, overload, usage limit). All sessions of a run with the same provider
+// share one wait in `run.refusals`. When it ends, a single turn probes the provider; the others continue once that turn
+// got an answer.
 import { addItem } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
 import { activeWorkers } from "../lookup.ts";
@@ -77,7 +78,7 @@ export interface Trouble {
   retryAfterMs: number | null;
 }
 
-/** A deterministic jitter between 0 and 1, because the rules must be pure. */
+/** A deterministic jitter between 0 and 1 (`sha256`), because the rules must be pure. */
 const spread = (text: string): number => Number.parseInt(sha256(text).slice(0, 8), 16) / 0xffffffff;
 
 /** Whether the session needs a turn; see `mayAsk` for its provider. */
@@ -130,7 +131,7 @@ export function waitsForProvider(run: Run): boolean {
   return sessions.some(({ refusedSince, pausedAt }) => refusedSince !== null && pausedAt === null);
 }
 
-/** Returns the end of the next wait after `since`. */
+/** Returns the earliest end of a wait after `since`, or null. */
 export function refusedUntil(run: Run, since: number): number | null {
   const moments = Object.values(run.refusals).flatMap(({ until }) => (until > since ? [until] : []));
   return moments.length === 0 ? null : Math.min(...moments);
@@ -138,7 +139,7 @@ export function refusedUntil(run: Run, since: number): number | null {
 
 /** Do not change these texts: open items of older logs hold them, and `answerLimit` compares with them. */
 export const LIMIT_OPTIONS = ["go on", "cancel the run"];
-/** Assumed duration of a usage limit without a `resetAt`. */
+/** A usage limit without a `resetAt` is assumed to last `USUAL_LIMIT_MS`. */
 const USUAL_LIMIT_MS = 3_600_000;
 
 /** Pauses the run after a usage limit, until the limit resets (with `autoResume`) or the user answers. */

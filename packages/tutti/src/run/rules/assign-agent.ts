@@ -1,4 +1,4 @@
-// `assignedAgent` returns agent, model, role and labels of a session: those of its task, of the template, or of the run.
+// Agent, model, role and labels of a session: those of its task, of the template (`assignedAgent`), or of the run.
 import { leadOfRun, roleOf } from "../team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
@@ -8,7 +8,7 @@ export interface AssignedAgent {
   agent: string;
   role: string;
   model?: string;
-  /** Labels of the worker hosts that may run the session. */
+  /** The session needs a worker host with these `HostLabels`. */
   labels?: HostLabels;
 }
 
@@ -17,7 +17,7 @@ export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
   return { agent: agent ?? run.agent, role: role ?? (phase === "workerExecution" ? "worker" : "main") };
 }
 
-/** The agent of the main session for the answer that it owes. In a team, the lead also answers the workers. */
+/** The agent of the main session for the answer that it owes. In a team, `leadOfRun` also answers the workers. */
 export function mainAgent(run: Run): AssignedAgent {
   const phase = run.owed?.phase ?? "analysis";
   const lead = roleOf(run, { role: leadOfRun(run) ?? undefined });
@@ -41,7 +41,7 @@ export function workerAgent(run: Run, task: Task): AssignedAgent {
 
 const agentsOfPlans = new WeakMap<readonly Task[], readonly string[]>();
 
-/** The agents of all tasks of the plan. Computed once per plan, because `run.tasks` is replaced as a whole. */
+/** The agents of all tasks. Computed once per plan (`agentsOfPlans`), because `run.tasks` is replaced as a whole. */
 export function workerAgents(run: Run): readonly string[] {
   const known = agentsOfPlans.get(run.tasks);
   if (known) return known;
@@ -50,7 +50,10 @@ export function workerAgents(run: Run): readonly string[] {
   return agents;
 }
 
-/** The names that a plan made by a model may assign to its tasks. */
+/**
+ * Names that a model may assign to the tasks of its plan: those in the template, in `run.assignableAgents`, and the
+ * usual one.
+ */
 export function assignableAgents(run: Run): ReadonlySet<string> {
   const listed = Object.keys(run.template.phases.workerExecution.agents ?? {});
   return new Set([...listed, ...(run.assignableAgents ?? []), assignedAgent(run, "workerExecution").agent]);

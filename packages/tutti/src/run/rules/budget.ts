@@ -15,7 +15,7 @@ const NAMES: Record<BudgetKind, string> = {
   descendants: "sessions",
 };
 
-/** Returns the usage of each kind. `live` is the usage of open turns. */
+/** `live` is the `Usage` of open turns. */
 export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<BudgetKind, number> {
   const since = run.idleSince ?? run.heldSince ?? null;
   const idle = run.idleMs + (since === null ? 0 : at - since);
@@ -41,7 +41,8 @@ export function exhaustedBudget(
     BUDGET_KINDS.find((kind) => {
       const limit = run.budget[kind];
       if (limit === undefined) return false;
-      // The drivers refuse deeper sub-agents where the agent's protocol can. Those of other agents can only be noticed.
+      // Drivers refuse deeper sub-agents where the agent's protocol can. Those of other agents can only be noticed, so
+      // `depth` may exceed its limit.
       if (kind === "depth") return spent.depth > limit;
       if (kind === "turns") return wants.turn && spent.turns >= limit;
       if (kind === "descendants") return wants.session && spent.descendants >= limit;

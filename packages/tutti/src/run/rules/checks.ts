@@ -1,4 +1,5 @@
-// Verification commands: the exit codes of real commands are evidence, the answer of the main session is a claim.
+// Verification commands: the exit codes of real commands (`CheckedCommand`) are evidence, the answer of the main
+// session is a claim.
 import type { VerificationAnswer } from "../../schema/answer.ts";
 import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -6,11 +7,11 @@ import type { Run } from "../../schema/run.ts";
 export const failedCommands = ({ checks }: Run): CheckedCommand[] =>
   (checks?.commands ?? []).filter(({ exitCode }) => exitCode !== 0);
 
-/** A sentence without a period. */
+/** Returns a clause without a period. */
 export const describeFailed = ({ name, exitCode }: CheckedCommand): string =>
   `the command "${name}" failed with exit code ${exitCode}`;
 
-/** Lists the claims that the evidence contradicts, of the verification and of the workers' reports. */
+/** Claims of the `verification` that failed commands contradict. */
 export function contradictions(run: Run): Outcome["causes"] {
   const { verification } = run;
   const failed = verification === null || verification.status === "failed" ? [] : failedCommands(run);
@@ -19,7 +20,7 @@ export function contradictions(run: Run): Outcome["causes"] {
   return [{ taskId: "main", status: "contradicted", reason }];
 }
 
-/** Why a result needs to be fixed. Empty if it is good enough, or the turn for the fix is over. */
+/** Empty if the result is good enough, without `autoFix`, or after the turn for the fix (`isFixing`). */
 export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
   if (!run.template.phases.verification.autoFix || run.isFixing || run.main === null) return [];
   const issues = (answer.issues ?? []).filter(({ severity }) => severity === "error");
@@ -32,7 +33,6 @@ export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
   return [...failedCommands(run).map(describeFailed), ...own];
 }
 
-/** Sentences for the user. */
 export const mergeWarnings = ({ redBase }: Run): string[] =>
   redBase === undefined
     ? []

@@ -1,9 +1,11 @@
-// Conflicts between the dependencies of a task. Such a task starts from the run's branch, because only the branch holds the
-// resolution: it waits until all its dependencies are merged there and no conflict between them is open. If the template leaves
-// conflicts to the main session (`smart`), that session gets a turn for the repair while the workers go on.
+// Conflicts between the dependencies of a task (`collisionsOf`). Such a task starts from the run's branch, because only
+// the branch holds the resolution: it waits until all its dependencies are merged there and no conflict between them is
+// open. If the template leaves conflicts to the main session (`smart`), that session gets a turn for the repair while
+// the workers go on.
 //
 // Invariants
-// 1. The branch does not move between the start of a repair and its end (`isBranchHeld`), so that the repair can be merged.
+// 1. The branch does not move between the start of a repair and its end (`isBranchHeld`), so that the repair can be
+//    merged.
 // 2. A repair never ends the run. If the main session cannot make it, the user decides.
 import { addItem } from "../inbox/inbox.ts";
 import { openWork } from "../fold/open-work.ts";
@@ -15,7 +17,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Conflict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** Conflicts between two or more tasks that `taskId` builds on. */
+/** Conflicts between at least two tasks that `taskId` builds on. */
 export function collisionsOf(run: Run, taskId: string): Conflict[] {
   if (run.conflicts.length === 0 || taskOf(run, taskId)!.dependencies.length < 2) return [];
   const built = dependenciesOf(run, taskId);
@@ -35,14 +37,14 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
   const built = dependenciesOf(run, taskId);
   const pending = unmerged.filter((worker) => built.has(worker.taskId));
   if (pending.length === 0 || collisions.length > 0) return pending.length > 0;
-  // Only a merge can tell whether two changes of the same file conflict.
+  // `touched` counts the tasks per file: only a merge can show whether two changes of the same file conflict.
   const touched = new Map<string, number>();
   for (const id of built)
     for (const file of workerOf(run, id)?.outputFiles ?? []) touched.set(file, (touched.get(file) ?? 0) + 1);
   return pending.some(({ outputFiles }) => outputFiles.some((file) => touched.get(file)! > 1));
 }
 
-/** With commands for merges, or with a change of a foreign interface, work to build on may be rejected until it is merged. */
+/** With commands for merges, or if it `isHeldByInterface`, work to build on may be rejected until it is merged. */
 const isHeldByMerge = (run: Run, taskId: string): boolean => {
   const isChecked = run.template.phases.aggregation.commands !== undefined;
   return openWork(run).unmerged.some(
@@ -54,10 +56,10 @@ const isHeldByMerge = (run: Run, taskId: string): boolean => {
 export const isRepairing = ({ owed, currentPhase }: Run): boolean =>
   owed !== null && owed.phase !== "workerExecution" && currentPhase === "workerExecution";
 
-/** The main session waits until the user has made all decisions. */
+/** The main session gets no turn until the user has made all decisions. */
 export const waitsForDecisions = (run: Run): boolean => valuesOf(run.inbox).some(({ kind }) => kind === "decision");
 
-/** Whether accepted work must not be merged yet. */
+/** Accepted work must not be merged during a repair (`isRepairing`), unless that waits for the user. */
 export function isBranchHeld(run: Run): boolean {
   if (!isRepairing(run) || waitsForDecisions(run)) return false;
   return run.main?.turn != null || run.owed!.try > 1 || run.owed!.interrupted;
@@ -78,13 +80,15 @@ const openFiles = ({ conflicts }: Run): string[] => [
   ...new Set(conflicts.filter(isOpen).flatMap(({ files }) => files)),
 ];
 
-/** Whether the template leaves conflicts to the user. */
 export function isLeftToUser({ template }: Run): boolean {
   const { mergeStrategy, conflictResolution } = template.phases.aggregation;
   return mergeStrategy === "manual" || conflictResolution === "ask";
 }
 
-/** Returns the question to the user about each open conflict, with what the tasks on both sides were meant to do and did. */
+/**
+ * The question to the user about each open conflict, with the intent and the result of the tasks on both sides
+ * (`sideOf`).
+ */
 export const openConflicts = (run: Run) =>
   run.conflicts.filter(isOpen).map((conflict) => ({
     question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,

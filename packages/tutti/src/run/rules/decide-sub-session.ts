@@ -1,5 +1,5 @@
-// Rules for sub-sessions. A rejected command throws a `TuttiError` and changes nothing. A session has at most one open
-// parent. `register` never makes a session its own ancestor.
+// Rules for sub-sessions. `decideSubSession` throws a `TuttiError` for a rejected command and changes nothing. A
+// session has at most one open parent. `register` never makes a session its own ancestor.
 import {
   depthOf,
   isAbove,
@@ -114,7 +114,7 @@ function register(state: SubSessions, command: Register, timestamp: string): Sub
 
 type Started = Extract<SubSessionCommand, { type: "started" }>;
 
-/** An adopted session repeats its signals, so known and unregistered sub-sessions are ignored. */
+/** An adopted session repeats its signals, so known and `forgotten` sub-sessions are ignored. */
 function started(state: SubSessions, command: Started, timestamp: string) {
   const { childSessionId, parentSessionId, orchestratorId, taskToolId = null } = command;
   if (state.relations.has(childSessionId) || state.forgotten.has(childSessionId)) return [];

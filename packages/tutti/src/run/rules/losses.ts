@@ -1,7 +1,10 @@
 /**
- * When this many sessions of a task in a row are lost, the task fails; when they are of the main session, the run waits
- * for the user. Losses that the engine causes do not count.
+ * After `MAX_LOSSES` sessions in a row a task fails, or the run waits for the user if they were main sessions. Losses
+ * that the engine causes do not count.
  */
 export const MAX_LOSSES = 3;
-/** Of the main session in a row, lost for any reason. A timeout is expensive, so the run waits earlier. */
+/**
+ * `MAX_TIMEOUTS` counts lost main sessions in a row, whatever the reason. A timeout is expensive, so the run waits
+ * earlier.
+ */
 export const MAX_TIMEOUTS = 2;

@@ -1,5 +1,5 @@
-// The end of an attempt of the main session. Another session gets the phase; after too many losses the run waits, and
-// the user decides. The work of tasks and of earlier phases is kept.
+// The end of an attempt of the main session. After `loseMain` another session gets the phase; after too many losses the
+// run waits, and the user decides. The work of tasks and of earlier phases is kept.
 import { fail, mishap } from "../consequences.ts";
 import { addItem } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
@@ -11,15 +11,15 @@ import type { SessionState } from "../../schema/worker.ts";
 
 interface MainLoss {
   reason: string;
-  /** Of the error, if the run has to wait for the user. */
+  /** The code of the `mishap`, if the run has to wait for the user. */
   code: string;
   /** False for losses that the engine causes. */
   counted?: boolean;
-  /** The number of losses in a row after which the run waits. */
+  /** Number of `mainLosses` in a row after which the run waits. */
   limit?: number;
 }
 
-/** Do not change the second text: open items of older logs hold it. */
+/** Do not change the second of `WAITING_OPTIONS`: open items of older logs hold it. */
 const WAITING_OPTIONS = [FAILURE_OPTIONS[0]!, "cancel the run"];
 
 export function loseMain(run: Run, main: SessionState, loss: MainLoss, at: number): RunEvent[] {
@@ -41,7 +41,7 @@ function waitForUser(run: Run, error: string, code: string, at: number): RunEven
   ];
 }
 
-/** Ends the run. The user can still retry the phase. */
+/** Unlike `loseMain`, ends the run. The user can still retry the phase. */
 export function failMain(run: Run, operation: string, error: string, code: string, at: number): RunEvent[] {
   const phase = run.currentPhase ?? operation;
   return [failureOfMain(run, phase, error, code, FAILURE_OPTIONS, at), fail(run, operation, error, code, at)];

@@ -6,7 +6,7 @@ import type { Run, Subagent } from "../../schema/run.ts";
 export const isNatural = ({ template: { config, phases } }: Run): boolean =>
   config.useSubSessions && !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
 
-/** The sub-sessions that the census of a natural run counts. Those of a lost session were lost with it. */
+/** The sub-sessions that the census of a run counts if it `isNatural`. Those of a lost session were lost with it. */
 export function countedSubSessions(run: Run): [id: string, subagent: Subagent][] {
   if (!isNatural(run) || !run.subagents) return [];
   const isCounted = ({ sessionId, registered }: Subagent): boolean =>
@@ -14,15 +14,18 @@ export function countedSubSessions(run: Run): [id: string, subagent: Subagent][]
   return Object.entries(run.subagents).filter(([, subagent]) => isCounted(subagent));
 }
 
-/** Whether sub-sessions of the main session are open, without which its answer does not count. */
+/** The answer of the main session does not count while one of `countedSubSessions` is open. */
 export const awaitsSubSessions = (run: Run): boolean =>
   countedSubSessions(run).some(([, { endedAt }]) => endedAt === null);
 
-/** Whether the main session has answered too early. After a turn that failed it may continue beside its sub-sessions. */
+/**
+ * Only after the main session has answered too early (`waitedSince`). After a turn that failed it may continue beside
+ * its sub-sessions.
+ */
 export const isWaitingForSubSessions = (run: Run): boolean =>
   run.owed?.waitedSince !== undefined && awaitsSubSessions(run);
 
-/** The deepest level of sub-sessions so far; 1 for a sub-session of a session of the run. */
+/** Returns 1 for a sub-session of a session of the run, and 0 without `subagents`. */
 export function deepestLevel({ subagents = {} }: Run): number {
   let deepest = 0;
   for (const subagent of valuesOf(subagents)) {
@@ -41,7 +44,7 @@ export function deepestLevel({ subagents = {} }: Run): number {
 const FAILED = /^\W*failed:\s*/i;
 const PARTLY_DONE = /^\W*partly done:\s*/i;
 
-/** The first words of its summary, as the templates ask for them. */
+/** Reads the first words of `summary`, as the templates ask for them. */
 export function statedEnd(summary: string): { status: "failed" | "partial" | "success"; reason: string } {
   const text = summary.trim();
   if (FAILED.test(text)) return { status: "failed", reason: text.replace(FAILED, "") };

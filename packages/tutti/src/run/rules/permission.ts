@@ -1,5 +1,5 @@
-// Finds the options that allow or refuse a permission. Agents list them in any order, so only the text counts: an option
-// allows the request if it does not look like a refusal.
+// Agents list the options of a permission in any order, so only the text counts: `yesAmong` takes one that does not
+// look like a refusal.
 const NO = /^(no|not|never|reject\w*|refuse\w*|den(y|ied)|decline\w*|disallow\w*|don['’]?t|cancel\w*|abort\w*|stop)\b/i;
 
 const isNo = (option: string): boolean => NO.test(option.trim());

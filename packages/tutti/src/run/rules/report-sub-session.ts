@@ -1,4 +1,4 @@
-// A registered sub-session belongs to the server's log. The run that its parent belongs to gets a report about it, because
+// A registered sub-session belongs to the server's log. `reportTo` informs the run that its parent belongs to, because
 // a natural run waits for it and counts it.
 import type { Report } from "../command.ts";
 import { isOpen, type SubSession } from "../fold/sub-sessions.ts";
@@ -7,7 +7,7 @@ import { workerOfSession } from "../lookup.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver, type SubagentEnd } from "../../schema/status.ts";
 
-/** Returns null if the run knows the state of the relation. `root` is the session of the run above it. */
+/** Returns null if `run.subagents` has the state of `relation`. `root` is the session of the run above it. */
 export function reportTo(run: Run, relation: SubSession, root: string): Report | null {
   const { childSessionId, parentSessionId, taskToolId, error } = relation;
   const known = run.subagents && entryOf(run.subagents, childSessionId);

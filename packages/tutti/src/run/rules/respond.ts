@@ -27,7 +27,7 @@ export function respond(run: Run, answer: Answer, at: number): RunEvent[] {
   return takeAnswer(open, answer, { head: run.head! }, ended, at);
 }
 
-/** Ends the main session, so that its own late answer cannot count for the next phase. */
+/** Its own late answer must not count for the next phase, so `main:relieved` ends the main session. */
 function relieveMain(run: Run): RunEvent[] {
   const { main } = run;
   if (main === null || main.state === "over") return [];

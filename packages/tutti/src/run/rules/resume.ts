@@ -9,9 +9,9 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 
 /**
- * Resumes a run for the user, unless it waits for decisions or its budget is exhausted. Tasks that a provider refused are
- * retried, because the user resumes the run after the advice to log in or to pay. A run that ended with an error of its
- * main session is reopened in the phase that failed.
+ * Resumes a run for the user, unless it waits for decisions or its budget is exhausted. Tasks that a provider refused
+ * are retried (`retriesOfRefused`), because the user resumes the run after the advice to log in or to pay. A run that
+ * ended with an error of its main session is reopened in the phase that failed.
  */
 export function resume(run: Run, at: number): RunEvent[] {
   const { pausedFrom } = run;
@@ -29,12 +29,12 @@ export function resume(run: Run, at: number): RunEvent[] {
     const message = `Run "${run.id}" cannot be resumed: its budget is used up. Answer inbox item "${asking.id}" first.`;
     throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
   }
-  // If a budget is used up without an open item, `follow` asks for more at once.
+  // If a budget is used up without an open item, `consequences` asks for more at once.
   const settled = withdraw(run, (item) => item.kind === "budget" || item.kind === "limit" || isOfMain(item));
   return [...settled, ...retriesOfRefused(run), ...resumed(run)];
 }
 
-/** Retries the phase that the main session did not complete. */
+/** Throws unless a phase of the main session did not complete (`canResumeMain`). */
 export function retryMain(run: Run, at: number): RunEvent[] {
   if (canResumeMain(run)) return resume(run, at);
   const advice = `No phase of its main session failed. Name a task that did not complete: "tutti status ${run.id}" shows them`;

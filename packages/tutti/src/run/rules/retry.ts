@@ -12,7 +12,7 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Error codes that another session would meet again. The user can still retry. */
+/** Another session would meet an error of `NEEDS_USER` again. The user can still retry. */
 export const NEEDS_USER: ReadonlySet<string> = new Set([
   "agent_not_startable",
   "setup_failed",
@@ -25,7 +25,7 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   "agent_budget",
   "denied",
 ]);
-/** Further error codes without an automatic retry of the task. */
+/** Errors of `NOT_BY_ITSELF` are not retried automatically either. */
 const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "session_lost",
   "phase_over",
@@ -35,7 +35,7 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "conflict",
 ]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
-/** Upper bound for the doubled `retryDelay`. */
+/** `LONGEST_WAIT_MS` is the upper bound for the doubled `retryDelay`. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
@@ -54,12 +54,12 @@ export function retry(run: Run, taskId: string, at: number): RunEvent[] {
         { type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } },
       ]
     : [];
-  // The run ended before the task started. Reopening the run is enough to start it.
+  // `neverStarted`: the run ended before the task started, and reopening the run is enough to start it.
   const waiting = taskStanding(run, taskId) === "neverStarted";
   const planned = taskOf(run, taskId);
   if (!planned) throw noSuchTask(run, taskId);
   mustPassGate(run, planned, at);
-  // The session of the task is kept. It gets the same prompt again when the run is resumed.
+  // The session with `pausedBy: "run"` is kept. It gets the same prompt again when the run is resumed.
   if (worker?.pausedBy === "run" && waitsForAccess(run))
     return [...withdraw(run, ({ kind }) => kind === "limit"), ...resumed(run)];
   if (!worker && isGated(run, planned) && taskStanding(run, taskId) === "blocked") {
@@ -89,10 +89,9 @@ export function retry(run: Run, taskId: string, at: number): RunEvent[] {
 const waitsForAccess = (run: Run): boolean =>
   (run.pausedFrom?.reason === "provider" || run.pausedFrom?.reason === "usage_limit") && !stillAsks(run, new Set());
 
-/** Whether the task failed only because its provider refused the request. */
 const wasRefused = ({ status, errorCode }: Worker): boolean => status === "failed" && needsUser(errorCode);
 
-/** Retries the tasks that a provider refused, except those that the user left as they are. */
+/** Tasks without a `failure` item stay as they are: the user left them so. */
 export function retriesOfRefused(run: Run): RunEvent[] {
   return valuesOf(run.inbox).flatMap(({ kind, taskId }) => {
     const worker = kind === "failure" && taskId !== null ? workerOf(run, taskId) : undefined;
@@ -106,7 +105,7 @@ const retryByUser = (run: Run, worker: Worker): RunEvent[] => [
   retrying(run, worker, false, null),
 ];
 
-/** Whether the user may retry a task that had an attempt. */
+/** False for a task without any attempt, although `retry` may reopen the run for it. */
 export function canRetry(run: Run, taskId: string): boolean {
   const worker = workerOf(run, taskId);
   return worker !== undefined && whyNotRetried(run, worker) === null;
@@ -131,7 +130,7 @@ function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
 /** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NEEDS_USER` or `NOT_BY_ITSELF`. */
 export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
   const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
-  // The parent of a delegated task decides about a failure that the task reports itself.
+  // If the task `isDelegated`, its parent decides about a failure that the task reports itself.
   const isForParent = code === "reported_failure" && isDelegated(run, worker.task);
   const isFinal = NEEDS_USER.has(code) || NOT_BY_ITSELF.has(code) || isForParent;
   if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || isFinal) return null;
@@ -141,7 +140,7 @@ export function automaticRetry(run: Run, worker: Worker, code: string, at: numbe
 
 function retrying(run: Run, worker: Worker, automatic: boolean, notBefore: number | null): RunEvent {
   const { sessionId, taskId } = worker;
-  // A refused attempt has done nothing, so it does not count towards `maxRetries`.
+  // An attempt that `wasRefused` has done nothing, so it does not count towards `maxRetries`.
   const retryCount = worker.retryCount + (wasRefused(worker) ? 0 : 1);
   return {
     type: "worker:retrying",

@@ -27,7 +27,7 @@ const isSame = (one: Origin, other: Origin): boolean => one.run === other.run &&
 
 export function mayStandFor(run: Run, worker: Worker, { origin }: KnownResult): boolean {
   if (worker.status !== "spawning" || worker.anew) return false;
-  // A review approves a commit, and a deployment needs an approval; an earlier run proves neither.
+  // A task that `isReview` approves a commit, and a deployment needs an approval; an earlier run proves neither.
   if (isReview(run, worker.task) || isDeployment(run, worker.task)) return false;
   return !workersOf(run).some(({ reused }) => reused !== null && isSame(reused, origin));
 }
