@@ -45,7 +45,12 @@ export function createClient(options: ClientOptions) {
     /** Removes the branch of an ended run. */
     drop: (id: string) => call("POST /api/orchestrator/:id/drop", { params: { id } }),
     /** `tail` requests the last entries instead of those after `after`. */
-    transcript: (id: string, key: string, page: ListPage & { tail?: number } = {}, signal?: AbortSignal) =>
+    transcript: (
+      id: string,
+      key: string,
+      page: ListPage & { tail?: number; find?: string } = {},
+      signal?: AbortSignal,
+    ) =>
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },
         query: page,

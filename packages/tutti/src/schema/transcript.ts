@@ -49,6 +49,16 @@ export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
   | { type: "turnOver"; turn: number; ending: Ending }
 );
 
+/** Whether a text or number of the entry contains `words`, whatever the case. */
+export function hasWords(entry: TranscriptEntry, words: string): boolean {
+  return contains({ ...entry, n: null, type: null }, words.toLowerCase());
+}
+
+function contains(value: unknown, words: string): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).some((part) => contains(part, words));
+  return (typeof value === "string" || typeof value === "number") && String(value).toLowerCase().includes(words);
+}
+
 export interface TranscriptPage {
   /** Return the entries after this `n`; 0 returns all. */
   after: number;

@@ -259,6 +259,16 @@ describe("workers", () => {
       const last = tail === 0 ? [] : json.slice(-tail);
       expect((await get(`${base}_worker_task_002/transcript?tail=${tail}`)).json).toEqual(last);
     }
+    // `find` searches the values of all entries, in pages or from the end.
+    const tools = json.filter(({ name }: { name?: string }) => name !== undefined);
+    const find = `find=${tools[0].name.toUpperCase()}`;
+    const same = json.filter((entry: object) => JSON.stringify(entry).includes(tools[0].name));
+    expect((await get(`${base}_worker_task_002/transcript?${find}`)).json).toEqual(same);
+    expect((await get(`${base}_worker_task_002/transcript?${find}&tail=1`)).json).toEqual(same.slice(-1));
+    expect((await get(`${base}_worker_task_002/transcript?${find}&limit=1&after=${same[0].n}`)).json).toEqual(
+      same.slice(1, 2),
+    );
+    expect((await get(`${base}_worker_task_002/transcript?find=prompt_1_of_nothing`)).json).toEqual([]);
     const old = await get(`${base}_worker_task_001/transcript`);
     expect(JSON.stringify(old.json)).toContain("first try");
     const main = await get(`${base}_main/transcript`);

@@ -26,6 +26,21 @@ const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth)
     .map((e) => e.tagName + "." + e.className).slice(0, 8)`;
 
+/** Names and marks of the phases that overlap each other or leave the window, and percentages that wrap or are cut off. */
+const MISPLACED = `(() => {
+  const seen = (selector) => [...document.querySelectorAll(selector)]
+    .map((e) => ({ e, box: e.getBoundingClientRect() })).filter(({ box }) => box.width > 2);
+  const parts = seen(".step-mark, .step-name, .step-note");
+  const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const steps = parts.filter(({ e, box }) => box.left < 0 || box.right > innerWidth
+    || parts.some((other) => other.e !== e && overlap(box, other.box)));
+  const percents = seen(".task-node-percent, .worker-card .push").filter(({ e, box }) => {
+    const outer = e.parentElement.getBoundingClientRect();
+    return e.getClientRects().length > 1 || box.height > 24 || box.right > outer.right + 1 || box.left < outer.left;
+  });
+  return [...steps, ...percents].map(({ e }) => e.className + " " + e.textContent);
+})()`;
+
 const background = (page: Page): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
 
 async function confirmAndWait(stage: Stage, sessions: object[], condition: (run: Run) => boolean): Promise<Run> {
@@ -109,6 +124,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   if (name === "changes") await page.locator(".file-diff").first().waitFor();
   if (name === "new-run") await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
   await saveScreenshot(page, `${name}-light`);
+  expect(await page.evaluate(MISPLACED), name).toEqual([]);
   const light = await background(page);
   expect(await violations(page), `${name} light`).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -122,6 +138,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
     for (const colorScheme of screenshotFolder ? (["dark", "light"] as const) : (["light"] as const)) {
       await page.emulateMedia({ colorScheme });
       expect(await page.evaluate(TOO_WIDE), `${name} ${width}`).toEqual([]);
+      expect(await page.evaluate(MISPLACED), `${name} ${width}`).toEqual([]);
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
   }

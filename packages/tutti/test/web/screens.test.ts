@@ -12,8 +12,8 @@ import { openTokens } from "../../src/main/settings.ts";
 const onStage = withBrowser();
 const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
 
-async function confirmed(stage: Stage, sessions: object[], message: string): Promise<string> {
-  const { id } = await stage.begin(sessions, message);
+async function confirmed(stage: Stage, sessions: object[], message: string, config = {}): Promise<string> {
+  const { id } = await stage.begin(sessions, message, { config });
   await stage.until(id, "confirming");
   await stage.engine.order(id, "confirm");
   return id;
@@ -38,6 +38,7 @@ describe("The inbox", () => {
         stage,
         [...mainSession([{ id: "a" }, { id: "b" }]), asking("a", "Which colour?"), asking("b", "Which size?")],
         "Paint the page",
+        { answerTimeout: 1_800_000 },
       );
       await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 2);
       const plan = await stage.begin([...mainSession([{ id: "only" }]), goodWorker], "Write one page");
@@ -54,10 +55,14 @@ describe("The inbox", () => {
         expect.stringMatching(/[ab] asks/),
       ]);
       const card = page.locator(".inbox-open .question");
-      expect(await card.innerText()).toMatch(/Estimate[\s\S]*min, \$[\s\S]*Budget[\s\S]*Longest chain[\s\S]*only/);
+      expect(await card.innerText()).toMatch(
+        /Medium risk[\s\S]*Estimate[\s\S]*min, \$[\s\S]*Budget[\s\S]*Longest chain[\s\S]*only/,
+      );
       await page.keyboard.press("a");
       await stage.engine.until(plan.id, ({ status }) => status !== "confirming");
       await page.getByRole("heading", { name: /asks/ }).waitFor();
+      // A question that answers itself says when, and how.
+      expect(await card.innerText()).toMatch(/answers itself in \d+m \d\ds with\s+The user did not answer in time/);
 
       // A draft survives a reload, and is reported if the item is answered elsewhere.
       await page.keyboard.press("r");

@@ -1,6 +1,6 @@
 // A `Lab`, a real engine with its server, and pages in a real browser. `troubles` collects console errors and warnings,
 // page errors, dialogs and requests to other servers.
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
@@ -11,8 +11,11 @@ import { openSchedules } from "../../src/main/local-server.ts";
 import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { HostRow } from "../../src/schema/api/host-routes.ts";
+import { pathName } from "../../src/schema/ids.ts";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Hosts } from "../../src/server/hosts.ts";
+import { makeSessionFolder, paths, writeSpec } from "../../src/session/keeper/session-folder.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 
 const TOKEN = "token-of-the-tests";
@@ -58,6 +61,10 @@ export class Stage {
     return this.#local.engine;
   }
 
+  get templates() {
+    return this.#local.templates;
+  }
+
   get url(): string {
     return this.#server.url;
   }
@@ -71,12 +78,40 @@ export class Stage {
   }
 
   /** Creates a run and starts it unless `start` is false. `folder` names a clone of the repository to run in. */
-  async begin(sessions: object[], message: string, { start = true, folder = "" } = {}): Promise<Run> {
+  async begin(
+    sessions: object[],
+    message: string,
+    { start = true, folder = "", templateId = "documentation", config = {} } = {},
+  ): Promise<Run> {
     const cwd = folder === "" ? this.lab.repo : join(this.lab.folder, folder);
     if (!existsSync(cwd)) this.lab.git("clone", "-q", ".", cwd);
     const agent = this.lab.scenario(sessions, `scenario-${this.engine.list().length}.json`);
-    const run = await this.engine.create({ templateId: "documentation", cwd, message, agent });
+    const run = await this.engine.create({ templateId, cwd, message, agent, config });
     return start ? this.engine.order(run.id, "start") : run;
+  }
+
+  /** Makes the server read the transcript of a session from this `output.log`, as it reads that of a real agent. */
+  writeTranscript(runId: string, sessionId: string, lines: readonly object[]): void {
+    this.#agents.delete(`${runId} ${sessionId}`);
+    const folder = join(this.lab.data, "sessions", runId, pathName(sessionId));
+    makeSessionFolder(folder);
+    writeSpec(folder, {
+      sessionId,
+      runId,
+      agent: "command:agent",
+      cwd: folder,
+      mode: "stream",
+      command: ["agent"],
+      dialogue: null,
+      permissions: DEFAULT_PERMISSIONS,
+      interrupt: null,
+      engineFile: join(folder, "engine.json"),
+      orphanAfterMs: 1000,
+      graceMs: 1000,
+      stallMs: null,
+      maxOutputBytes: 1_000_000_000,
+    });
+    writeFileSync(paths(folder).output, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   }
 
   async until(id: string, status: Run["status"]): Promise<Run> {

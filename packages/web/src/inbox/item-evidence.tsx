@@ -54,6 +54,15 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
           ]}
         />
       );
+    case "gate":
+      return (
+        <FactList
+          rows={[
+            [translate("Environment"), facts["environment"]],
+            [translate("Reasons"), list(facts["reasons"])],
+          ]}
+        />
+      );
     case "failure":
       return (
         <FactList

@@ -3,7 +3,8 @@ import { memo, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Entry } from "./entry.tsx";
 import { pairResults } from "./pair-results.ts";
 import type { BlockFormat } from "./split-blocks.ts";
-import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
+import { MOST_FOUND } from "./use-transcript.ts";
+import { hasWords, type TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
@@ -18,6 +19,8 @@ interface Properties {
   readEarlier: () => Promise<void>;
   /** Null at the end of the transcript. */
   readLater: (() => Promise<void>) | null;
+  /** Finds entries of the whole transcript. */
+  find: (words: string) => Promise<TranscriptEntry[]>;
 }
 
 const FILTERS = {
@@ -32,16 +35,22 @@ type FilterName = keyof typeof FILTERS;
 const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
 
 /** Entries of a transcript. Others are read on demand; the browser draws only those in view (`content-visibility`). */
-export function EntryList({ run, place, entries, format, readEarlier, readLater }: Properties) {
+export function EntryList({ run, place, entries, format, readEarlier, readLater, find }: Properties) {
   const [filter, setFilter] = useState<FilterName>("All");
   const [text, setText] = useState("");
   const earlier = useAction(readEarlier);
   const later = useAction(readLater ?? (async () => {}));
-  const words = text.toLowerCase();
-  const shown = pairResults(entries).filter(
-    (each) => FILTERS[filter](each.entry) && (words === "" || JSON.stringify(each).toLowerCase().includes(words)),
+  const [found, setFound] = useState<{ words: string; entries: TranscriptEntry[] } | null>(null);
+  const words = text.trim();
+  const search = useAction(async () => setFound({ words, entries: await find(words) }));
+  const matches = found?.words === words ? found.entries : null;
+  const shown = pairResults(matches ?? entries).filter(
+    ({ entry, result }) =>
+      FILTERS[filter](entry) &&
+      (matches !== null || hasWords(entry, words) || result?.toLowerCase().includes(words.toLowerCase())),
   );
   const hidden = (entries[0]?.n ?? 1) - 1;
+  const canSearch = words !== "" && matches === null && (hidden > 0 || readLater !== null);
   return (
     <>
       <div className="entry-filters">
@@ -65,16 +74,36 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
           ))}
         </select>
       </div>
-      {hidden > 0 && (
+      {canSearch && (
+        <button type="button" className="button" disabled={search.busy} onClick={search.run}>
+          {translate("Find in the whole transcript")}
+        </button>
+      )}
+      <ActionError error={search.error} />
+      {matches !== null && (
+        <p className="muted" role="status">
+          {translate("Found in the whole transcript: {number}", {
+            number: `${count(matches.length)}${matches.length < MOST_FOUND ? "" : "+"}`,
+          })}
+        </p>
+      )}
+      {hidden > 0 && matches === null && (
         <button type="button" className="button" disabled={earlier.busy} onClick={earlier.run}>
           {translate("Show earlier ({hidden})", { hidden: count(hidden) })}
         </button>
       )}
       <ActionError error={earlier.error} />
-      <ol className="entries" onKeyDown={moveFocus}>
+      <ol
+        className="entries"
+        onKeyDown={moveFocus}
+        onClick={({ target }) => {
+          // The link of a found entry shows it among its neighbours.
+          if (matches !== null && (target as Element).closest(".entry-link") !== null) setText("");
+        }}
+      >
         {shown.map(({ entry, result }) => (
           <Item
-            key={entry.n}
+            key={`${matches === null ? "" : "found "}${entry.n}`}
             entry={entry}
             result={result}
             format={format}
@@ -84,7 +113,7 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater 
           />
         ))}
       </ol>
-      {readLater !== null && (
+      {readLater !== null && matches === null && (
         <button type="button" className="button" disabled={later.busy} onClick={later.run}>
           {translate("Show later")}
         </button>

@@ -20,8 +20,9 @@ interface Properties {
 
 /** The transcript of one attempt, and the form for a message while it is alive. */
 export function Transcript({ run, session, place, taskId, isAlive }: Properties) {
-  const { entries, isAtEnd, error, readEarlier, readLater } = useTranscript(run.id, session, isAlive, place.entry);
-  const box = useStickToEnd(entries, place.entry === null);
+  const loaded = useTranscript(run.id, session, isAlive, place.entry);
+  const { entries, isAtEnd, error, readEarlier, readLater, find } = loaded;
+  const box = useStickToEnd(entries, place.entry !== null);
   return (
     <>
       <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label={translate("Transcript")}>
@@ -36,6 +37,7 @@ export function Transcript({ run, session, place, taskId, isAlive }: Properties)
             format={run.template.prompts.responseFormat}
             readEarlier={readEarlier}
             readLater={isAtEnd ? null : readLater}
+            find={find}
           />
         )}
         {isAlive && isAtEnd && (

@@ -12,6 +12,8 @@ export interface LoadedTranscript {
   readEarlier: () => Promise<void>;
   /** Reads the entries after the last one. */
   readLater: () => Promise<void>;
+  /** Reads the last entries of the whole transcript that contain the words. */
+  find: (words: string) => Promise<TranscriptEntry[]>;
 }
 
 interface Loaded {
@@ -22,6 +24,8 @@ interface Loaded {
 const POLL_MS = 1000;
 /** Entries per request. A transcript opens with its last ones, however long it is. */
 const PAGE = 300;
+/** Entries that a search of the whole transcript returns, the last ones. */
+export const MOST_FOUND = 300;
 /** Entries shown before the one that a link names. */
 const BEFORE = 100;
 
@@ -37,7 +41,8 @@ export function useTranscript(
 ): LoadedTranscript {
   const [shown, setShown] = useState<{ loaded: Loaded | null; error: unknown }>({ loaded: null, error: null });
   const known = useRef<Loaded | null>(null);
-  const first = useRef(entry);
+  const linked = useRef(entry);
+  linked.current = entry;
   const show = (loaded: Loaded) => {
     known.current = loaded;
     setShown({ loaded, error: null });
@@ -51,7 +56,7 @@ export function useTranscript(
     const poll = async () => {
       try {
         const before = known.current;
-        if (before === null) show(await readFirst(read, first.current));
+        if (before === null) show(await readFirst(read, linked.current));
         else if (before.isAtEnd) {
           const loaded = await readOn(read, before);
           setShown((now) => (now.error === null ? now : { ...now, error: null }));
@@ -70,6 +75,16 @@ export function useTranscript(
   }, [runId, sessionId, alive]);
 
   const readPage: ReadPage = (page) => server.transcript(runId, sessionId!, page);
+  useEffect(() => {
+    // A link of a found entry may name one that is not loaded.
+    if (entry === null || known.current === null || holds(known.current, entry)) return;
+    let isCurrent = true;
+    readFirst(readPage, entry).then(
+      (loaded) => isCurrent && show(loaded),
+      (error: unknown) => isCurrent && setShown((now) => ({ ...now, error })),
+    );
+    return () => void (isCurrent = false);
+  }, [entry]);
   return {
     entries: shown.loaded?.entries ?? null,
     isAtEnd: shown.loaded?.isAtEnd ?? true,
@@ -80,10 +95,14 @@ export function useTranscript(
     readLater: async () => {
       if (known.current) show(await readAfter(readPage, known.current));
     },
+    find: (words) => readPage({ find: words, tail: MOST_FOUND }),
   };
 }
 
-type ReadPage = (page: { after?: number; limit?: number; tail?: number }) => Promise<TranscriptEntry[]>;
+type ReadPage = (page: { after?: number; limit?: number; tail?: number; find?: string }) => Promise<TranscriptEntry[]>;
+
+const holds = ({ entries }: Loaded, entry: number): boolean =>
+  entry >= (entries[0]?.n ?? 1) && entry <= (entries.at(-1)?.n ?? 0);
 
 async function readFirst(read: ReadPage, entry: number | null): Promise<Loaded> {
   if (entry === null) return { entries: await read({ tail: PAGE }), isAtEnd: true };

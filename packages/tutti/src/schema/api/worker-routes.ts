@@ -1,6 +1,6 @@
 // Routes of workers and their transcripts. `:key` is a session id.
 import { z } from "zod";
-import { IdPageQuery, PageQuery, tailCount } from "./query.ts";
+import { IdPageQuery, PageQuery, tailCount, words } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { AggregatedStats, Done, TranscriptEntry, WorkerState } from "./run-values.ts";
 
@@ -25,6 +25,7 @@ export const WORKER_ROUTES = {
     summary: "Returns the transcript of a session. `after` is the `n` of an entry.",
     query: PageQuery.extend({
       tail: tailCount.optional().describe("Return this many of the last entries instead, in order."),
+      find: words.optional().describe("Return only the entries that contain these words, whatever the case."),
     }),
     response: z.array(TranscriptEntry),
     errors: ["run_not_found", "worker_not_found"],

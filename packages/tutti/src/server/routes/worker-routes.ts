@@ -12,7 +12,7 @@ import type { WORKER_ROUTES } from "../../schema/api/worker-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";
-import type { TranscriptEntry } from "../../schema/transcript.ts";
+import { hasWords, type TranscriptEntry } from "../../schema/transcript.ts";
 import type { Worker } from "../../schema/worker.ts";
 
 /** Approximate limit of one transcript page. Clients read on with `after`. */
@@ -67,8 +67,9 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
     ),
     "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
       const { id, key } = findSession(params);
-      const { tail, ...page } = query();
-      if (tail !== undefined) return readTail(engine, id, key, tail);
+      const { tail, find, ...page } = query();
+      if (tail !== undefined) return readTail(engine, id, key, tail, find);
+      if (find !== undefined) return readMatches(engine, id, key, { ...page, find });
       return engine.transcript(id, key, { ...page, characters: PAGE_CHARACTERS });
     },
     "GET /api/orchestrator/:id/workers/:key/transcript/export": ({ params }) => {
@@ -81,10 +82,37 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
 }
 
 /** Keeps at most `tail` entries and about `PAGE_CHARACTERS` in memory, however long the transcript is. */
-async function readTail(engine: Engine, id: string, key: string, tail: number): Promise<TranscriptEntry[]> {
+async function readTail(
+  engine: Engine,
+  id: string,
+  key: string,
+  tail: number,
+  find: string | undefined,
+): Promise<TranscriptEntry[]> {
   let last: TranscriptEntry[] = [];
-  if (tail > 0) for await (const page of transcriptPages(engine, id, key)) last = [...last, ...page].slice(-tail);
+  if (tail === 0) return last;
+  for await (const page of transcriptPages(engine, id, key))
+    last = [...last, ...(find === undefined ? page : page.filter((entry) => hasWords(entry, find)))].slice(-tail);
   return withinPage(last);
+}
+
+async function readMatches(
+  engine: Engine,
+  id: string,
+  key: string,
+  { after, limit, find }: { after: number; limit: number; find: string },
+): Promise<TranscriptEntry[]> {
+  const found: TranscriptEntry[] = [];
+  let characters = 0;
+  for await (const page of transcriptPages(engine, id, key, after)) {
+    for (const entry of page) {
+      if (!hasWords(entry, find)) continue;
+      found.push(entry);
+      characters += JSON.stringify(entry).length;
+      if (found.length >= limit || characters >= PAGE_CHARACTERS) return found;
+    }
+  }
+  return found;
 }
 
 async function* transcriptLines(engine: Engine, id: string, key: string): AsyncGenerator<string> {
@@ -93,8 +121,7 @@ async function* transcriptLines(engine: Engine, id: string, key: string): AsyncG
 }
 
 /** Pages of about `PAGE_CHARACTERS`, up to the end of the transcript at this moment. */
-async function* transcriptPages(engine: Engine, id: string, key: string): AsyncGenerator<TranscriptEntry[]> {
-  let after = 0;
+async function* transcriptPages(engine: Engine, id: string, key: string, after = 0): AsyncGenerator<TranscriptEntry[]> {
   for (;;) {
     const page = await engine.transcript(id, key, { after, limit: PAGE_ENTRIES, characters: PAGE_CHARACTERS });
     if (page.length === 0) return;

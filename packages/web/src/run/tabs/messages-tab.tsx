@@ -12,15 +12,16 @@ import { LongText } from "../../text/long-text.tsx";
 import type { Answered } from "../../../../tutti/src/client/call-route.ts";
 import type { Severity } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
+import type { IconName } from "../../parts/icon-shapes.ts";
 import type { TeamMessage } from "../../../../tutti/src/schema/team/team-message.ts";
 
-const TONES: Record<TeamMessage["state"], Severity> = {
-  queued: "neutral",
-  delivered: "running",
-  acknowledged: "running",
-  acted: "good",
-  rejected: "bad",
-  expired: "warning",
+const STATES: Record<TeamMessage["state"], { word: string; tone: Severity; icon: IconName }> = {
+  queued: { word: translate("queued"), tone: "neutral", icon: "dot" },
+  delivered: { word: translate("delivered"), tone: "running", icon: "dot" },
+  acknowledged: { word: translate("acknowledged"), tone: "running", icon: "dot" },
+  acted: { word: translate("acted"), tone: "good", icon: "check" },
+  rejected: { word: translate("rejected"), tone: "bad", icon: "cross" },
+  expired: { word: translate("expired"), tone: "warning", icon: "clock" },
 };
 
 /** The messages between the roles of a team, the newest first, and its security gate. */
@@ -47,8 +48,8 @@ export function MessagesTab({ run }: { run: Run }) {
                 <time className="mono muted" dateTime={new Date(queuedAt).toISOString()} title={moment(queuedAt)}>
                   {clock(queuedAt)}
                 </time>
-                <Badge tone={TONES[state]} icon={state === "acted" ? "check" : state === "rejected" ? "cross" : "dot"}>
-                  {state}
+                <Badge tone={STATES[state].tone} icon={STATES[state].icon}>
+                  {STATES[state].word}
                 </Badge>
                 <strong>
                   <AgentText text={`${from} → ${to}`} max={120} />
@@ -76,6 +77,12 @@ export function MessagesTab({ run }: { run: Run }) {
 
 type GateView = Answered<"GET /api/orchestrator/:id/gate">[number];
 
+const GATES: Record<GateView["state"], { word: string; tone: Severity }> = {
+  open: { word: translate("open#gate"), tone: "good" },
+  closed: { word: translate("closed#gate"), tone: "bad" },
+  overridden: { word: translate("overridden#gate"), tone: "warning" },
+};
+
 function Gate({ run, gate }: { run: Run; gate: GateView }) {
   const [reason, setReason] = useState("");
   const { environment, state, commit, approvedBy, approvedAt, reasons, overrides } = gate;
@@ -84,8 +91,8 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
     <section className="card run-tab" aria-label={translate("Gate of {environment}", { environment })}>
       <div className="tab-row-head">
         <h2>{translate("Gate of {environment}", { environment })}</h2>
-        <Badge tone={state === "open" ? "good" : state === "closed" ? "bad" : "warning"} icon="lock">
-          {state}
+        <Badge tone={GATES[state].tone} icon="lock">
+          {GATES[state].word}
         </Badge>
       </div>
       <FactList
