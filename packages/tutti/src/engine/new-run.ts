@@ -12,7 +12,7 @@ import type { SandboxMode, SandboxState } from "../schema/agent/sandbox.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
-import { trustHash } from "../template/trust.ts";
+import { programsOfSettings, trustHash } from "../template/trust.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 
 export interface NewRun {
@@ -70,10 +70,10 @@ export interface PreparedRun {
 export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
   if (request.message.trim() === "")
     throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
-  const { root, prefix } = await around.workspaces.locate(request.cwd);
+  const { root, prefix, programs = [] } = await around.workspaces.locate(request.cwd);
   request.mayUse?.(root);
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
-  const template = templateFor(request, root, around);
+  const template = templateFor(request, root, programsOfSettings(programs), around);
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
   const listed = Object.values(template.phases.workerExecution.agents ?? {}).map((each) => each.agent);
   const ofRoles = Object.values(template.roles ?? {}).flatMap((role) => role.agent ?? []);
@@ -85,6 +85,7 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);
   const scope = scopeIn(root, prefix, request.scope);
   const sandbox = await chooseSandbox(request.sandbox, around);
+  if (programs.length > 0) await around.workspaces.acceptPrograms(cwd);
   return { cwd, template, agent, providers, assignableAgents, scope, sandbox };
 }
 
@@ -119,10 +120,11 @@ function providersOf(agents: readonly string[], sessions: SessionHost): Record<s
   return Object.fromEntries(real.flatMap(([agent, name]) => (name === agent ? [] : [[agent, providerOf(name)]])));
 }
 
-function templateFor(request: NewRun, project: string, around: CreationContext): Template {
+/** `ofGit` are programs in the configuration of git that need the user's consent. */
+function templateFor(request: NewRun, project: string, ofGit: readonly string[], around: CreationContext): Template {
   const { templateId, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);
-  demandTrust(programs, `The template "${templateId}" of this project`, trust, around);
+  demandProjectTrust(templateId, programs, ofGit, trust, around);
   const missing = unknownHooks(template, around.hooks ?? {});
   if (missing.length > 0)
     throw new TuttiError(
@@ -131,6 +133,22 @@ function templateFor(request: NewRun, project: string, around: CreationContext):
     );
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
   return { ...template, config: { ...template.config, ...checkSettings(settings) } };
+}
+
+/** Asks for the programs of a template and for those of git together, so that one hash allows both. */
+function demandProjectTrust(
+  templateId: string,
+  ofTemplate: readonly string[],
+  ofGit: readonly string[],
+  trust: string | undefined,
+  around: CreationContext,
+): void {
+  const asked = around.isTrusted?.(trustHash(ofTemplate)) ? [] : ofTemplate;
+  const subjects = [
+    ...(asked.length > 0 ? [`The template "${templateId}" of this project`] : []),
+    ...(ofGit.length > 0 ? ["The configuration of git, which changed during an earlier run,"] : []),
+  ];
+  demandTrust([...asked, ...ofGit], subjects.join(" and "), trust, around);
 }
 
 /**

@@ -6,7 +6,7 @@ import { TuttiError } from "../schema/error.ts";
 
 /** Entries of a data folder. Other files there belong to the user and keep their permissions. */
 const OWN_ENTRIES =
-  /^(?:engine\.(?:lock(?:-journal)?|json|sock(?:\.new)?)|(?:tutti|replica)\.db(?:-wal|-shm|-journal)?|server\.json|token|trusted\.json|notified\.json|keeper\.key|schedules\.json|tutti\.config\.json|tokens|templates|sessions|vault|worktrees)$/;
+  /^(?:engine\.(?:lock(?:-journal)?|json|sock(?:\.new)?)|(?:tutti|replica)\.db(?:-wal|-shm|-journal)?|server\.json|token|trusted\.json|changed-programs\.json|notified\.json|keeper\.key|schedules\.json|tutti\.config\.json|tokens|templates|sessions|vault|worktrees)$/;
 
 /**
  * Creates the data folder if needed and makes it readable for its owner only. Returns its path without symbolic links:

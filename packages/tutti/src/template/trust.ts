@@ -84,6 +84,10 @@ export function programsOfAgents(named: Readonly<Record<string, string>>, agents
     .toSorted();
 }
 
+/** Like `programsOf`, for settings of git. */
+export const programsOfSettings = (settings: readonly (readonly [string, string])[]): string[] =>
+  settings.map(([name, value]) => `git config ${name}: ${visible(value)}`).toSorted();
+
 /** Identifies the list that the user saw when approving. The order of the programs does not matter. */
 export function trustHash(programs: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(programs.toSorted())).digest("hex");

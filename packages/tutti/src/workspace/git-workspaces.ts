@@ -6,7 +6,8 @@ import { pathName } from "../schema/ids.ts";
 import { adopt } from "./adopt.ts";
 import { commitFolder, COPIES, gitCommand, isPlainFolder, openCopied } from "./copied-folder.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
-import { unpin, withPinned } from "./guard/pinned-settings.ts";
+import { ChangedPrograms } from "./guard/changed-programs.ts";
+import { changedSincePin, currentPrograms, unpin, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { provideFiles } from "./disk/provide-files.ts";
 import { exists } from "./folder.ts";
@@ -45,8 +46,13 @@ export interface GitWorkspacesOptions extends FolderLimits {
   folder: string;
 }
 
+/** File of the data folder. */
+const CHANGED_PROGRAMS = "changed-programs.json";
+
 export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions): Workspaces {
   const active = new Set<Promise<unknown>>();
+  const changes =
+    limits.dataFolder === undefined ? null : new ChangedPrograms(join(limits.dataFolder, CHANGED_PROGRAMS));
   const guarded = async <T>(task: () => Promise<T>): Promise<T> => {
     const work = withErrorCode(task, folder);
     active.add(work);
@@ -67,7 +73,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
   /** Unlike `open`, pins the settings of the run. */
   const openFor = async (cwd: string, runId: string): Promise<{ repository: Repository; run: RunPaths }> => {
     const run = await runPaths(folder, runId);
-    return { repository: await withPinned(await open(cwd), run), run };
+    const repository = await open(cwd);
+    return { repository: await withPinned(repository, run, () => changes?.of(repository) ?? new Map()), run };
   };
   /** `changing` serialises the operations on one repository. Different repositories do not wait for each other. */
   const changing = <T>(
@@ -94,9 +101,13 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       }),
     locate: (cwd) =>
       guarded(async () => {
-        const { root, prefix, gitDir } = await openFirst(cwd);
-        return { root, prefix, head: await findHead(root, gitDir) };
+        const repository = await openFirst(cwd);
+        const { root, prefix, gitDir } = repository;
+        const head = await findHead(root, gitDir);
+        const names = changes ? [...changes.of(repository).keys(), ...(await changedSincePin(repository)).keys()] : [];
+        return { root, prefix, head, ...(names.length > 0 && { programs: await currentPrograms(repository, names) }) };
       }),
+    acceptPrograms: (cwd) => guarded(async () => changes?.clear(await open(cwd))),
     combine: (cwd, runId, base, commits, message, favour) =>
       guarded(async () => {
         const { repository, run } = await openFor(cwd, runId);
@@ -202,6 +213,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),
     release: (cwd, runId, recorded) =>
       changing(cwd, runId, async (repository, run) => {
+        changes?.add(repository, await changedSincePin(repository, run));
         await releaseRun(repository, run);
         const moved = recorded ? await new RunBranch(repository, run, runId).restore(recorded) : [];
         unpin(repository, run);

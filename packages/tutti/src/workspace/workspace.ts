@@ -6,6 +6,7 @@
 // 2. Nothing is deleted that is not reachable elsewhere: work is committed to refs/tutti/RUN/NAME/ATTEMPT before its
 //    folder is deleted.
 // 3. Two workspaces share nothing that one could change for the other, except git's object store.
+import type { GitSetting } from "./git.ts";
 import type { DiffOptions } from "./result/diff-commits.ts";
 import type { MergedResult, MergeOptions } from "./result/merge-result.ts";
 import type { ResultDiff } from "../schema/api/result-values.ts";
@@ -25,6 +26,8 @@ export interface RepositoryFacts {
   gaps?: string[];
   /** `isCopy` is true for a folder without git: the run works on copies of it. */
   isCopy?: boolean;
+  /** Settings of git that name programs and changed while an earlier run was open: an agent may have written them. */
+  programs?: GitSetting[];
 }
 
 /** `name` is a task id or `main`. */
@@ -104,7 +107,9 @@ export interface Workspaces {
   /** Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing. */
   inspect(cwd: string): Promise<RepositoryFacts>;
   /** Like `inspect`, without a look at the files. */
-  locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head">>;
+  locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head" | "programs">>;
+  /** Lets runs use the `programs` that `locate` returned. Call it when the user has agreed to them. */
+  acceptPrograms(cwd: string): Promise<void>;
   /**
    * Merges `commits` into `base` in this order, without a checkout. Fast-forwards if one side contains the other. The
    * same input always gives the same commit. With `favour`, conflicts are settled as in `integrate`.

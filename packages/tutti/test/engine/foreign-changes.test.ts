@@ -1,10 +1,12 @@
 // A session, or anything else, changes refs of the repository during a run.
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { outcome } from "../../src/run/census.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -28,7 +30,8 @@ function evilCommit(): string {
 async function waitingRun() {
   const disk = newMemoryDisk();
   const store = new MemoryStore(disk);
-  const engine = lab.open(store);
+  const workspaces = createGitWorkspaces({ folder: join(lab.data, "worktrees"), dataFolder: lab.data });
+  const engine = lab.open(store, { workspaces });
   const gate = lab.gate();
   const late = worker("late", { waitForFile: gate.file, write: { "late.md": "l" }, block: done({ summary: "late" }) });
   const agent = lab.scenario([...mainSession([{ id: "early" }, { id: "late" }]), late, goodWorker]);
@@ -143,5 +146,22 @@ describe("a filter that appears in the settings during a run", () => {
       message: expect.stringContaining('the setting "filter.evil.smudge" changed'),
     });
     expect(lab.fingerprint()).toBe(before);
+  });
+
+  it("needs the user's consent before the next run, once", async () => {
+    const { engine, finish } = await waitingRun();
+    lab.git("config", "filter.evil.smudge", "touch evil\u{200e}");
+    const request = { templateId: "_default", cwd: lab.repo, message: "next", agent: "command:true" };
+    const refusal: unknown = await engine.create(request).catch((error: unknown) => error);
+    await finish();
+    expect(refusal).toMatchObject({
+      code: "needs_trust",
+      message: expect.stringContaining("The configuration of git, which changed during an earlier run, needs your"),
+      details: { programs: ['git config filter.evil.smudge: "touch evil\\u{200e}"'] },
+    });
+    await expect(engine.create(request)).rejects.toEqual(refusal);
+    const { hash: trust } = (refusal as { details: { hash: string } }).details;
+    expect((await engine.create({ ...request, trust })).status).toBe("created");
+    expect((await engine.create(request)).status).toBe("created");
   });
 });

@@ -38,6 +38,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
   return {
     inspect: () => effects.act("inspect", facts),
     locate: () => effects.act("inspect", facts),
+    acceptPrograms: async () => {},
     combine: (_, __, base, commits, message, favour) =>
       act("combine", () => combine(repository, base, commits, message, favour)),
     access: async () => ({}),

@@ -19,6 +19,8 @@ import {
   type Laboratory,
 } from "./laboratory.ts";
 
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+
 const UPPER = "tr a-z A-Z";
 
 /** Takes a snapshot in another process, which does not remember the settings. */
@@ -138,6 +140,49 @@ describe("a program that an agent adds to the configuration", () => {
       code: "workspace_failed",
       message: expect.stringMatching(/settings\.json" are damaged\. Check the filters/),
     });
+  });
+
+  it("is not used by later runs until the user agrees to it, and the earlier program still is", async () => {
+    const lab = withAttributes();
+    git(lab.repo, "config", "filter.x.clean", UPPER);
+    const dataFolder = join(lab.top, "data");
+    mkdirSync(dataFolder);
+    const open = () => createGitWorkspaces({ folder: lab.folder, dataFolder });
+    const workspaces = open();
+    const take = async (runId: string, name: string, by = workspaces) => {
+      const at = { ...key(), runId };
+      const { path } = await by.prepare(lab.repo, at, lab.head);
+      write(path, { [name]: "work" });
+      const { commit } = await by.snapshot(lab.repo, at, lab.head, "m");
+      return content(lab.repo, commit, name);
+    };
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    expect(await workspaces.locate(lab.repo)).not.toHaveProperty("programs");
+    git(lab.repo, "config", "filter.x.clean", "tr k K");
+    git(lab.repo, "config", "filter.x.smudge", lab.program);
+    const programs = [
+      ["filter.x.clean", "tr k K"],
+      ["filter.x.smudge", lab.program],
+    ];
+    // The run that was open at the time of the change, its repetition, and a run of the next engine.
+    expect(await take(RUN, "open.txt")).toBe("WORK");
+    expect((await workspaces.locate(lab.repo)).programs).toEqual(programs);
+    await workspaces.release(lab.repo, RUN);
+    expect(await take(RUN, "again.txt")).toBe("WORK");
+    const next = open();
+    expect((await next.locate(lab.repo)).programs).toEqual(programs);
+    expect(await take("orch_second", "next.txt", next)).toBe("WORK");
+    for (const runId of [RUN, "orch_second"]) await next.release(lab.repo, runId);
+    expect(lab.wasRun()).toBe(false);
+    await next.acceptPrograms(lab.repo);
+    expect(await next.locate(lab.repo)).not.toHaveProperty("programs");
+    expect(await take("orch_third", "third.txt", next)).toBe("worK");
+    writeFileSync(join(dataFolder, "changed-programs.json"), "{");
+    await expectFailure(
+      next.locate(lab.repo),
+      "storage_failed",
+      /changed-programs\.json" cannot be read\. Check the fil/,
+    );
   });
 
   it("is rejected if it would replace a filter of the project", async () => {

@@ -10,6 +10,7 @@ import { TuttiError } from "../../schema/error.ts";
 import { items, text, type GitSetting } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
+import type { EarlierValues } from "./changed-programs.ts";
 
 /** Git keeps the case of `name` and prints the other parts in lower case. */
 const PROGRAM = /^(?:filter|merge)\.(?<name>.+)\.(?<part>clean|smudge|process|required|driver|recursive)$/s;
@@ -31,12 +32,19 @@ interface Listing {
 /** The keys of `pinned` are repository and run. */
 const pinned = new Map<string, Promise<PinnedSettings>>();
 
-/** Returns `repository` with the settings of the run, which are read at the first call and kept until `unpin`. */
-export async function withPinned(repository: Repository, run: RunPaths): Promise<Repository> {
+/**
+ * Returns `repository` with the settings of the run, which are read at the first call and kept until `unpin`. The values of
+ * `earlier` replace the current ones.
+ */
+export async function withPinned(
+  repository: Repository,
+  run: RunPaths,
+  earlier: () => EarlierValues = () => new Map(),
+): Promise<Repository> {
   const key = keyOf(repository, run);
   let settings = pinned.get(key);
   if (!settings) {
-    settings = PinnedSettings.open(repository, fileOf(run));
+    settings = PinnedSettings.open(repository, fileOf(run), earlier);
     pinned.set(key, settings);
     // A failed `open` is not cached, so the next call tries again.
     settings.catch(() => pinned.delete(key));
@@ -50,32 +58,55 @@ export async function storePinned(repository: Repository, run: RunPaths): Promis
   await (await pinned.get(keyOf(repository, run)))?.store(fileOf(run));
 }
 
+/** Returns the programs that have changed since an agent could start in `run`, or in any open run, with earlier values. */
+export async function changedSincePin(repository: Repository, run?: RunPaths): Promise<EarlierValues> {
+  const keys = run
+    ? [keyOf(repository, run)]
+    : [...pinned.keys()].filter((key) => key.startsWith(keyStart(repository)));
+  const opened = await Promise.all(keys.map(async (key) => pinned.get(key)?.catch(() => null)));
+  const stored = opened.flatMap((settings) => (settings?.isStored ? [settings] : []));
+  const changed = await Promise.all(stored.map((settings) => settings.changed(repository)));
+  return new Map(changed.flatMap((each) => [...each]));
+}
+
+/** Returns those of `names` that are set, with their current values. */
+export async function currentPrograms(repository: Repository, names: Iterable<string>): Promise<GitSetting[]> {
+  const { programs } = await list(repository);
+  return [...new Set(names)].flatMap((name) => (programs.has(name) ? [[name, programs.get(name)!] as const] : []));
+}
+
 export function unpin(repository: Repository, run: RunPaths): void {
   pinned.delete(keyOf(repository, run));
 }
 
-const keyOf = ({ commonDir }: Repository, { runFolder }: RunPaths): string => `${commonDir}\0${runFolder}`;
+const keyStart = ({ commonDir }: Repository): string => `${commonDir}\0`;
+const keyOf = (repository: Repository, { runFolder }: RunPaths): string => `${keyStart(repository)}${runFolder}`;
 const fileOf = ({ runFolder }: RunPaths): string => join(runFolder, "settings.json");
 
 class PinnedSettings {
   readonly #programs: ReadonlyMap<string, string>;
   readonly #includes: ReadonlySet<string>;
-  #isStored: boolean;
+  isStored: boolean;
   /** `#cached` is valid while `signsOf` its `files` returns its `signs`. */
-  #cached: { files: string[]; signs: string; overrides: GitSetting[] } | null = null;
+  #cached: { files: string[]; signs: string; changed: EarlierValues } | null = null;
 
   private constructor({ programs, includes }: Pick<Listing, "programs" | "includes">, isStored: boolean) {
     this.#programs = programs;
     this.#includes = includes;
-    this.#isStored = isStored;
+    this.isStored = isStored;
   }
 
-  static async open(repository: Repository, file: string): Promise<PinnedSettings> {
+  static async open(repository: Repository, file: string, earlier: () => EarlierValues): Promise<PinnedSettings> {
     const stored = await readFile(file, "utf8").catch(() => null);
     if (stored === null) {
       const listing = await list(repository);
-      const settings = new PinnedSettings(listing, false);
-      settings.#cached = { ...listing, overrides: [...listing.programs] };
+      const programs = new Map(listing.programs);
+      for (const [name, value] of earlier()) {
+        if (value === null) programs.delete(name);
+        else programs.set(name, value);
+      }
+      const settings = new PinnedSettings({ ...listing, programs }, false);
+      settings.#compare(listing);
       return settings;
     }
     const { success, data } = Stored.safeParse(readJson(stored));
@@ -84,29 +115,38 @@ class PinnedSettings {
   }
 
   async store(file: string): Promise<void> {
-    if (this.#isStored) return;
+    if (this.isStored) return;
     const content = JSON.stringify({ programs: [...this.#programs], includes: [...this.#includes] });
     const beside = `${file}.new`;
     await rm(beside, { force: true });
     writeDurably(beside, content, 0o600);
     await rename(beside, file);
     syncFolder(dirname(file));
-    this.#isStored = true;
+    this.isStored = true;
   }
 
   /**
    * Git reads the configuration for each command, so `overrides` compares it each time, usually by the files' times.
    */
   async overrides(repository: Repository): Promise<readonly GitSetting[]> {
+    const added = [...(await this.changed(repository))].flatMap(([name, value]) => (value === null ? [name] : []));
+    return [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
+  }
+
+  /** Returns the programs that were added or changed, with the pinned values. */
+  async changed(repository: Repository): Promise<EarlierValues> {
     const cached = this.#cached;
-    if (cached && (await signsOf(cached.files)) === cached.signs) return cached.overrides;
-    const { programs, includes, files, signs } = await list(repository);
-    const added = [...programs.keys()].filter((name) => !this.#programs.has(name));
-    const overrides = [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
-    // The condition of an added `includeIf` can change without a change of any file, so its overrides are not cached.
+    if (cached && (await signsOf(cached.files)) === cached.signs) return cached.changed;
+    return this.#compare(await list(repository));
+  }
+
+  #compare({ programs, includes, files, signs }: Listing): EarlierValues {
+    const differing = [...programs].filter(([name, value]) => value !== this.#programs.get(name));
+    const changed = new Map(differing.map(([name]) => [name, this.#programs.get(name) ?? null]));
+    // The condition of an added `includeIf` can change without a change of any file, so the result is not cached.
     const isStable = [...includes].every((name) => this.#includes.has(name));
-    this.#cached = isStable ? { files, signs, overrides } : null;
-    return overrides;
+    this.#cached = isStable ? { files, signs, changed } : null;
+    return changed;
   }
 
   /** Returns settings that make the added `setting` have no effect. Git has no way to unset one. */

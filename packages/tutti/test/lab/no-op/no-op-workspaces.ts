@@ -9,6 +9,7 @@ const BASE = commitOf("base");
 export const NO_OP_WORKSPACES: Workspaces = {
   inspect: async (cwd) => ({ root: cwd, prefix: "", head: BASE, branch: "main", dirty: false }),
   locate: async (cwd) => ({ root: cwd, prefix: "", head: BASE }),
+  acceptPrograms: async () => {},
   combine: async (_, __, base) => ({ ok: true, commit: base }),
   access: async () => ({}),
   prepare: async (cwd) => ({ path: cwd }),

@@ -1,0 +1,58 @@
+// `ChangedPrograms` remembers filters and merge drivers that appeared or changed while a run was open: an agent may have
+// written them. Runs keep using the earlier values, until the user agrees to the new ones when creating a run.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { replaceDurably } from "../../durable-file.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Repository } from "../repository.ts";
+
+/** Maps the name of a setting to its earlier value, or to null if there was none. */
+export type EarlierValues = ReadonlyMap<string, string | null>;
+
+const Stored = z.record(z.string(), z.record(z.string(), z.string().nullable()));
+
+export class ChangedPrograms {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  of({ commonDir }: Repository): EarlierValues {
+    return new Map(Object.entries(this.#read()[commonDir] ?? {}));
+  }
+
+  /** A value that is known already is older than the one in `changed`. */
+  add(repository: Repository, changed: EarlierValues): void {
+    const known = this.of(repository);
+    if ([...changed.keys()].every((name) => known.has(name))) return;
+    const { commonDir } = repository;
+    this.#write({ ...this.#read(), [commonDir]: Object.fromEntries([...changed, ...known]) });
+  }
+
+  /** Call `clear` when the user has agreed to the current values. */
+  clear({ commonDir }: Repository): void {
+    const { [commonDir]: known, ...others } = this.#read();
+    if (known !== undefined) this.#write(others);
+  }
+
+  #write(content: z.infer<typeof Stored>): void {
+    replaceDurably(this.#file, JSON.stringify(content), 0o600);
+  }
+
+  /** Without a readable file, `#read` cannot know which settings to distrust, so it throws. */
+  #read(): z.infer<typeof Stored> {
+    try {
+      return Stored.parse(JSON.parse(readFileSync(this.#file, "utf8")));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+      const advice =
+        'Check the filters and merge drivers in "git config --list", then delete that file to accept them.';
+      throw new TuttiError(
+        "storage_failed",
+        `The list of changed git settings in "${this.#file}" cannot be read. ${advice}`,
+        { cause: error },
+      );
+    }
+  }
+}
