@@ -84,14 +84,24 @@ describe("tutti list and status", () => {
   it("are cut to the width of the terminal between words", async () => {
     const request = "Describe every module of this repository in one page per module";
     await lab.json(["run", `"${request}"`, "--yes", "--cwd", lab.repo, "--agent", "local"]);
-    const child = onTerminal(["--data-dir", lab.data, "list"], 60);
-    let shown = "";
-    child.stdout.on("data", (text: string) => (shown += text));
-    await once(child, "close");
-    const lines = shown.trimEnd().split(/\r?\n/);
-    expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
-    expect(lines[1]).toBe('  "Describe every module of this repository in one page per…');
+    const printed = async (...args: string[]) => {
+      const child = onTerminal(["--data-dir", lab.data, ...args], 60);
+      let shown = "";
+      child.stdout.on("data", (text: string) => (shown += text));
+      await once(child, "close");
+      const lines = shown.trimEnd().split(/\r?\n/);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+      return lines;
+    };
+    const list = await printed("list");
+    expect(list).toHaveLength(2);
+    expect(list[1]).toBe('  "Describe every module of this repository in one page per…');
+    const id = list[0]!.split(" ")[0]!;
+    expect((await printed("status", id)).slice(-3)).toEqual([
+      `Look at it with "tutti diff ${id}", take it`,
+      `    with "tutti merge ${id}", or remove it with`,
+      `    "tutti drop ${id}".`,
+    ]);
   });
 });
 
@@ -105,6 +115,13 @@ describe("text", () => {
     expect(cutPath("/home/a/project", 5)).toBe("proj…");
     expect(wrapText("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrapText("one two", Number.POSITIVE_INFINITY)).toEqual(["one two"]);
+    expect(wrapText('Look with "tutti diff 01AB", or (tutti drop 01AB, now)', 12)).toEqual([
+      "Look with",
+      '"tutti diff 01AB",',
+      "or",
+      "(tutti drop 01AB,",
+      "now)",
+    ]);
   });
 
   it("of a run keeps its columns under each other at every width", () => {

@@ -55,12 +55,11 @@ describe("the review of a plan on a terminal", () => {
       ["c  Better c", "y"],
     ]);
     const before = shown.slice(0, shown.indexOf(QUESTION));
-    // A long line breaks between words.
-    expect(before).toContain("estimate: about 12 minutes, $1.50, 180000 tokens (a guess without earlier\r\n");
-    expect(before).toContain("    tasks)\r\n");
+    expect(before).toContain("estimate: about 12 minutes, $1.50, 180000 tokens (a guess without earlier tasks)\r\n");
     expect(before).toContain("critical path: a → b → c, about 12 minutes");
     expect(before).toContain("budget: $7");
-    expect(before).toContain("advice: almost every task depends on another");
+    // A long line breaks between words.
+    expect(before).toMatch(/advice: almost every task depends on another.*\r\n {4}\w/);
     expect(shown).toContain("  q  leave the plan waiting and exit with 4");
     expect(shown).toContain("    Do b\r\n");
     const [first, second] = ["given.1", "given.2"].map((name) => readFileSync(join(lab.folder, name), "utf8"));

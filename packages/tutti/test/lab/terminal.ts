@@ -21,7 +21,7 @@ export function onTerminal(
   return child;
 }
 
-/** Types the `keys` of each step as soon as its `words` appear after those of the step before. */
+/** Types the `keys` of each step as soon as its `words`, on one line or more, appear after those of the step before. */
 export async function playUser(
   args: string[],
   steps: readonly (readonly [words: string, keys: string | (() => void)])[],
@@ -35,9 +35,9 @@ export async function playUser(
     shown += text;
     for (let [step] = left; step; [step] = left) {
       const [words, keys] = step;
-      const at = shown.indexOf(words, seen);
-      if (at === -1) return;
-      seen = at + words.length;
+      const found = patternOf(words).exec(shown.slice(seen));
+      if (found === null) return;
+      seen += found.index + found[0].length;
       left.shift();
       if (typeof keys === "string") child.stdin.write(keys);
       else keys();
@@ -49,3 +49,6 @@ export async function playUser(
   if (left.length > 0) throw new Error(`the terminal did not show ${left[0]![0]} but ${shown.slice(seen)}`);
   return { code, shown };
 }
+
+const patternOf = (words: string): RegExp =>
+  new RegExp(words.replaceAll(/[^\w ]/g, String.raw`\$&`).replaceAll(" ", String.raw`(?: |\r\n +)`));

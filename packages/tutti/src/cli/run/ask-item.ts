@@ -22,8 +22,8 @@ export async function askItem({ runs, live, output, dialogue }: AskOptions, item
   const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
   // Each question rejects with it; between two questions it must not end the process as unhandled.
   answered.catch(() => {});
-  output.paragraph(`${asker(item)} asks: ${item.question}`);
-  for (const [i, option] of (item.options ?? []).entries()) output.paragraph(`  ${i}  ${option}`);
+  output.result(`${asker(item)} asks: ${item.question}`);
+  for (const [i, option] of (item.options ?? []).entries()) output.result(`  ${i}  ${option}`);
   while (isOpen()) {
     const reply = await dialogue.askLine("> ", answered);
     if (reply === null) return !isOpen();

@@ -88,7 +88,7 @@ async function cancelRun({ runs, dialogue }: AskOptions, { id }: Run): Promise<v
 async function showTask(options: AskOptions, run: Run): Promise<void> {
   if (run.tasks.length === 0) return options.output.line("There is no plan yet.");
   const task = await chooseTask(options, "Show", run.tasks);
-  if (task) for (const line of describeTask(run, task)) options.output.paragraph(line);
+  if (task) for (const line of describeTask(run, task)) options.output.result(line);
 }
 
 async function chooseTask({ dialogue }: AskOptions, verb: string, tasks: Task[]): Promise<Task | undefined> {

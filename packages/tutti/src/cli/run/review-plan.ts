@@ -52,7 +52,7 @@ export async function reviewPlan({ runs, live, output, dialogue, signal }: Revie
   const showPlan = () => {
     const planned = withChanges(run, changes);
     output.result(`plan of ${plural(planned.tasks.length, "task")}:`);
-    for (const line of [...describePlan(planned), ...describePlanFacts(planned, item)]) output.paragraph(line);
+    for (const line of [...describePlan(planned), ...describePlanFacts(planned, item)]) output.result(line);
     output.result(HINT);
   };
   showPlan();
@@ -79,7 +79,7 @@ export async function reviewPlan({ runs, live, output, dialogue, signal }: Revie
         return true;
       } else if (key === "d") {
         for (const task of withChanges(run, changes).tasks)
-          for (const line of describeTask(run, task)) output.paragraph(line);
+          for (const line of describeTask(run, task)) output.result(line);
       } else if (key === "?") {
         for (const [letter, , effect] of KEYS) output.result(`  ${letter}  ${effect}`);
       } else {

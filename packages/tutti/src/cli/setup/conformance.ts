@@ -48,6 +48,6 @@ function showReport(output: Output, { suite, result, causes, turns, durationMs }
   const rejected = turns.filter(({ problems }) => problems.length > 0);
   output.result(`${suite}: ${result}, ${plural(turns.length, "answer")}, ${rejected.length} rejected, ${time}`);
   for (const { phase, taskId, try: attempt, problems } of rejected)
-    output.paragraph(`  ${phase}${taskId === null ? "" : ` of ${taskId}`}, try ${attempt}: ${problems.join("; ")}`);
-  for (const cause of causes) output.paragraph(`  ${cause}`);
+    output.result(`  ${phase}${taskId === null ? "" : ` of ${taskId}`}, try ${attempt}: ${problems.join("; ")}`);
+  for (const cause of causes) output.result(`  ${cause}`);
 }

@@ -2,7 +2,7 @@
 import type { Colour, Paint } from "./board.ts";
 import { interruptWorks } from "./interrupt.ts";
 import { defaultDataDir } from "../../main/data-folder.ts";
-import { wrapText } from "./text-width.ts";
+import { textWidth, wrapText } from "./text-width.ts";
 import type { Screen } from "./screen.ts";
 import type { HostOptions } from "../../main/sessions.ts";
 import type { TuttiError } from "../../schema/error.ts";
@@ -46,9 +46,8 @@ export class Output {
     this.#color = flags.color !== false && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   }
 
-  /** The width of the terminal. Unlimited if stdout is a file or a pipe, or the terminal does not know it. */
   get columns(): number {
-    return (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY;
+    return columnsOf(process.stdout);
   }
 
   /** Prints a line about progress; `--quiet` hides it. */
@@ -56,16 +55,9 @@ export class Output {
     if (!this.quiet) this.result(text);
   }
 
-  /** Prints a line of the result; `--quiet` keeps it. */
+  /** Prints a line of the result; `--quiet` keeps it. A line wider than the terminal is broken between words. */
   result(text: string): void {
-    if (!this.json) this.#write(process.stdout, `${safeText(text)}\n`);
-  }
-
-  /** Like `result`, but breaks a long line between words, and indents its continuation. */
-  paragraph(text: string): void {
-    const indent = text.length - text.trimStart().length;
-    const lines = wrapText(text.trimStart(), this.columns - indent - CONTINUATION.length);
-    for (const [i, line] of lines.entries()) this.result(`${" ".repeat(indent)}${i === 0 ? "" : CONTINUATION}${line}`);
+    if (!this.json) this.#write(process.stdout, brokenLines(safeText(text), this.columns));
   }
 
   document(text: string): void {
@@ -77,18 +69,13 @@ export class Output {
   }
 
   warn(text: string): void {
-    if (this.json) return;
-    const word = process.stderr.isTTY ? this.paint("yellow", "warning") : "warning";
-    this.#write(process.stderr, `${word}: ${safeText(text)}\n`);
+    if (!this.json) this.#complain("yellow", "warning", `: ${text}`);
   }
 
   /** Prints the error in the one documented shape and returns its exit code. */
   error(error: TuttiError): number {
     if (this.json) this.value(error.toJSON());
-    else {
-      const word = process.stderr.isTTY ? this.paint("red", "error") : "error";
-      this.#write(process.stderr, `${word} (${error.code}): ${safeText(error.message)}\n`);
-    }
+    else this.#complain("red", "error", ` (${error.code}): ${error.message}`);
     return error.kind.exit;
   }
 
@@ -96,10 +83,27 @@ export class Output {
   readonly paint: Paint = (colour, text) =>
     this.#color && text !== "" ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
 
+  #complain(colour: Colour, word: string, text: string): void {
+    const { stderr } = process;
+    const lines = brokenLines(word + safeText(text), columnsOf(stderr));
+    this.#write(stderr, stderr.isTTY ? this.paint(colour, word) + lines.slice(word.length) : lines);
+  }
+
   #write(stream: NodeJS.WriteStream, text: string): void {
     if (this.screen && stream.isTTY) this.screen.above(text);
     else stream.write(text);
   }
+}
+
+/** The width of a terminal. Unlimited if `stream` is a file or a pipe, or the terminal does not know it. */
+const columnsOf = (stream: NodeJS.WriteStream): number => (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY;
+
+/** The continuation of a broken line is indented by `CONTINUATION` more than its beginning. */
+function brokenLines(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return `${text}\n`;
+  const indent = " ".repeat(text.length - text.trimStart().length);
+  const lines = wrapText(text.trimStart(), columns - indent.length - CONTINUATION.length);
+  return `${indent}${lines.join(`\n${indent}${CONTINUATION}`)}\n`;
 }
 
 /** Replaces control characters. Agents wrote much of the text, and it must not move the cursor or forge lines. */

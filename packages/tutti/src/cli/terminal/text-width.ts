@@ -1,5 +1,7 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+/** A command of Tutti in a sentence, up to the quote, bracket or comma behind it. */
+const COMMAND = /\btutti [^",:;()]+(?<! )/g;
 const NONE = /\p{M}|[\u200b-\u200d]/u;
 
 const widthOf = (sign: string): number => {
@@ -42,11 +44,15 @@ export function cutPath(path: string, columns: number): string {
   return tails.find((tail) => textWidth(tail) <= columns) ?? cutTo(path.slice(path.lastIndexOf("/") + 1), columns);
 }
 
-/** Breaks `text` between words into lines of at most `columns`. A longer word has a line of its own. */
+/**
+ * Breaks `text` between words into lines of at most `columns`. A longer word has a line of its own. A command of Tutti
+ * counts as one word, so that the user can copy it.
+ */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  const joined = text.replaceAll(COMMAND, (command) => command.replaceAll(" ", "\0"));
+  for (const word of joined.split(" ").map((each) => each.replaceAll("\0", " "))) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line === "" || textWidth(longer) <= columns) line = longer;
     else {
