@@ -65,7 +65,7 @@ async function fill(/** @type {string} */ stage) {
   const home = join(stage, "home");
   for (const folder of [join(stage, "bin"), home]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(stage, "package.json"), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
-  console.log("installing the agent programs, about 1.3 GB");
+  console.log("installing the agent programs, about 1.4 GB");
   const flags = ["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"];
   await execute("npm", ["install", "--prefix", stage, ...flags], { cwd: stage, maxBuffer: 64e6 });
   for (const [name, pin] of Object.entries(pins)) {

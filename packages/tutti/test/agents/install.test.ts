@@ -18,7 +18,7 @@ for (const [name, version] of Object.entries(JSON.parse(readFileSync("package.js
   };
   const program = "#!/bin/sh\\necho " + version + "\\n";
   const folder = "node_modules/" + name;
-  const bin = { codex: "start", gemini: "start", "claude-agent-acp": "start", "codex-acp": "start" };
+  const bin = { codex: "start", gemini: "start", "claude-agent-acp": "start", "codex-acp": "start", "mcp-inspector": "start" };
   place(folder + "/package.json", JSON.stringify({ bin }));
   place(folder + "/start", program);
   if (name.endsWith("claude-code")) place(folder + "-some-machine/claude", program);
