@@ -16,6 +16,7 @@ import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
 import { Upgrade } from "./live/upgrade.ts";
+import { limitUnreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -59,8 +60,8 @@ export interface ServedRequests {
   close: () => Promise<void>;
 }
 
-/** Time that open requests get to finish when the server closes. */
 const IDLE_AFTER_MS = 120_000;
+/** Time that open requests get to finish when the server closes. */
 const GRACE_MS = 1000;
 
 export function createHttpServer(): Server {
@@ -70,6 +71,7 @@ export function createHttpServer(): Server {
   });
   // Ends answers that the client does not read. Live events have heartbeats, and `ws` turns the limit off.
   server.setTimeout(IDLE_AFTER_MS);
+  limitUnreadAnswers(server);
   return server;
 }
 
