@@ -252,6 +252,6 @@ export interface History {
   msPerTask: number;
   usdPerTask: number;
   tokensPerTask: number;
-  /** Average duration by task title, within the same repository. */
+  /** Duration of the newest task by title, within the same repository. */
   msByTitle: Record<string, number>;
 }

@@ -22,9 +22,12 @@ import type { Worker } from "../schema/worker.ts";
 export interface Limits {
   /** Free slots of the engine, shared by all runs. */
   freeSlots: number;
-  /** Whether the engine has a slot for a worker of `agent` besides those of `chosen`. Without it only `freeSlots` counts. */
+  /**
+   * Whether the engine has a slot for a worker of `agent` besides those of `chosen`. Without `hasSlot` only `freeSlots`
+   * counts.
+   */
   hasSlot?: (agent: string, chosen: readonly string[]) => boolean;
-  /** Time of the last tick, if one was missed. Default: now. */
+  /** Time of the last tick, if one was missed. Defaults to now. */
   since?: number;
 }
 
@@ -35,13 +38,13 @@ export interface Deadline {
 
 export interface Wanted {
   spawnMain: boolean;
-  /** Tasks to start now, most urgent first. */
+  /** Most urgent task first. */
   spawn: string[];
   /** Sessions that must be alive. */
   sessions: string[];
   /** Sessions that may stay alive but owe no answer. */
   idle: string[];
-  /** Tasks with accepted work to merge, in the order of acceptance. */
+  /** Tasks with accepted work (`unmerged`), in the order of acceptance. */
   merges: string[];
   deadlines: Deadline[];
   /** When the engine must send the next `tick`. */
@@ -101,7 +104,7 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   return chosen;
 }
 
-/** A session that waits for tasks that it delegated leaves its slot to them. */
+/** A session that waits for tasks that it delegated (`isDelegating`) leaves its slot to them. */
 const countBusy = (active: readonly Worker[]): number => active.filter((worker) => !isDelegating(worker)).length;
 
 /** Admits workers by their agents: after a refusal (`refusalOf`) a single session probes the provider. */
@@ -124,7 +127,7 @@ function usableAgents(run: Run, limits: Limits, now: number): { take(agent: stri
       if (!usable) refused.add(agent);
       return usable;
     },
-    /** Whether no agent of the plan is left, so that the search through a long plan can end. */
+    /** Whether none of `workerAgents` is left, so that the search through a long plan can end. */
     get isEmpty() {
       return workerAgents(run).every((agent) => refused.has(agent));
     },
@@ -137,7 +140,7 @@ function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
   // `pausedBy` outlives a lost session: the task stays paused until the user resumes it.
   const isPaused = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
-  // A task that the main session delegated builds on everything that was accepted before.
+  // A task that the main session delegated (`parent` null) builds on everything that was accepted before.
   const { delegation } = taskOf(run, taskId)!;
   const waitsForMerge = delegation?.parent === null && openWork(run).unmerged.length > 0;
   return !isPaused && (notBefore === null || now >= notBefore) && !waitsForMerge && !waitsForBranch(run, taskId);
@@ -148,7 +151,7 @@ export function someReady(run: Run, now: number, test: (taskId: string) => boole
   return mayStart(run) && openWork(run).ready.some((taskId) => isDue(run, taskId, now) && test(taskId));
 }
 
-/** Whether the run has a free slot for the task, `spawnDelay` has passed and no active scope overlaps. */
+/** Checks the limits of the template: `maxWorkers`, `spawnDelay` and `overlappingScopes`. */
 export function hasRoom(run: Run, taskId: string, now: number): boolean {
   const { parallelExecution, maxWorkers, overlappingScopes } = run.template.config;
   const { active } = openWork(run);
@@ -157,7 +160,7 @@ export function hasRoom(run: Run, taskId: string, now: number): boolean {
   return overlappingScopes === "allow" || !active.some(({ task }) => scopesOverlap(scope, task.scope));
 }
 
-/** Whether the task is confirmed, not started and due, and its dependencies are met. */
+/** Unlike `hasRoom`, checks the task alone: it is confirmed, not started and due, and its dependencies are met. */
 export function isReady(run: Run, taskId: string, now: number): boolean {
   const { places, ranks } = outlineOf(run);
   const place = places.get(taskId);
@@ -185,7 +188,7 @@ function nextLook(run: Run, since: number): number | null {
   return all.length === 0 ? null : Math.min(...all);
 }
 
-/** Returns when the phase `workerExecution` times out as a whole. */
+/** Returns null unless the phase `workerExecution` has a timeout that runs. */
 export function phaseOverAt(run: Run): number | null {
   const { timeout } = run.template.phases.workerExecution;
   if (timeout === undefined || run.phaseSince === null || run.heldSince !== undefined) return null;
@@ -198,7 +201,7 @@ const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification
 export function deadlines(run: Run): Deadline[] {
   const waiting = new Set(openWork(run).questions.map((item) => item.sessionId));
   const found: Deadline[] = [];
-  // A session that waits for its sub-sessions has no turn, but must not wait forever.
+  // A session that waits for its sub-sessions (`waitsSince`) has no turn, but must not wait forever.
   const waitsSince = isWaitingForSubSessions(run) ? run.owed?.waitedSince : undefined;
   const since = run.main?.turn?.startedAt ?? waitsSince;
   const phase = PHASE_TIMEOUTS.find((each: Phase) => each === (run.main?.turn?.phase ?? run.owed?.phase));
@@ -209,7 +212,7 @@ export function deadlines(run: Run): Deadline[] {
       at: since + run.template.phases[phase].timeout + run.main.waitedMs,
     });
   }
-  // The lead of a team answers a worker in as much time as a worker has.
+  // The lead of a team answers a worker within `workerTimeout`, like a worker.
   if (run.main?.turn?.phase === "workerExecution" && run.main.pausedAt === null && !waiting.has(run.main.sessionId)) {
     const at = run.main.turn.startedAt + run.template.config.workerTimeout + run.main.waitedMs;
     found.push({ sessionId: run.main.sessionId, at });

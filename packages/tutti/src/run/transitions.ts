@@ -1,5 +1,5 @@
-// The allowed changes of status. `decide` checks every step against these tables, and docs/lifecycle.md is generated from
-// them.
+// The allowed changes of status. `decide` checks every step against `RUN_MOVES` and `WORKER_MOVES`, and
+// docs/lifecycle.md is generated from them.
 import type { RunStatus, WorkerStatus } from "../schema/status.ts";
 
 const ENDS = ["error", "cancelled"] as const;

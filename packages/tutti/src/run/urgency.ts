@@ -1,4 +1,5 @@
-// The start order of ready tasks: by priority, then by the work that depends on them, then by position in the plan.
+// `mostUrgentFirst` is the start order of ready tasks: by priority, then by the work that depends on them, then by
+// position in the plan.
 import { lookAhead } from "./plan/look-ahead.ts";
 import type { Task } from "../schema/task.ts";
 

@@ -1,5 +1,6 @@
-// Names that one task changed and another one uses. Tutti finds them in the work of the tasks; the answer of the main session
-// about conflicts is a claim, which is compared with them and with the files that the tasks changed.
+// Names that one task changed and another one uses. Tutti finds them in the work of the tasks; the answer of the main
+// session about conflicts is a claim, which `unprovenConflicts` compares with them and with the files that the tasks
+// changed.
 import { isApart } from "./overlaps.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import type { Report } from "./command.ts";
@@ -8,7 +9,7 @@ import type { UsedName } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** The completed tasks of which none builds on all others, so that their names can contradict. */
+/** Completed tasks of which none builds on all others (`isApart`), so that their names can contradict. */
 export function tasksToCompare(run: Run): Worker[] {
   const done = run.tasks.flatMap(({ id }) => {
     const worker = entryOf(run.workers, id);
@@ -17,17 +18,17 @@ export function tasksToCompare(run: Run): Worker[] {
   return done.filter((one) => done.some((other) => isApart(run, one.taskId, other.taskId)));
 }
 
-/** Leaves out what a task knew, because it builds on the other one. */
+/** A task knew the names of a task that it builds on, so the two must be `isApart`. */
 export function noteUsedNames(run: Run, { head, names }: Extract<Report, { type: "namesUsed" }>): RunEvent[] {
   const unknown = names.filter(({ task, usedBy }) => isApart(run, task, usedBy));
   return unknown.length === 0 ? [] : [{ type: "conflict:names", data: { id: run.id, head, names: unknown } }];
 }
 
-/** A sentence without a period. */
+/** Returns a sentence without a period. */
 export const describeUse = ({ name, change, task, file, usedBy, usedIn, line }: UsedName): string =>
   `${usedBy} uses ${name} in ${usedIn}:${line}, which ${task} ${change === "removed" ? "removed from" : "declared anew in"} ${file}`;
 
-/** Sentences about the uses that the main session did not name among its conflicts. */
+/** Sentences about `usedNames` that the main session did not name among its conflicts. */
 export function nameWarnings({ usedNames, aggregation }: Run): string[] {
   const claimed = aggregation?.conflicts ?? [];
   const isNamed = ({ name, file, usedIn }: UsedName): boolean =>
@@ -38,7 +39,9 @@ export function nameWarnings({ usedNames, aggregation }: Run): string[] {
   return (usedNames?.names ?? []).filter((use) => !isNamed(use)).map((use) => `${describeUse(use)}.`);
 }
 
-/** Sentences about conflicts that the main session claims in files of which the work of the tasks shows none. */
+/**
+ * Sentences about conflicts that the main session claims, while `outputFiles` and `usedNames` of the tasks show none.
+ */
 export function unprovenConflicts(run: Run): string[] {
   const facts = new Set([
     ...run.conflicts.flatMap(({ files }) => files),

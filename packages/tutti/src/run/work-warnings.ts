@@ -1,11 +1,10 @@
-// Sentences about claims of a worker's report that its work does not show.
 import type { UnprovenFiles } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Number of names that one sentence lists. */
+/** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;
 
-/** Sentences without a period. */
+/** Returns sentences without a period. */
 export function describeUnproven({ missing, unchanged }: UnprovenFiles): string[] {
   return [
     ...list("it reported files that do not exist", missing),

@@ -1,5 +1,5 @@
-// The answers of agents: the `data` of each phase of the delimited response, in its snake_case form. Unknown members are
-// kept for the record, although no rule reads them.
+// `ANSWERS` has the `data` of each phase of the delimited response, in its snake_case form. Unknown members are kept
+// for the record, although no rule reads them.
 import { z } from "zod";
 import { PRIORITY_WORDS } from "./task.ts";
 

@@ -1,5 +1,5 @@
-// Parses JSON that a client, a file or an agent supplies. Validation, masking and encoding recurse over such a value, so a
-// deep one would overflow the stack and a wide one would block the event loop.
+// `parseBoundedJson` reads JSON that a client, a file or an agent supplies. Validation, masking and encoding recurse
+// over such a value, so a deep one would overflow the stack and a wide one would block the event loop.
 import { TuttiError } from "./error.ts";
 
 const MAX_NESTING = 64;
@@ -10,7 +10,9 @@ export interface JsonBounds {
   maxValues?: number;
 }
 
-/** For logs that Tutti wrote: their values passed the limits of their sources, and events wrap them. */
+/**
+ * `LOG_BOUNDS` are for logs that Tutti wrote: their values passed the limits of their sources, and events wrap them.
+ */
 export const LOG_BOUNDS: JsonBounds = { maxNesting: 256, maxValues: Number.POSITIVE_INFINITY };
 
 /** Throws a `SyntaxError` for text that is not JSON, and `invalid_input` for a value that exceeds a limit. */

@@ -1,4 +1,4 @@
-// The budget of a run. At a limit the run pauses and asks the user for more. A missing member means no limit.
+// At a limit of its `Budget` a run pauses and asks the user for more. A missing member means no limit.
 import { z } from "zod";
 
 export const Budget = z.strictObject({

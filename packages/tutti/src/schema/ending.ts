@@ -1,4 +1,4 @@
-// How a turn ended. A turn of kind `ended` may still lack a usable answer.
+// An `Ending` says how a turn ended. One of kind `ended` may still lack a usable answer.
 import { z } from "zod";
 
 export const FAILURE_CAUSES = [

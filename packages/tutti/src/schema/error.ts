@@ -86,7 +86,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The machine does not allow the work for now, and nothing else is wrong with it. Such a fault pauses a run. */
+/**
+ * An `EnvironmentCode` means that the machine does not allow the work for now, and nothing else is wrong. Such a fault
+ * pauses a run.
+ */
 export type EnvironmentCode = "disk_full" | "unwritable" | "out_of_memory" | "too_many_files";
 const ENVIRONMENT_CODES: ReadonlySet<ErrorCode> = new Set<EnvironmentCode>([
   "disk_full",

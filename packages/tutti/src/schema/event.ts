@@ -75,9 +75,9 @@ export const EVENTS = {
     agent: z.string(),
     /** Maps each user-defined agent name to its provider, for example `fast` to `claude`. */
     providers: z.record(z.string(), z.string()).optional(),
-    /** Names of the user's configuration that a plan made by a model may assign to tasks. */
+    /** Names in the user's configuration that a plan made by a model may assign to tasks. */
     assignableAgents: z.array(z.string()).optional(),
-    /** The run starts from the result of this run instead of the user's HEAD. */
+    /** Set if the run starts from the result of this run instead of the user's HEAD. */
     follows: FollowedRun.optional(),
     scope: z.array(z.string()).optional(),
     /** Missing in runs of older versions, which had none. */
@@ -122,7 +122,7 @@ export const EVENTS = {
     /** Order proposed by the main session, used if tasks run one at a time. */
     executionOrder: z.array(z.string()).nullable(),
   }),
-  /** The user confirmed the plan, possibly with changed tasks, skipped tasks or another budget. */
+  /** The user confirmed the plan, possibly with changed tasks, `skipped` tasks or another budget. */
   "orchestrator:confirmed": z.object({
     id: z.string(),
     taskCount: z.number(),
@@ -142,7 +142,7 @@ export const EVENTS = {
     previousPhase: Phase.nullable(),
     reason: PauseReason,
     detail: z.string(),
-    /** The complete text of the program whose failure `detail` explains. */
+    /** The complete text of the program that failed. `detail` explains the failure. */
     output: z.string().optional(),
   }),
   "orchestrator:resumed": z.object({
@@ -173,9 +173,9 @@ export const EVENTS = {
     taskId: z.string().nullable(),
     text: z.string(),
     now: z.boolean().optional(),
-    /** The sub-session whose result the text is. Other messages are from the user. */
+    /** Set if the text is the result of this sub-session. Other messages are from the user. */
     from: z.string().optional(),
-    /** The deadline of the task has passed. The answer of a turn without the reminder still counts. */
+    /** True if the deadline of the task has passed. The answer of a turn without the reminder still counts. */
     isReminder: z.boolean().optional(),
   }),
   /** The agent received the message during its turn. `message` is its position among the messages of the run, from 0. */
@@ -228,7 +228,9 @@ export const EVENTS = {
   /** An ended run continues, because the user supplied missing data or retried a task. */
   "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
-  /** All earlier events are copies from run `from`, up to its event `at`. A `fresh` fork reuses no later results of it. */
+  /**
+   * All earlier events are copies from run `from`, up to its event `at`. A `fresh` fork reuses no later results of it.
+   */
   "orchestrator:forked": z.object({
     id: z.string(),
     from: z.string(),
@@ -242,11 +244,11 @@ export const EVENTS = {
     ...session,
     attempt: z.number(),
     start: z.string(),
-    /** The run's agent if missing. */
+    /** Defaults to the run's agent. */
     agent: z.string().optional(),
-    /** `main` if missing. */
+    /** Defaults to `main`. */
     role: z.string().optional(),
-    /** The agent's own default if missing. */
+    /** Defaults to the agent's own choice. */
     model: z.string().optional(),
   }),
   "main:spawned": z.object(session),
@@ -259,11 +261,11 @@ export const EVENTS = {
     attempt: z.number(),
     agent: z.string().optional(),
     role: z.string().optional(),
-    /** The agent's own default if missing. */
+    /** Defaults to the agent's own choice. */
     model: z.string().optional(),
     /** Labels of the worker hosts that may run the task. */
     labels: HostLabels.optional(),
-    /** The commit of the run's branch from which the task starts, because its dependencies had conflicts. */
+    /** Set if the dependencies had conflicts: the task starts from this commit of the run's branch. */
     start: z.string().optional(),
   }),
   /** `key` is a hash of everything that determines the work of the attempt. */
@@ -330,7 +332,7 @@ export const EVENTS = {
     usage: Usage,
   }),
 
-  /** A session ended in the middle of a turn. The usage of that turn still counts. */
+  /** A session ended in the middle of a turn. The `usage` and `toolStats` of that turn still count. */
   "turn:abandoned": z.object({ ...session, usage: Usage, toolStats: ToolStats }),
 
   /** A message between two roles of a team. A role's own messages are queued when its turn ends. */
@@ -347,7 +349,7 @@ export const EVENTS = {
   /** The message has no effect, for example because its sender may not send it. */
   "message:rejected": z.object({ ...message, reasons: z.array(z.string()) }),
 
-  /** The work of a role waits for the verdict of the main session. */
+  /** The work of a role waits for the verdict of the main session on the message `messageId`. */
   "task:submitted": z.object({
     ...session,
     taskId: z.string(),
@@ -383,7 +385,10 @@ export const EVENTS = {
     description: z.string(),
     blockerType: z.string(),
     severity: z.string(),
-    /** Missing for an escalation of the role. Both others leave the session alone while the user decides. */
+    /**
+     * Missing for an escalation of the role. The session continues while the user decides about a `deadline` or an
+     * `interface`.
+     */
     cause: z.enum(["deadline", "interface"]).optional(),
   }),
   "blocker:resolved": z.object({
@@ -433,7 +438,7 @@ export const EVENTS = {
     review: z.string().optional(),
   }),
 
-  /** Too many tasks of a continuous run failed in the same way, one after the other. The run is paused. */
+  /** `count` tasks of a continuous run failed in the same way, one after the other. The run is paused. */
   "breaker:open": z.object({ id: z.string(), code: z.string(), count: z.number().int().min(1), reason: z.string() }),
   /**
    * The plan gets tasks: those that fix the issues of a review and review it again, those that a
@@ -575,7 +580,7 @@ export const EVENTS = {
     previousStatus: SubSessionStatus,
     newStatus: SubSessionStatus,
     timestamp: z.string(),
-    /** Fields that change together with the status. */
+    /** Members that change together with `newStatus`. */
     updates: SubSessionUpdates.optional(),
   }),
   "subsession:activity": z.object({ ...relation, messageCount: z.number(), timestamp: z.string() }),
@@ -627,23 +632,23 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS;
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
-/** An event before the store has assigned its `seq` and `runSeq`. */
+/** A `RunEvent` has no `seq` and `runSeq` yet, which the store assigns. */
 export type RunEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
 
 type ServerPart = "subsession" | "template" | "schedule" | "trigger";
-/** An event that belongs to no run. The log stores it with `run: null`. */
+/** A `ServerEvent` belongs to no run. The log stores it with `run: null`. */
 export type ServerEvent = Extract<RunEvent, { type: `${ServerPart}:${string}` }>;
 
 export const isServerEvent = (event: { type: EventType }): event is ServerEvent =>
   /^(subsession|template|schedule|trigger):/.test(event.type);
 
-/** The log position and time (milliseconds since 1970) of an event, as far as the fold needs them. */
+/** `timestamp` is in milliseconds since 1970. */
 export interface LogPosition {
   runSeq: number;
   timestamp: number;
 }
 
-/** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 without gaps. */
+/** `seq` of a `StoredEvent` counts over the whole data folder, `runSeq` within the run, both from 1 without gaps. */
 export type StoredEvent = RunEvent & LogPosition & { seq: number; run: string | null };
 
 const INFORMATIONAL = new Set<EventType>([
@@ -656,7 +661,7 @@ const INFORMATIONAL = new Set<EventType>([
 ]);
 export const isInformational = (type: EventType): boolean => INFORMATIONAL.has(type);
 
-/** A stored event whose `data` is JSON text: a reader that only forwards it need not parse and encode it. */
+/** `data` of a `RawEvent` is JSON text: a reader that only forwards it need not parse and encode it. */
 export type RawEvent = Omit<StoredEvent, "data"> & { data: string };
 
 export const encodeStored = (event: StoredEvent): RawEvent => ({ ...event, data: JSON.stringify(event.data) });

@@ -1,4 +1,4 @@
-// Hooks: a function or command of the user that runs at a certain point of a run.
+// A hook is a function or command of the user that runs at a certain point of a run (`HOOK_NAMES`).
 import { z } from "zod";
 
 export const HOOK_NAMES = [
@@ -20,7 +20,7 @@ const HookSettings = z.strictObject({
 });
 export type HookSettings = z.infer<typeof HookSettings>;
 
-/** A plain string is short for `{ run: string }`. */
+/** A plain string is short for `HookSettings` with that `run`. */
 const Hook = z
   .union([z.string().min(1), HookSettings, z.null()])
   .transform((hook) => (typeof hook === "string" ? HookSettings.parse({ run: hook }) : hook))

@@ -4,7 +4,7 @@
 
 export const RUN_ID = /^orch_[a-z0-9]{12}$/;
 
-/** Names that Tutti itself uses in place of a task id, in session ids and refs. */
+/** Tutti uses `RESERVED_TASK_IDS` itself in place of a task id, in session ids and refs. */
 export const RESERVED_TASK_IDS = new Set(["main"]);
 
 /** Document 004 defines the form, for example `local___orch_abc123_worker_task_001`. */

@@ -1,4 +1,4 @@
-// An inbox item waits for the user and is answered once. `hash` covers everything that the user sees, so an answer to
+// An `InboxItem` waits for the user and is answered once. `hash` covers everything that the user sees, so an answer to
 // another version of the question is rejected.
 import { z } from "zod";
 import { ORCHESTRATOR_PHASE } from "./status.ts";
@@ -37,24 +37,24 @@ export const InboxItem = z.object({
   askId: z.string().nullable(),
   question: z.string(),
   options: z.array(z.string()).optional(),
-  /** Facts that the user needs to answer. */
+  /** Facts that the user needs in order to answer `question`. */
   evidence: z.unknown().optional(),
-  /** Harm that a wrong answer can do. */
+  /** The harm that a wrong answer can do. */
   risk: z.enum(["low", "medium", "high"]),
   hash: z.string(),
-  /** The phase of a `data` item. */
+  /** Set for the kind `data`. */
   phase: z.enum(ORCHESTRATOR_PHASE).optional(),
-  /** Position of a `decision` item among those asked for together. */
+  /** For the kind `decision`: the position among those asked for together. */
   index: z.number().optional(),
   createdAt: z.number(),
-  /** At this time `default` becomes the answer. */
+  /** When `default` becomes the answer. */
   expiresAt: z.number().optional(),
-  /** The answer if the user gives none in time. */
+  /** The answer if the user gives none before `expiresAt`. */
   default: z.string().optional(),
 });
 export type InboxItem = z.infer<typeof InboxItem>;
 
-/** The user's answer to an item. The item's `kind` determines which of these forms it accepts. */
+/** A `PersonAnswer` has one of these forms. The kind of the item determines which of them it accepts. */
 export const PersonAnswer = z.union([
   z.strictObject({
     text: z.string().refine((text) => text.trim() !== "", "must not be empty"),

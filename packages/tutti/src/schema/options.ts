@@ -4,13 +4,19 @@ import { z } from "zod";
 export const OrchestratorOptions = z.object({
   /** If false, the log is kept in memory and lost with the process. */
   persistenceEnabled: z.boolean().default(true),
-  /** The data folder. Absolute, because a relative path would change its meaning with the working directory. */
+  /**
+   * The data folder. Absolute, because a relative `persistencePath` would change its meaning with the working
+   * directory.
+   */
   persistencePath: z
     .string()
     .startsWith("/", "must be an absolute path")
     .or(z.string().regex(/^[A-Za-z]:[\\/]/))
     .optional(),
-  /** The longest time until a change is on disk. Every change is, before a caller sees it, so any limit is kept (E78). */
+  /**
+   * The longest time until a change is on disk. Every change is on disk before a caller sees it, so any
+   * `saveDebounceMs` is kept (E78).
+   */
   saveDebounceMs: z.number().int().min(0).default(1000),
   pollInterval: z.number().int().min(1).default(3000),
 });

@@ -10,7 +10,10 @@ export const Conflict = z.object({
 });
 export type Conflict = z.infer<typeof Conflict>;
 
-/** A name that `task` removed or declared anew in `file`, and that `usedBy`, which did not know of it, uses in `usedIn`. */
+/**
+ * A name that `task` removed or declared anew in `file`. Another task, `usedBy`, uses it in `usedIn` without knowing of
+ * the change.
+ */
 export const UsedName = z.object({
   /** A member of a type has the form `Type.member`. */
   name: z.string(),
@@ -23,33 +26,35 @@ export const UsedName = z.object({
 });
 export type UsedName = z.infer<typeof UsedName>;
 
-/** A ref of a run that something other than Tutti moved, or deleted if `found` is null. */
+/** A ref of a run that another program moved, or deleted if `found` is null. */
 export const MovedRef = z.object({
   ref: z.string(),
   found: z.string().nullable(),
-  /** The commit that the log names. */
+  /** The commit in the log. */
   recorded: z.string(),
-  /** The ref that keeps `found` reachable. Null if `recorded` contains it. */
+  /** A ref for `found`, or null if `recorded` contains it. */
   kept: z.string().nullable(),
   /** False if the user had the branch checked out, so that it stayed as it was. */
   restored: z.boolean(),
 });
 export type MovedRef = z.infer<typeof MovedRef>;
 
-/** Files that an agent claims as its output and that its work lacks, or contains without a change. */
+/**
+ * Files that an agent claims as its output and that its work lacks (`missing`) or contains without a change
+ * (`unchanged`).
+ */
 export interface UnprovenFiles {
   missing: string[];
   unchanged: string[];
 }
 
-/** A verification command that has run in the merged tree. */
 export const CheckedCommand = z.object({
   name: z.string(),
   run: z.string(),
   /** 124 after a timeout, and 128 plus its number after a signal. */
   exitCode: z.number(),
   durationMs: z.number(),
-  /** The end of what the command printed. */
+  /** The end of the output. */
   output: z.string(),
 });
 export type CheckedCommand = z.infer<typeof CheckedCommand>;
@@ -82,13 +87,12 @@ export type Census = z.infer<typeof Census>;
 export const Verdict = z.enum(["success", "degraded", "failed", "cancelled"]);
 export type Verdict = z.infer<typeof Verdict>;
 
-/** The ended run whose result `commit` a run starts from. The prompts of the run describe it. */
-/** A task for the prompts of sessions that build on its result. */
+/** A `TaskReport` is for the prompts of sessions that build on the task. */
 const TaskReport = z.object({
   id: z.string(),
   title: z.string(),
   status: z.string(),
-  /** The error of a task that did not complete. */
+  /** The error, if the task did not complete. */
   summary: z.string(),
   files: z.array(z.string()),
   warnings: z.array(z.string()).optional(),
@@ -104,11 +108,11 @@ export const FollowedRun = z.object({
 });
 export type FollowedRun = z.infer<typeof FollowedRun>;
 
-/** Of a run with roles. */
+/** `TeamMetrics` exist for runs with roles. */
 export interface TeamMetrics {
   /** Rejections per completion. */
   rejectionRate: number;
-  /** Average time from the start of a task to its approval. */
+  /** Average of the completed tasks, in milliseconds from start to approval. */
   completionTimeMs: number;
   /** The longest wait for the answer to a blocker. */
   blockerAgeMs: number;
@@ -129,9 +133,9 @@ export interface Outcome {
   conflicts: Conflict[];
   verification: Record<string, unknown> | null;
   usage: Usage;
-  /** Only for runs with roles. */
+  /** Missing for a run without roles. */
   metrics?: TeamMetrics;
   durationMs: number;
-  /** The error that ended the run, if one did. */
+  /** Null unless an error ended the run. */
   error: string | null;
 }

@@ -1,4 +1,4 @@
-// Decides which tool uses are allowed when an agent asks, and which ones the user must decide.
+// `Permissions` decide which tool uses are allowed when an agent asks, and which ones the user must decide.
 import { z } from "zod";
 
 /** A tool name such as `Bash`, or a tool with its argument such as `Bash(npm test*)`, where `*` matches any text. */
@@ -15,11 +15,11 @@ export const Permissions = z.strictObject({
    */
   mode: z.enum(PERMISSION_MODES).default("edits"),
   allow: z.array(Pattern).default([]),
-  /** Takes precedence over `allow` and `mode`. */
+  /** Wins over `allow` and `mode`. */
   refuse: z.array(Pattern).default([]),
 });
 export type Permissions = z.infer<typeof Permissions>;
-/** True if agents may do more than the default without asking the user. */
+/** Whether agents may do more than `DEFAULT_PERMISSIONS` allow without asking the user. */
 export const widensPermissions = ({ mode, allow = [] }: Partial<Permissions> = {}): boolean =>
   mode === "all" || allow.length > 0;
 

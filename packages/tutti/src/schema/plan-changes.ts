@@ -1,4 +1,4 @@
-// The user's changes to a plan at its confirmation, as a request or a file holds them.
+// `ChangedPlan` and `EditedPlan` are the user's changes to a plan, as a request or a file holds them.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { DEFAULT_PRIORITY, HostLabels, ModelName, Task } from "./task.ts";
@@ -14,13 +14,13 @@ const Modification = z.strictObject({
   description: description.optional(),
   scope: scope.optional(),
   dependencies: dependencies.optional(),
-  /** Null removes the agent of the plan. Another agent removes the model of the plan. */
+  /** Null removes the agent of the plan. Another agent removes the `model` of the plan. */
   agent: z.string().min(1).nullable().optional(),
   model: ModelName.nullable().optional(),
   labels: HostLabels.optional(),
 });
 
-/** Only the template gives tasks to roles. */
+/** Only the template gives tasks to roles, so `AddedTask` has none. */
 const AddedTask = z.strictObject({
   ...Task.omit({ role: true, requirements: true, acceptanceCriteria: true, filesToReview: true }).shape,
   scope: scope.default([]),
@@ -39,7 +39,7 @@ export const ChangedPlan = z.strictObject({
 });
 export type ChangedPlan = z.infer<typeof ChangedPlan>;
 
-/** Changes before the confirmation. Skipped tasks and the budget belong to the confirmation itself. */
+/** Unlike a `ChangedPlan`, has no skipped tasks and no budget, which belong to the confirmation. */
 export const EditedPlan = z.strictObject({
   modifications: z.record(z.string(), Modification.omit({ skip: true, satisfied: true })).default({}),
   added: ChangedPlan.shape.added,

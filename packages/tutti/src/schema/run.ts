@@ -12,20 +12,21 @@ import type { TeamMessage } from "./team/team-message.ts";
 import type { Template } from "./template.ts";
 import type { Owed, SessionState, ToolStats, Worker } from "./worker.ts";
 
-/** The latest refusal of a provider. */
 export interface Refusal extends Pick<EventData<"provider:refused">, "cause" | "detail" | "until" | "count"> {
-  /** Like `until`, but only of refusals that ended a turn. A turn started later probes whether the provider answers again. */
+  /**
+   * Like `until`, but only of refusals that ended a turn. A turn started after `settledUntil` probes whether the
+   * provider answers again.
+   */
   settledUntil: number;
 }
 
-/** An agent that the agent of a session started. */
 export interface Subagent {
   sessionId: string;
   taskId: string | null;
-  /** The id of the call that started it. */
+  /** The id of the tool call that started it. */
   taskToolId: string | null;
   description: string | null;
-  /** The sub-session that started it, if that is not the session itself. */
+  /** Set if another sub-session than `sessionId` started it. */
   parentSessionId?: string;
   /** True if it was registered with Tutti and does not end with the session. */
   registered?: boolean;
@@ -36,11 +37,10 @@ export interface Subagent {
   text?: string;
 }
 
-/** The user's answer to a question of a session. */
 export interface GivenAnswer {
   text: string;
   sessionId: string;
-  /** The session's own id for its question. */
+  /** The id that `sessionId` gave its question. */
   askId: string;
   question: string;
   /** The tool of a permission, and its use. */
@@ -56,17 +56,16 @@ export interface Run {
   cwd: string;
   userRequest: string;
   customVariables: Record<string, unknown>;
-  /** Agent of all phases for which `template` names no other. */
+  /** Agent of the phases for which `template` names no other. */
   agent: string;
   /** Maps each user-defined agent name to its provider. */
   providers?: Readonly<Record<string, string>>;
-  /** Names of the user's configuration that a plan made by a model may assign to tasks. */
+  /** Names in the user's configuration that a plan made by a model may assign to tasks. */
   assignableAgents?: readonly string[];
-  /** The ended run whose result this run starts from. */
+  /** Set if the run starts from the result of this run. */
   follows?: FollowedRun;
   /** Paths below the repository's root. Changes elsewhere stay out of the result. */
   scope?: readonly string[];
-  /** Whether the agents work in a sandbox. */
   sandbox: SandboxState;
   /** Changed files outside `scope`, by attempt; `taskId` is null for the main session. */
   outside?: { taskId: string | null; attempt: number; files: string[] }[];
@@ -84,7 +83,7 @@ export interface Run {
   analysis: EventData<"orchestrator:analysisComplete">["analysis"] | null;
   tasks: Task[];
   parallelGroups: string[][];
-  /** Why the plan cannot be confirmed. `planWarnings` do not prevent it. */
+  /** Why the plan cannot be confirmed. Unlike these, `planWarnings` do not prevent it. */
   planErrors: string[];
   planWarnings: string[];
   executionOrder: string[] | null;
@@ -92,26 +91,25 @@ export interface Run {
   skipped: Record<string, { satisfied: boolean }>;
   /** By task id. `workers`, `blocked`, `inbox`, `answers` and `hooks` are shared records: see run/fold/shared-record.ts. */
   workers: Record<string, Worker>;
-  /** Tasks that can no longer start, each with the dependencies that did not complete. */
+  /** Maps tasks that can no longer start to the `dependencies` that did not complete. */
   blocked: Record<string, string[]>;
   /** HEAD of the user's repository when the run started, or the result of `follows`. */
   base: string | null;
-  /** Commit of the run's branch. */
   head: string | null;
   conflicts: Conflict[];
-  /** Refs of the run that something else moved. With one of them the run is `degraded` at best. */
+  /** Refs of the run that another program moved. With one of `movedRefs` the run is `degraded` at best. */
   movedRefs?: MovedRef[];
-  /** The agents that the agents of its sessions started, by `childSessionId`. A shared record. */
+  /** Maps `childSessionId` to the agents that the agents of its sessions started. A shared record. */
   subagents?: Record<string, Subagent>;
   /** Conflicts between tasks at work, the earlier task first. Empty `files`: the conflict is gone. */
   emerging?: { tasks: string[]; files: string[] }[];
-  /** Names that one task changed and another one uses, in the work of `head`. */
+  /** `UsedName`s in the work of `head`. */
   usedNames?: { head: string; names: UsedName[] };
   /** Changes of the user's repository during a session. */
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;
   verification: VerificationAnswer | null;
-  /** The verification commands and the commit in whose tree they ran. `isRunning` until they have all ended. */
+  /** The verification commands ran in the tree of `commit`. `isRunning` until they have all ended. */
   checks?: { commit: string; commands: CheckedCommand[]; isRunning: boolean };
   /** Commands for merges that failed on the run's branch alone, so that no task can be blamed. */
   redBase?: CheckedCommand[];
@@ -122,8 +120,8 @@ export interface Run {
   answers: Record<string, GivenAnswer>;
   decisions: Decision[];
   /**
-   * Messages from the user, and results `from` sub-sessions; `told` is true once a turn includes the message or its agent
-   * received it.
+   * Messages from the user, and results `from` sub-sessions; `told` is true once a turn includes the message or its
+   * agent received it.
    */
   messages: {
     taskId: string | null;
@@ -133,22 +131,25 @@ export interface Run {
     from?: string;
     isReminder?: boolean;
   }[];
-  /** The worker of a team that the main session has to answer. */
+  /** Set while the main session has to answer a worker of its team. */
   duty?: { taskId: string; sessionId: string; messageId?: string } | null;
-  /** The report of the main session that delegates: its last task has returned, and the request is done. */
+  /** Set once the main session that delegates has reported the request as done. */
   leadReport?: { summary: string };
-  /** Messages between the roles of a team, in the order in which they were queued. */
+  /** In the order in which they were queued. */
   teamMessages?: TeamMessage[];
-  /** Counts the plans of a continuous run. */
+  /** The number of plans so far, in a continuous run. */
   cycle?: number;
   /** Failures of the same kind in a row, in a continuous run. */
   failures?: { code: string; count: number; error: string } | null;
-  /** The security gate by environment. An environment without an entry is closed. */
+  /** By environment. An environment without a `GateEntry` is closed. */
   gate?: Record<string, GateEntry>;
   budget: Budget;
   turns: number;
   sessions: number;
-  /** Time in which the run waited for the user or a provider. It does not count against `budget.minutes`. */
+  /**
+   * Time in which the run waited for the user (`idleSince`) or a provider (`heldSince`). It does not count against
+   * `budget.minutes`.
+   */
   idleMs: number;
   idleSince: number | null;
   /** Set while every session waits for a provider that refuses. */
@@ -163,7 +164,7 @@ export interface Run {
   usage: Usage;
   toolStats: ToolStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];
-  /** The fork's source, whose later results this run may reuse. Null for `fresh` forks and imports. */
+  /** The run of which this fork may reuse later results. Null for `fresh` forks and imports. */
   forkedFrom: { run: string; at: number } | null;
   /** Null if the request had no `Idempotency-Key`, and for forked and imported runs. */
   idempotency: Idempotency | null;

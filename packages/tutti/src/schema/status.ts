@@ -1,5 +1,3 @@
-// The closed lists of statuses and phases of document 004.
-
 export const ORCHESTRATOR_STATUS = {
   CREATED: "created",
   ANALYZING: "analyzing",
@@ -49,7 +47,6 @@ export const SUBSESSION_STATUS = {
 } as const;
 export type SubSessionStatus = (typeof SUBSESSION_STATUS)[keyof typeof SUBSESSION_STATUS];
 
-/** How a sub-agent ended. */
 export const SUBAGENT_ENDS = ["completed", "failed", "cancelled"] as const;
 export type SubagentEnd = (typeof SUBAGENT_ENDS)[number];
 
@@ -59,7 +56,7 @@ export const isRunOver = (status: RunStatus): boolean =>
 export const isWorkerOver = (status: WorkerStatus): boolean =>
   status === "completed" || status === "failed" || status === "timeout" || status === "cancelled";
 
-/** Maps a phase to the phase name in the block that answers it (document 000). */
+/** Maps a `Phase` to the phase name in the block that answers it (document 000). */
 export const ANSWER_PHASE = {
   analysis: "analysis",
   taskPlanning: "task_list",

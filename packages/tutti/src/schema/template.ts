@@ -1,5 +1,5 @@
-// The schema of a resolved template, in which every setting has a value. Settings that a template file omits come from
-// its parent, and finally from the defaults here. Unknown members are rejected.
+// The schema of a resolved `Template`, in which every setting has a value. Settings that a template file omits come
+// from its parent, and finally from the defaults here. Unknown members are rejected.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { Hooks } from "./hook.ts";
@@ -22,7 +22,7 @@ import {
 const strings = z.array(z.string().min(1));
 const milliseconds = (min: number, max: number) => z.number().int().min(min).max(max);
 
-/** Fields that the answer must have in addition to the schema of its phase. */
+/** `requiredFields` are in addition to the schema of the phase. */
 const AnswerFormat = z.strictObject({
   phase: z.string().optional(),
   requiredFields: strings.default([]),
@@ -39,10 +39,9 @@ const Prompt = z.strictObject({
 });
 export type Prompt = z.infer<typeof Prompt>;
 
-/** Settings that every phase has. */
 const phase = {
   agent: z.string().min(1).optional(),
-  /** Role of the phase's session. Defaults to `worker` for `workerExecution`, else `main`. */
+  /** Defaults to `worker` for `workerExecution`, else to `main`. */
   role: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,40}$/)
@@ -56,7 +55,7 @@ export const AgentName = z
 
 const ListedAgent = z.strictObject({
   agent: z.string().min(1),
-  /** The agent's own default if missing. */
+  /** Defaults to the agent's own choice. */
   model: ModelName.optional(),
   /** Shown to the planner. */
   strengths: z.string().min(1).optional(),
@@ -118,14 +117,14 @@ const Phases = z.strictObject({
       conflictResolution: z.enum(["ask", "first-wins", "last-wins", "smart"]).default("smart"),
       /** Skip the phase if no two tasks changed the same file. */
       skipWhenIndependent: z.boolean().default(false),
-      /** Commands that the combined files must pass before the work of a task is merged. */
+      /** The combined files must pass these `CheckCommands` before the work of a task is merged. */
       commands: CheckCommands.optional(),
     })
     .prefault({}),
   verification: z
     .strictObject({
       ...timed(180_000, false),
-      /** Commands to run in the merged tree. */
+      /** `CheckCommands` to run in the merged tree. */
       commands: CheckCommands.optional(),
       /** Gives the main session one more turn if a command or the verification fails. */
       autoFix: z.boolean().optional(),
@@ -153,17 +152,17 @@ export const TemplateConfig = z.strictObject({
   parallelExecution: z.boolean().default(true),
   retryOnError: z.boolean().default(true),
   maxRetries: z.number().int().min(0).max(5).default(2),
-  /** Retry failed tasks without a user request. */
+  /** Retry failed tasks without a user request, up to `maxRetries` times. */
   autoRetry: z.boolean().default(false),
   /** Wait before the first retry by `autoRetry`. It doubles with each retry. */
   retryDelay: milliseconds(0, 3_600_000).default(5000),
-  /** A task whose dependency did not complete is blocked, starts anyway, or fails the run. */
+  /** A task with a dependency that did not complete is blocked, starts anyway, or fails the run. */
   failedDependency: z.enum(["skip", "continue", "fail"]).default("skip"),
-  /** Whether tasks whose scopes name the same files may run at the same time. */
+  /** Whether tasks with scopes that name the same files may run at the same time. */
   overlappingScopes: z.enum(["apart", "allow"]).default("apart"),
   /**
-   * Conflicts between tasks that are still at work: `hold` also pauses the task that started later until the other one ends.
-   * They are found when work is saved; see `saveInterval`.
+   * Conflicts between tasks that are still at work: `hold` also pauses the task that started later until the other one
+   * ends. They are found when work is saved; see `saveInterval`.
    */
   emergingConflicts: z.enum(["ignore", "report", "hold"]).default("report"),
   /** Defines whether 1 or 10 is the most urgent priority in the plans of this template's agents. */
@@ -184,7 +183,6 @@ export const TemplateConfig = z.strictObject({
   acceptWithoutWork: z.boolean().default(false),
   budget: Budget.prefault({}),
   permissions: Permissions.prefault({}),
-  /** Limits of agents in the sandbox. */
   sandbox: z.strictObject({ network: z.boolean().default(true) }).optional(),
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;
@@ -204,7 +202,7 @@ const Ui = z.strictObject({
   workerColumns: z.array(z.enum(WORKER_COLUMNS)).default(["status", "progress", "tools", "time"]),
 });
 
-/** Paths relative to the run's folder. */
+/** Each name is a path relative to the run's folder, and `refine` keeps it inside the project. */
 const outsideNames = z
   .array(
     z
@@ -217,7 +215,10 @@ const outsideNames = z
   )
   .max(50);
 
-/** Files of the user's folder that workspaces get although git ignores them, and commands that run in a new workspace. */
+/**
+ * `copy` and `link` are files of the user's folder that workspaces get although git ignores them. `setup` runs in a new
+ * workspace.
+ */
 const WorkspaceSettings = z.strictObject({
   copy: outsideNames.optional(),
   /** Agents can change the linked files of the user's folder. */
@@ -264,7 +265,7 @@ const Shape = z.strictObject({
   workspace: WorkspaceSettings.optional(),
   /** The roles of a team, by name. */
   roles: z.record(RoleName, TeamRole).optional(),
-  /** The fixed plan of a team. Each step becomes a task. */
+  /** The fixed plan of a team. Each `PipelineStep` becomes a task. */
   pipeline: z.array(PipelineStep).min(1).optional(),
   team: TeamSettings.optional(),
   /** Policies of the security gate. Every pipeline with a deployment has a gate. */

@@ -3,19 +3,20 @@ import type { Usage } from "./outcome.ts";
 import type { SubagentEnd } from "./status.ts";
 
 /**
- * `n` counts from 1. Only the newest text may still grow. `at` is the time as an ISO string, where it is known. `omitted` is the number of characters left out of the middle of
- * a long entry; the session's folder has up to its output limit. Readers must ignore unknown types, because types may be added.
+ * `n` counts from 1. Only the newest text may still grow. `at` is the time as an ISO string, where it is known.
+ * `omitted` is the number of characters left out of the middle of a long entry; the session's folder has up to its
+ * output limit. Readers of a `TranscriptEntry` must ignore unknown types, because types may be added.
  */
 export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
   | { type: "prompt"; turn: number; text: string }
-  /** Name, version and capabilities that the agent reported at its start. */
+  /** `capabilities` and `version` are those that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
   | { type: "text"; text: string }
   /** The agent answered with a tool of Tutti instead of a block. */
   | { type: "report"; phase: string; data: unknown }
   /** The agent received a message of the user during its turn. */
   | { type: "steered"; id: string; text: string }
-  /** `parent` is the `id` of the call whose subagent makes this call. */
+  /** `parent` is the `id` of the call that started the subagent which makes this call. */
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
   /** The call `id` failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
@@ -36,15 +37,14 @@ export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
     }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
-  /** The agent withdrew its question. */
+  /** The agent withdrew the question `askId`. */
   | { type: "askCancelled"; askId: string }
-  /** The provider refused; the agent retries by itself. */
+  /** The provider refused; the agent retries by itself, after `retryAfterMs` if that is known. */
   | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
   /** The agent was asked to stop this turn. */
   | { type: "interrupted"; turn: number }
   /** The agent showed no activity for `stallTimeout`, so its process was ended. */
   | { type: "stalled"; detail: string }
-  /** The agent could not be started. */
   | { type: "unstartable"; error: string }
   | { type: "turnOver"; turn: number; ending: Ending }
 );
@@ -63,6 +63,6 @@ export interface TranscriptPage {
   /** Return the entries after this `n`; 0 returns all. */
   after: number;
   limit: number;
-  /** Approximate maximum of characters. A page has at least one entry. */
+  /** Approximate maximum. A page has at least one entry, however many `characters` it has. */
   characters?: number;
 }

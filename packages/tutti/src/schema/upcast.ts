@@ -1,9 +1,9 @@
-// Converts events of earlier versions to the current form while they are read. A log is never rewritten, and the fold
-// knows only the current form.
+// `readData` converts events of earlier versions to the current form while they are read. A log is never rewritten, and
+// the fold knows only the current form.
 import type { z } from "zod";
 import { Template } from "./template.ts";
 
-/** The version of newly written events. Raise it whenever the form of an event changes, and append a step to `STEPS`. */
+/** New events have `EVENT_VERSION`. Raise it whenever the form of an event changes, and append a step to `STEPS`. */
 export const EVENT_VERSION = 4;
 
 type Data = Record<string, unknown>;
@@ -17,12 +17,12 @@ const TO_2: Record<string, Step> = {
   "inbox:added": (data) => ({ ...data, item: { risk: "low", hash: "", ...(data["item"] as Data) } }),
 };
 
-/** Adds `permissions` to templates. */
+/** `TO_3` adds `permissions` to templates. */
 const TO_3: Record<string, Step> = {
   "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
 };
 
-/** Adds `saveInterval` to templates. */
+/** `TO_4` adds `saveInterval` to templates. */
 const TO_4: Record<string, Step> = TO_3;
 
 const STEPS: readonly Record<string, Step>[] = [TO_2, TO_3, TO_4];

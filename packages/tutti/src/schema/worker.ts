@@ -41,10 +41,10 @@ export const addTools = (a: ToolStats, b: ToolStats): ToolStats => {
   return Object.fromEntries(kinds.map((kind) => [kind, (a[kind] ?? 0) + (b[kind] ?? 0)])) as ToolStats;
 };
 
-/** Calls that are evidence of work. */
+/** Calls that are evidence of work. `total` also counts failed ones. */
 export const succeededTools = ({ total, failed }: ToolStats): number => total - (failed ?? 0);
 
-/** The attempt that produced a result, which may belong to another run. */
+/** `Origin` is the attempt that produced a result; it may belong to another run. */
 export const Origin = z.object({ run: z.string(), taskId: z.string(), sessionId: z.string() });
 export type Origin = z.infer<typeof Origin>;
 
@@ -60,11 +60,11 @@ export interface Owed {
   interrupted: boolean;
   /** Since when the answer waits for sub-sessions of the session, or had to wait for them. */
   waitedSince?: number;
-  /** Id of the inbox item that must be answered before the next turn. */
+  /** Id of the inbox item or message that must be answered before the next turn; `delegation` for delegated tasks. */
   waitsFor: string | null;
 }
 
-/** A turn whose prompt was sent and whose answer is not judged yet. */
+/** An `OpenTurn` has a prompt that was sent and an answer that is not judged yet. */
 export interface OpenTurn {
   /** Counts from 1 within the session. The prompt of a number is delivered at most once. */
   number: number;
@@ -77,7 +77,7 @@ export interface SessionState {
   sessionId: string;
   attempt: number;
   agent: string;
-  /** The agent's own default if missing. */
+  /** Defaults to the agent's own choice. */
   model?: string;
   role: string;
   /** `spawning` until the agent is ready, `running` until the session is no longer needed or lost. */
@@ -96,27 +96,29 @@ export interface SessionState {
   asks: Record<string, string | null>;
 }
 
-/** The main session of a team has to answer this worker, with a verdict on its work or a resolution of its blocker. */
+/**
+ * Set while the main session of a team has to answer the worker: with a verdict on its work, or a resolution of its
+ * blocker (`LeadDuty`).
+ */
 export interface LeadDuty {
   kind: "verdict" | "resolution";
   messageId: string;
   body: Record<string, unknown>;
   since: number;
-  /** The submitted work, for a verdict. */
+  /** Set for the kind `verdict`. */
   work?: SubmittedWork;
-  /** The inbox item by which the user decides instead. */
+  /** Set if the user decides instead, in this inbox item. */
   itemId?: string;
 }
 
-/** The result of a delegated task that its parent has to answer. */
+/** A `ParentDuty` is the result of a delegated task that its parent has to answer. */
 export interface ParentDuty {
-  /** The task that returned. */
   taskId: string;
   sessionId: string;
   messageId: string;
 }
 
-/** The data of `worker:completed` once the work is approved. */
+/** `SubmittedWork` becomes the data of `worker:completed` once it is approved. */
 export const SubmittedWork = z.object({
   output: z.unknown(),
   outputFiles: z.array(z.string()),
@@ -127,16 +129,15 @@ export const SubmittedWork = z.object({
 });
 export type SubmittedWork = z.infer<typeof SubmittedWork>;
 
-/** Why the work of an attempt was not merged. The next attempt starts from it. */
+/** Why the work of an attempt was not merged. The next attempt starts from `Rework`. */
 export interface Rework {
   attempt: number;
-  /** The run's branch, on which the commands pass. */
+  /** The run's branch, on which `commands` pass. */
   head: string;
   /** `head` with the work of the attempt. */
   start: string;
-  /** Files of the attempt. */
   files: string[];
-  /** The commands that failed. */
+  /** Commands that failed with the work of the attempt (`CheckedCommand`). */
   commands: CheckedCommand[];
 }
 
@@ -157,22 +158,22 @@ export interface Worker {
   endedTools: ToolStats;
   usage: Usage;
   output: unknown;
-  /** The summary and the warnings of its report. */
+  /** `summary` and `reportedWarnings` are those of its report. */
   summary?: string;
   reportedWarnings?: string[];
   outputFiles: string[];
   outputPreview: string | null;
   error: string | null;
   errorCode: string | null;
-  /** True if the worker reported the status `partial`. */
+  /** Whether the worker reported the status `partial`. */
   partial: boolean;
   /** Sentences about claims of the worker's report that its work does not show. */
   warnings?: string[];
-  /** Set while the worker waits for the lead of its team. */
+  /** Set while the worker waits for the lead of its team (`LeadDuty`). */
   awaits?: LeadDuty | null;
   /** Set while the session waits for tasks that it delegated. It has no deadline and no slot then. */
   delegating?: { since: number } | null;
-  /** The returned task that the session's next turn is about. */
+  /** Set if the session's next turn is about a task that returned (`ParentDuty`). */
   duty?: ParentDuty | null;
   /** Set once the deadline of this attempt has passed. The item `itemId` asked the user about it. */
   overdue?: { deadline: number; itemId?: string };
@@ -187,7 +188,7 @@ export interface Worker {
   losses: number;
   /** True if the task must not reuse an earlier result, because the user retried it or sent it a message. */
   anew: boolean;
-  /** The attempt whose result this worker reuses. */
+  /** Set if this worker reuses the result of another attempt. */
   reused: Origin | null;
   commit: string | null;
   /** State of `commit` relative to the run's branch. `conflict` only occurs in runs of older versions. */

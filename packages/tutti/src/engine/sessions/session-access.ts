@@ -29,7 +29,7 @@ export interface SessionAccess {
   /** Returns null if the messages cannot be read here. */
   messages(sessionId: string): Promise<SeenMessage[] | null>;
   activity(sessionId: string): Promise<SessionActivity>;
-  /** Unlike `isThere`, tells whether the session can receive a message now. */
+  /** Unlike `isThere`, false while the session cannot receive a message. */
   isFree(sessionId: string): Promise<boolean>;
   /** Returns the reason, or null if the session has not failed. */
   failure(sessionId: string): Promise<string | null>;

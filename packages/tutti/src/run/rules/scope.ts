@@ -1,13 +1,13 @@
-// The scope of a run limits its result, and the declared scope of a task says which files it should touch.
+// The scope of a run limits its result (`changedOutside`), and the declared scope of a task says which files it should
+// touch (`undeclaredChanges`).
 import { isInScope, scopePath } from "../plan/scopes.ts";
 import { entryOf } from "../fold/shared-record.ts";
 import type { EventData } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** Limits the size of the event. */
+/** `MAX_FILES` limits the size of the event. */
 const MAX_FILES = 200;
-/** Number of names that one sentence lists. */
 const MAX_NAMES = 5;
 
 export function changedOutside(
@@ -20,7 +20,7 @@ export function changedOutside(
   return [{ type: "workspace:outside", data: { id: run.id, taskId, attempt, files: files.slice(0, MAX_FILES) } }];
 }
 
-/** Names the changes outside the run's scope, of the main session and of the attempts that count. */
+/** Changes outside the run's scope count for the main session and for the newest `attempt` at a completed task. */
 export function outsideCauses(run: Run): Outcome["causes"] {
   return (run.outside ?? []).flatMap(({ taskId, attempt, files }) => {
     const worker = taskId === null ? null : entryOf(run.workers, taskId);
@@ -30,18 +30,18 @@ export function outsideCauses(run: Run): Outcome["causes"] {
   });
 }
 
-/** Sentences about files that a task changed although its scope in the plan does not name them. */
+/** For the prompt of the main session: files that a task changed although its scope in the plan does not name them. */
 export const undeclaredChanges = (run: Run): string[] =>
   undeclared(run).map(({ id, files }) => `${id}: it changed files outside its declared scope: ${listed(files)}.`);
 
 /**
- * Sentences for the user about files that belong to the scope of another task. A scope names the files to focus on, so a
- * new file elsewhere, such as a page about them, is nothing to warn about.
+ * For the user: files that belong to the scope of another task. A scope names the files to focus on, so a new file
+ * elsewhere, such as a page about them, is nothing to warn about (unlike `undeclaredChanges`).
  */
 export const changesInOtherScopes = (run: Run): string[] =>
   undeclared(run).flatMap(({ id, files }) =>
     run.tasks.flatMap((other) => {
-      // A scope that names the whole project says nothing about single files.
+      // A scope that names the whole project (an empty `scopePath`) says nothing about single files.
       const narrow = other.scope.filter((entry) => scopePath(entry).length > 0);
       const theirs = files.filter((file) => isInScope(narrow, file));
       return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listed(theirs)}.`];

@@ -21,7 +21,8 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
   ) {
     throw new TuttiError("wrong_state", `Inbox item "${itemId}" needs no data of ${answer.phase}.`);
   }
-  // The data belongs to the failure that asked for it. A run that was retried meanwhile no longer needs it.
+  // The data belongs to the failure that asked for it. A run that was retried meanwhile (no `error` status) no longer
+  // needs it.
   if (run.status !== "error")
     throw new TuttiError("wrong_state", `Run "${run.id}" is ${run.status} and needs no data.`);
   const reopened: RunEvent[] = [
@@ -35,7 +36,7 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
   return [...reopened, ...takeAnswer(open, answer, { head: run.head! }, mustBeSound, at)];
 }
 
-/** Rejects supplied data with problems. Unlike a session, the user is not asked for another try. */
+/** Throws `invalid_plan`: unlike a session, the user is not asked for another try. */
 export function mustBeSound(problems: string[]): RunEvent[] {
   if (problems.length === 0) return [];
   const message = `The plan is invalid: ${problems.join("; ")}. Correct the data and supply it again.`;

@@ -1,10 +1,10 @@
-// The work key is a hash of everything that determines the work of an attempt: prompt, task, agent, start files and the
+// `workKey` is a hash of everything that determines the work of an attempt: prompt, task, agent, start files and the
 // rules for its answer. Ids that differ between runs are not part of it.
 import { sha256 } from "../fold/sha256.ts";
 import type { Task } from "../../schema/task.ts";
 
 export interface WorkInputs {
-  /** The prompt, with placeholders for the ids of run, task and attempt and for the folder. */
+  /** Has placeholders for the ids of run, task and attempt and for the folder. */
   prompt: string;
   task: Pick<Task, "title" | "description" | "scope">;
   /** Template settings that decide how an answer is read and accepted. */
@@ -21,7 +21,6 @@ export function workKey({ prompt, task, terms, agent, model, role, tree }: WorkI
   return hash(canonical({ prompt, task: { title, description, scope }, terms, agent, model, role, tree }));
 }
 
-/** JSON with sorted members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;

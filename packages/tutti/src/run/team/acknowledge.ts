@@ -1,5 +1,5 @@
-// The acknowledgement of messages to roles: one that is not acknowledged in time is sent again with the next turn of its
-// session, then it expires. Documents 001 and 003 expect an acknowledgement at once.
+// A message to a role that is not acknowledged within `ackTimeout` is sent again with the next turn of its session,
+// then it expires. Documents 001 and 003 expect an acknowledgement at once.
 import { activeWorkers, workerOfSession } from "../lookup.ts";
 import { leadOfRun, messageTo } from "./team.ts";
 import type { RunEvent } from "../../schema/event.ts";
@@ -9,7 +9,7 @@ import type { TeamMessage } from "../../schema/team/team-message.ts";
 
 const about = (run: Run, { id, taskId }: TeamMessage) => ({ id: run.id, messageId: id, taskId });
 
-/** The messages that were delivered to a running turn and have no answer yet. */
+/** Messages in a running turn without an answer. */
 function unacknowledged(run: Run): TeamMessage[] {
   if (run.template.roles === undefined) return [];
   return activeWorkers(run).flatMap((worker) => {
@@ -23,10 +23,11 @@ function unacknowledged(run: Run): TeamMessage[] {
 const dueAt = ({ template }: Run, { deliveredAt }: TeamMessage): number =>
   deliveredAt! + (template.team?.ackTimeout ?? DEFAULT_ACK_TIMEOUT_MS);
 
-/** When the acknowledgement of each message is due. */
 export const acknowledgementTimes = (run: Run): number[] => unacknowledged(run).map((message) => dueAt(run, message));
 
-/** Sends overdue messages again, or lets them expire. Messages to a session that ended expire, too. */
+/**
+ * Overdue messages are sent again up to `resendLimit`, then they expire. Messages to a session that ended expire, too.
+ */
 export function followMessages(run: Run, at: number): RunEvent[] {
   const { resendLimit = DEFAULT_RESEND_LIMIT } = run.template.team ?? {};
   const overdue = unacknowledged(run).filter((message) => dueAt(run, message) <= at);
@@ -38,13 +39,12 @@ export function followMessages(run: Run, at: number): RunEvent[] {
   return [...events, ...expireUndelivered(run)];
 }
 
-/** A session that died cannot answer any more. */
 function expireUndelivered(run: Run): RunEvent[] {
   const open = (run.teamMessages ?? []).filter(
     ({ state, to, sessionId, type }) =>
       (state === "queued" || state === "delivered") &&
       to !== leadOfRun(run) &&
-      // The sender of a report may have ended; its parent has not.
+      // The session of an `attempt_completion` is that of its sender, which may have ended; its parent has not.
       type !== "attempt_completion" &&
       isOver(run, sessionId),
   );
@@ -57,7 +57,7 @@ function isOver(run: Run, sessionId: string): boolean {
   return worker === undefined || worker.sessionId !== sessionId || worker.session.state === "over";
 }
 
-/** The role acknowledged the message to it, in its text or by reading its mailbox. */
+/** The role acknowledged `messageTo` its session, in its text or by reading its mailbox. */
 export function acknowledge(run: Run, sessionId: string): RunEvent[] {
   const message = messageTo(run, sessionId);
   const isOpen = message !== null && message.acknowledgedAt === null && ["queued", "delivered"].includes(message.state);

@@ -1,4 +1,4 @@
-// The part of the fold for the messages and the gate of a team.
+// `applyToTeam` is the part of the fold for the messages and the gate of a team.
 import { workerOf } from "../lookup.ts";
 import { FOREIGN_CHANGE_OPTIONS } from "../plan/foreign-change-options.ts";
 import { isLedByDelegation } from "./delegation.ts";
@@ -85,7 +85,7 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
         const { deadline } = workerOf(run, taskId)!.overdue!;
         return withWorker(run, taskId, { overdue: { deadline, itemId: itemId! } });
       }
-      // The item of a blocker for the user makes the session wait.
+      // With an `itemId` the user answers the blocker, and the inbox item makes the session wait.
       if (itemId !== null) return workerOf(run, taskId)?.awaits ? release(run, taskId, at, {}) : run;
       return awaitLead(run, taskId, { kind: "resolution", messageId, body, since: at });
     }
@@ -99,7 +99,7 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     case "lead:asked": {
       const { taskId, sessionId, messageId, parent } = event.data;
       if (parent !== undefined) return askParent(run, parent, { taskId, sessionId, messageId }, at);
-      // A lead that does not delegate is asked about a worker, which waits for it.
+      // A lead that does not delegate is asked about a worker that waits for it, not about a message (`messageId`).
       const returned = isLedByDelegation(run) ? { messageId } : {};
       return { ...run, duty: { taskId, sessionId, ...returned }, owed: firstOwed() };
     }
@@ -139,7 +139,7 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
   }
 }
 
-/** Counts failures of the same kind in a row. Only a continuous run reads them. */
+/** Counts `failures` of the same kind in a row. Only a continuous run reads them. */
 export function countFailures(run: Run, event: RunEvent): Run {
   if (run.template.team?.continuous !== true) return run;
   if (event.type === "worker:completed") return { ...run, failures: null };
@@ -149,7 +149,10 @@ export function countFailures(run: Run, event: RunEvent): Run {
   return { ...run, failures: { code, count, error } };
 }
 
-/** The session goes on with the report of a task that it delegated. Its wait does not count against its deadline. */
+/**
+ * The session continues with the report of a task that it delegated. Its wait (`delegating`) does not count against its
+ * deadline.
+ */
 function askParent(run: Run, parent: string, duty: ParentDuty, at: number): Run {
   const worker = workerOf(run, parent);
   if (!worker) return run;
@@ -158,13 +161,13 @@ function askParent(run: Run, parent: string, duty: ParentDuty, at: number): Run 
   return withWorker(run, parent, { session, duty, delegating: null, owed: firstOwed() });
 }
 
-/** The session gets no turn before the lead has answered. */
+/** `waitsFor` keeps the session from getting a turn before the lead has answered. */
 function awaitLead(run: Run, taskId: string, awaits: LeadDuty): Run {
   const owed = { ...firstOwed(), waitsFor: awaits.messageId };
   return withWorker(run, taskId, { awaits, owed });
 }
 
-/** The session may go on. The wait for the lead does not count against its deadline. */
+/** The session may continue. Its wait for the lead (`awaits`) does not count against its deadline. */
 function release(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
   const worker = workerOf(run, taskId);
   if (!worker) return run;
@@ -173,7 +176,7 @@ function release(run: Run, taskId: string, at: number, patch: Partial<Worker>): 
   return withWorker(run, taskId, { ...patch, session, awaits: null, owed: firstOwed() });
 }
 
-/** The user gives the verdict instead of the main session. */
+/** With an `itemId` the user gives the verdict instead of the main session. */
 export function leaveToUser(run: Run, { id, taskId }: InboxItem): Run {
   const awaits = taskId === null ? null : workerOf(run, taskId)?.awaits;
   return awaits ? withWorker(run, taskId!, { awaits: { ...awaits, itemId: id } }) : run;

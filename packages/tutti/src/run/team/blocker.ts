@@ -1,4 +1,5 @@
-// A role that cannot go on escalates a blocker (document 003). The answer is part of its next prompt.
+// A role that cannot go on escalates a blocker (document 003). The answer of `resolveBlocker` is part of its next
+// prompt.
 import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
 import { noteOf, redelegate } from "./redelegate.ts";
@@ -16,7 +17,7 @@ function isForUser({ escalate_to: to, blocker_type: type, severity }: Record<str
   return type === "scope_change" || severity === "critical";
 }
 
-/** The message that escalated, and the id of the item that it may become. */
+/** `messageId` is the message that escalated, `itemId` the inbox item that it may become. */
 interface BlockerIds {
   messageId: string;
   itemId: string;
@@ -24,7 +25,7 @@ interface BlockerIds {
 
 type Body = Record<string, unknown>;
 
-/** Asks the main session about the blocker, or the user. */
+/** Asks the user if the blocker `isForUser`, else the main session. */
 export function escalate(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
   return isForUser(body) ? raiseBlocker(run, worker, body, ids, at) : [blocked(run, worker, body, ids.messageId, null)];
 }
@@ -37,7 +38,6 @@ function blocked(run: Run, worker: Worker, body: Body, messageId: string, itemId
   return { type: "blocker:raised", data };
 }
 
-/** Asks the user. */
 export function raiseBlocker(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
   const { messageId, itemId } = ids;
   const { taskId, sessionId } = worker;
@@ -72,10 +72,13 @@ export function blockerRaised(
   return { type: "blocker:raised", data: { id: run.id, taskId, sessionId, itemId, description: question, ...kinds } };
 }
 
-/** The user's decision becomes a message to the blocked session, if it still waits for one. A tool call returns it. */
+/**
+ * The user's decision becomes a message to the blocked session, if it still waits for one. A blocker raised by a tool
+ * call (`askId`) gets it as the result of the call.
+ */
 export function resolveBlocker(run: Run, item: InboxItem, decision: string, at: number): RunEvent[] {
   const { taskId } = item;
-  // The main session has no task of which the log could tell.
+  // The main session has no task, so there is no event for the log.
   if (taskId === null) return [answered(run, item, decision)];
   const worker = workerOf(run, taskId);
   const resolved: RunEvent = {

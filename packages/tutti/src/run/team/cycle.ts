@@ -1,5 +1,5 @@
-// Continuous mode of a team that its lead plans: when all tasks have ended, the lead plans again, until it plans nothing. A
-// circuit breaker pauses the run if tasks keep failing in the same way.
+// Continuous mode of a team that its lead plans: when all tasks have ended, the lead plans again, until it plans
+// nothing. `breakCircuit` pauses the run if tasks keep failing in the same way.
 import { parallelGroups } from "../plan/graph.ts";
 import { pause } from "../lifecycle.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -10,10 +10,10 @@ import { DEFAULT_BREAKER } from "../../schema/team/roles.ts";
 
 export const isContinuous = ({ template }: Run): boolean => template.team?.continuous === true;
 
-/** Whether the main session plans further tasks, not the first ones. */
+/** Whether the main session plans further tasks in a run that `isContinuous`, not the first ones. */
 export const isPlanningAgain = (run: Run): boolean => isContinuous(run) && run.tasks.length > 0;
 
-/** Adds the tasks of a further cycle. The user confirmed the run with its first plan. */
+/** The user confirmed the run with its first plan, so the tasks of a further cycle need no confirmation. */
 export function extendPlan(run: Run, plan: Plan): RunEvent {
   const added = renameTasks(run, plan.tasks);
   const tasks = [...run.tasks, ...added];
@@ -21,7 +21,7 @@ export function extendPlan(run: Run, plan: Plan): RunEvent {
   return { type: "plan:extended", data };
 }
 
-/** The lead may use the ids of earlier cycles again. */
+/** The lead may use the ids of earlier cycles again, so `freeName` adds a number. */
 function renameTasks(run: Run, tasks: readonly Task[]): Task[] {
   const used = new Set(run.tasks.map(({ id }) => id));
   const taken = new Set([...used, ...tasks.map(({ id }) => id)]);
@@ -33,7 +33,7 @@ function renameTasks(run: Run, tasks: readonly Task[]): Task[] {
   }));
 }
 
-/** Adds the first free number from `number` on, and takes the name. */
+/** Returns `id` with the first free number from `number` on, and adds it to `taken`. */
 function freeName(id: string, taken: Set<string>, number: number): string {
   const name = `${id}_${number}`;
   if (taken.has(name)) return freeName(id, taken, number + 1);
@@ -41,7 +41,7 @@ function freeName(id: string, taken: Set<string>, number: number): string {
   return name;
 }
 
-/** Pauses a continuous run after too many failures of the same kind in a row. */
+/** Pauses a continuous run after `breaker` failures of the same kind in a row. */
 export function breakCircuit(run: Run): RunEvent[] {
   const { breaker = DEFAULT_BREAKER } = run.template.team ?? {};
   const { failures } = run;

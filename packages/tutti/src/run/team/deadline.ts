@@ -1,5 +1,5 @@
 // The deadline of a role's task: when it has passed, the role is reminded; when as much time has passed again, the user
-// decides. The clock of a session that waits stands still, as for `workerTimeout`.
+// decides (`followDeadlines`). The clock of a session that waits stands still, as for `workerTimeout`.
 import { addItem, answered, withdraw } from "../inbox/inbox.ts";
 import { cancelWorker } from "../lifecycle.ts";
 import { timedWorkers, workerOf } from "../lookup.ts";
@@ -14,13 +14,13 @@ export const DEADLINE_OPTIONS = ["keep waiting", "cancel the task"];
 
 interface TaskDeadline {
   at: number;
-  /** The user is asked when this time has passed, too. */
+  /** When the user is asked. */
   escalateAt: number;
-  /** Whether another role chose it. A later one of this kind counts anew. */
+  /** Whether another role chose it. A later deadline with `isGiven` counts anew. */
   isGiven: boolean;
 }
 
-/** Local times differ between machines, so only a time with an offset counts (V05). */
+/** `POINT_IN_TIME` needs an offset, because local times differ between machines (V05). */
 const POINT_IN_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 function timeOf(value: unknown): number | null {
@@ -30,7 +30,8 @@ function timeOf(value: unknown): number | null {
 
 function deadlineOf(run: Run, { sessionId, startedAt, session, task }: TimedWorker): TaskDeadline | null {
   const message = messageTo(run, sessionId);
-  // The deadline in an assignment is that of the template, which the waits of the session extend.
+  // Only a `rejection` has a deadline of its own. That of an assignment is the template's, which the waits of the
+  // session extend.
   const rejection = message?.type === "TASK_REJECTION" ? message.body["deadline"] : undefined;
   const given = timeOf(rejection) ?? timeOf(task.delegation?.message["deadlineHint"]);
   if (given !== null) {
@@ -63,14 +64,14 @@ function timedTasks(run: Run): TimedTask[] {
   });
 }
 
-/** When each deadline has its next effect. */
+/** When each deadline has its next effect in `followDeadlines`. */
 export const deadlineTimes = (run: Run): number[] =>
   timedTasks(run).flatMap(({ worker, deadline, isReminded }) => {
     if (!isReminded) return [deadline.at];
     return worker.overdue?.itemId === undefined ? [deadline.escalateAt] : [];
   });
 
-/** Reminds roles, asks the user, and takes questions back that an ended session has answered by itself. */
+/** Also withdraws the question about a task if its session has ended. */
 export function followDeadlines(run: Run, at: number): RunEvent[] {
   if (run.template.roles === undefined) return [];
   const events = timedTasks(run).flatMap(({ worker, deadline, isReminded }) => {
@@ -96,7 +97,7 @@ function escalateOverdue(run: Run, { taskId, sessionId, task, overdue }: Worker,
   const since = new Date(deadline).toISOString();
   const description = `Task ${taskId} of ${task.role ?? "the team"} is overdue since ${since} and goes on after a reminder.`;
   const evidence = { blocker_type: "deadline", deadline: since, overdueMs: at - deadline };
-  // No `sessionId`: the session goes on while the user decides.
+  // The item has no `sessionId`, so that the session continues while the user decides.
   const item = { kind: "blocker" as const, taskId, question: description, options: DEADLINE_OPTIONS, evidence };
   const added = addItem(run, { ...item, risk: "medium" }, at) as Extract<RunEvent, { type: "inbox:added" }>;
   const { id: itemId } = added.data.item;
@@ -107,7 +108,7 @@ function escalateOverdue(run: Run, { taskId, sessionId, task, overdue }: Worker,
 export const isOverdueItem = (run: Run, { id, taskId }: InboxItem): boolean =>
   taskId !== null && workerOf(run, taskId)?.overdue?.itemId === id;
 
-/** A text goes to the role as a message of the user. */
+/** A decision that is none of `DEADLINE_OPTIONS` goes to the role as a message of the user. */
 export function answerOverdue(run: Run, item: InboxItem, decision: string): RunEvent[] {
   const { sessionId } = workerOf(run, item.taskId!)!;
   const taskId = item.taskId!;

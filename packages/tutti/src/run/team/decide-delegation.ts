@@ -18,7 +18,7 @@ interface WorkerWays {
   failed: (error: string, code: string) => RunEvent[];
   /** Judges the turn like that of any other worker. */
   goOn: () => RunEvent[];
-  /** The problems of the turn's only answer end the task. */
+  /** Whether `problems` of the answer end the task. */
   isLastTry: boolean;
 }
 
@@ -67,14 +67,14 @@ export function decideDelegatedTurn(
   }
 }
 
-/** The issues that the report is about, else its summary. */
+/** The `issues_encountered` of the report, else its summary. */
 export function questionIn(body: Body): string {
   const issues = Array.isArray(body["issues_encountered"]) ? (body["issues_encountered"] as Body[]) : [];
   const described = issues.map((issue) => textOf(issue["description"])).filter((text) => text !== "");
   return described.join("\n") || textOf(body["summary"]) || "The report has no summary.";
 }
 
-/** The report reaches the parent with its next turn. */
+/** The parent receives the report with its next turn, because `queueMessage` only records it. */
 function recordReport(run: Run, worker: Worker, body: Body, to = parentRole(run, worker.task)) {
   const { taskId, sessionId, task } = worker;
   const message = { type: "attempt_completion", protocol: "delegation", from: nameOf(task), to, taskId, sessionId };
@@ -83,10 +83,10 @@ function recordReport(run: Run, worker: Worker, body: Body, to = parentRole(run,
   return { recorded, messageId };
 }
 
-/** Messages that have no effect are numbered from 0. */
+/** `recordRefused` numbers messages from 0, so `REPORT_INDEX` gives the report another id. */
 const REPORT_INDEX = 1000;
 
-/** The id of the report that the turn contains, which `recordReport` also uses. */
+/** Equal to the `messageId` of `recordReport`. */
 export function reportId(run: Run, worker: Worker, over: TurnOver): string | null {
   const report = ownReport(run, worker, over);
   return report && recordReport(run, worker, report.body).messageId;
@@ -108,7 +108,10 @@ function recordRefused(run: Run, { taskId, sessionId, task }: Worker, over: Turn
   });
 }
 
-/** A mediator settles the conflict, and the parent receives the mediator's result. Without one, the parent is asked. */
+/**
+ * A mediator settles the conflict, and the parent receives the mediator's result. Without a `mediatorOf` the team, the
+ * parent is asked.
+ */
 function askMediator(run: Run, worker: Worker, body: Body): RunEvent[] {
   const { task, taskId } = worker;
   const mediator = mediatorOf(run.template.roles ?? {});
@@ -156,7 +159,6 @@ interface MainWays {
   fail: (error: string) => RunEvent[];
 }
 
-/** The main session answers a task that returned. */
 export function decideMainDelegation(run: Run, over: TurnOver, ways: MainWays, at: number): RunEvent[] {
   if (returnedTo(run, null) === null) return [...ways.ended([]), ...dropAnswer(run)];
   const hasAnswered = (over.messages ?? []).some(({ reasons }) => reasons.length === 0);
@@ -168,13 +170,13 @@ export function decideMainDelegation(run: Run, over: TurnOver, ways: MainWays, a
   if (problems.length > 0) return ways.giveUp(problems);
   if (report === null) return [...ways.ended([]), ...events];
   const summary = textOf(report.body["summary"]);
-  // The failure ends every session, so the task that returned is not accepted before.
+  // `ways.fail` ends every session, so the task that returned is not accepted before.
   if (!isSuccess(report)) return [...ways.ended([]), ...ways.fail(questionIn(report.body))];
   const completed: RunEvent = { type: "lead:completed", data: { id: run.id, summary, body: report.body } };
   return [...ways.ended([]), ...events, completed];
 }
 
-/** The message that the turn was about is gone. */
+/** The message that the turn was about no longer exists, so the `duty` ends without an answer. */
 const dropAnswer = (run: Run): RunEvent[] =>
   run.duty
     ? [{ type: "lead:answered", data: { id: run.id, taskId: run.duty.taskId, messageId: run.duty.messageId ?? "" } }]

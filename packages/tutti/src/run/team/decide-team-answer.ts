@@ -1,4 +1,5 @@
-// The messages at the end of a role's turn: which of them count, and what follows from a completion.
+// The messages at the end of a role's turn: which of them count (`recordMessages`), and what follows from a completion
+// (`afterCompletion`).
 import { reportId } from "./decide-delegation.ts";
 import { isDelegated, speaksDelegation } from "./delegation.ts";
 import { judgeReview, isReview, settleReview } from "./gate.ts";
@@ -12,10 +13,10 @@ import type { SubmittedWork, Worker } from "../../schema/worker.ts";
 /** Whether the worker's role answers with messages, in its text or in the mailbox. */
 export const speaksMessages = (run: Run, { task }: Worker): boolean => protocolOf(run, task) !== "response";
 
-/** In document 003 and in document 001. */
+/** `COMPLETIONS` of document 003 and of document 001. */
 const COMPLETIONS = new Set(["TASK_COMPLETION", "completion_report"]);
 
-/** The text of an unreadable message is in the transcript. */
+/** A message that is `UNREADABLE` may have been a completion; its text is in the transcript. */
 const isCompletion = ({ type }: ReadMessage): boolean => COMPLETIONS.has(type) || type === "UNREADABLE";
 
 interface Listed {
@@ -29,7 +30,7 @@ function listMessages(run: Run, worker: Worker, over: TurnOver): { listed: Liste
   const listed: Listed[] = [];
   const events = (over.messages ?? []).flatMap((message, index): RunEvent[] => {
     const { type, body } = message;
-    // The channel tells who sent the message; the body may claim another sender.
+    // The channel identifies the sender (`task.role`); the body may claim another one.
     const queued = queueMessage(run, { type, from: task.role!, to, taskId, sessionId, body }, index);
     const { id } = (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
     listed.push({ message, id });
@@ -41,7 +42,7 @@ function listMessages(run: Run, worker: Worker, over: TurnOver): { listed: Liste
   return { listed, events };
 }
 
-/** Records the messages of the turn. An acknowledgement has its effect at once. */
+/** A `TASK_ACKNOWLEDGMENT` has its effect at once. */
 export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   const { listed, events } = listMessages(run, worker, over);
   const assignment = messageTo(run, worker.sessionId);
@@ -58,17 +59,19 @@ export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEve
 
 const counts = ({ reasons }: ReadMessage): boolean => reasons.length === 0;
 
-/** The completion of the turn: the last one that counts. */
+/** The last completion that `counts`. */
 const completionOf = (listed: readonly Listed[]): Listed | undefined =>
   listed.findLast(({ message }) => COMPLETIONS.has(message.type) && counts(message));
 
-/** Why the completion is sent back; empty if it is accepted. A review is judged by `judgeReview` instead. */
+/**
+ * Returns why the completion is sent back, or nothing if it is accepted. A review is judged by `judgeReview` instead.
+ */
 export function faultsOf(run: Run, worker: Worker, over: TurnOver): string[] {
   if (isReview(run, worker.task)) return [];
   return completionOf(listMessages(run, worker, over).listed)?.message.faults ?? [];
 }
 
-/** Sends the completion back with its `reasons`. After the last allowed rejection the task fails. */
+/** After `rejectionLimit` rejections the task fails. */
 export function sendBack(
   run: Run,
   worker: Worker,
@@ -94,7 +97,7 @@ export function sendBack(
 
 type Body = Record<string, unknown>;
 
-/** The escalation of a turn without a completion, with the id of its message. */
+/** Returns null if no escalation of the turn `counts`. */
 export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: Body; messageId: string } | null {
   const found = listMessages(run, worker, over).listed.findLast(
     ({ message }) => message.type === "BLOCKER_ESCALATION" && counts(message),
@@ -102,7 +105,10 @@ export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: 
   return found ? { body: found.message.body, messageId: found.id } : null;
 }
 
-/** Hands the work to the session that gives the verdict. Null for the review of a gate, and if no session does. */
+/**
+ * Hands the work to the session that gives the verdict. Returns null for the review of a gate, and if no session does
+ * (`isJudged`).
+ */
 export function submit(run: Run, worker: Worker, over: TurnOver, work: SubmittedWork): RunEvent | null {
   const delegates = speaksDelegation(run, worker);
   const isJudged = speaksMessages(run, worker) || delegates || isDelegated(run, worker.task);
@@ -115,7 +121,7 @@ export function submit(run: Run, worker: Worker, over: TurnOver, work: Submitted
   return { type: "task:submitted", data: { id: run.id, sessionId, taskId, messageId, body, work } };
 }
 
-/** The completion and the message that it answers have had their effect. */
+/** The completion and the message that it answers (`messageTo`) have had their effect. */
 function actOn(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   const completion = completionOf(listMessages(run, worker, over).listed);
   const answered = messageTo(run, worker.sessionId);
@@ -123,7 +129,7 @@ function actOn(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId: worker.taskId } }));
 }
 
-/** Returns the events that follow the completion of a task of a role. */
+/** Only a review has further consequences: it opens the gate, or leads to `rework`. */
 export function afterCompletion(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   if (!speaksMessages(run, worker)) return [];
   const acted = actOn(run, worker, over);

@@ -1,5 +1,5 @@
-// The answer of a session that delegates: new tasks, the verdict on a task that returned, and its own report. Invalid
-// delegations change nothing; the session is asked again.
+// `decideAsParent` decides the answer of a session that delegates: new tasks, the verdict on a task that returned, and
+// its own report. Invalid delegations change nothing; the session is asked again.
 import { readPriority } from "../plan/plan.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
@@ -18,30 +18,28 @@ import { leadOf, roleNamed } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Questions of one task that its parent may answer. Further ones go to the user. */
+/** A parent may answer `MAX_ANSWERS` questions of one task. Further ones go to the user. */
 const MAX_ANSWERS = 3;
 const MAX_TITLE = 100;
 
 export interface ParentDecision {
-  /** Why the answer cannot be used. `events` is empty then. */
+  /** Why the answer cannot be used; then there are no `events`. */
   problems: string[];
   events: RunEvent[];
-  /** Whether delegated tasks are still open, so that a report does not count. */
+  /** Whether delegated tasks are still open. Then `report` is null. */
   waits: boolean;
-  /** The session's own report, if it counts. */
   report: ReadMessage | null;
 }
 
 const countedIn = ({ messages = [] }: TurnOver): ReadMessage[] =>
   messages.filter(({ reasons }) => reasons.length === 0);
 
-/** The new tasks in the turn. */
 export const newTasksIn = (over: TurnOver): Body[] =>
   countedIn(over)
     .filter(({ type }) => type === "new_task")
     .map(({ body }) => body);
 
-/** The last report in the turn that is about the session's own task. */
+/** Returns null if no report of the turn is about the session's own task (`isOwn`). */
 export const ownReport = (run: Run, parent: Worker | null, over: TurnOver): ReadMessage | null =>
   countedIn(over).findLast(({ type, body }) => type === "attempt_completion" && isOwn(run, parent, body)) ?? null;
 
@@ -101,7 +99,7 @@ const isEndedChild = (run: Run, parent: string | null, { taskId }: Body): boolea
   childrenOf(run, parent).some(({ id }) => id === taskId) &&
   ["failed", "timeout", "cancelled", "blocked"].includes(taskStanding(run, textOf(taskId)));
 
-/** Returns a sentence for each new task that cannot be delegated. */
+/** Returns sentences about new tasks that cannot be delegated. */
 export function findTaskProblems(run: Run, parent: string | null, bodies: readonly Body[]): string[] {
   const { maxTasks } = run.template.phases.taskPlanning.validation;
   const ids = bodies.map(({ taskId }) => textOf(taskId));
@@ -123,7 +121,7 @@ export function findTaskProblems(run: Run, parent: string | null, bodies: readon
 
 function findModeProblems(run: Run, { taskId, delegatedToMode: mode }: Body): string[] {
   const { roles } = run.template;
-  // Without roles, the mode only describes the task.
+  // Without `roles`, the mode only describes the task.
   if (!roles) return [];
   const name = roleNamed(roles, textOf(mode));
   if (name !== undefined && name !== leadOf(roles)) return [];
@@ -139,7 +137,7 @@ const findLimitProblems = (run: Run, taskId: string): string[] => {
     : [];
 };
 
-/** The task of a `new_task` message. `start` is the saved work of the session that delegates it. */
+/** `body` is a `new_task` message, `start` the saved work of the session that delegates it. */
 export function toTask(run: Run, parent: Worker | null, body: Body, start: string | undefined): Task {
   const objective = textOf(body["objective"]);
   const [title = ""] = objective.trim().split("\n");
@@ -189,7 +187,7 @@ interface GivenAnswer {
   itemId: string;
 }
 
-/** Decides what the turn means for the task that returned. */
+/** Decides the consequences of the turn for the task in `returned`. */
 function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: GivenAnswer, at: number): Settlement {
   const { taskId, id: messageId } = returned;
   const { messages, again, itemId } = given;
@@ -249,7 +247,7 @@ const isUsable = ({ result }: Body): boolean => result !== "clarification_provid
 
 const allMet = ({ task }: Worker): boolean[] => (task.acceptanceCriteria ?? []).map(() => true);
 
-/** The words of a parent that answers a question without a new delegation. */
+/** A parent may answer a question without a new delegation, with the result `clarification_provided`. */
 const answerIn = (about: ReadMessage | undefined): string =>
   about?.body["result"] === "clarification_provided" ? textOf(about.body["summary"]) : "";
 
@@ -265,7 +263,7 @@ function reasonsIn({ reason, issues }: Body): string[] {
   return [...new Set([textOf(reason), ...listed].filter((text) => text.trim() !== ""))];
 }
 
-/** The next attempt starts from the rejected work. After the last allowed rejection the task fails. */
+/** The next attempt starts from the rejected work. After `rejectionLimit` rejections the task fails. */
 export function reject(
   run: Run,
   { taskId, sessionId, task, awaits }: Worker,

@@ -1,5 +1,6 @@
-// Delegated tasks (document 002): which session waits for them, and which results have not reached it yet. The queue is the
-// list of messages: each ended task has one `attempt_completion` to its parent, which is acted on once.
+// Delegated tasks (document 002): which session waits for them, and which results have not reached it yet
+// (`returnsTo`). The queue is the list of messages: each ended task has one `attempt_completion` to its parent, which
+// is acted on once.
 import { activeWorkers, taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
 import { leadOfRun, protocolOf, queueMessage, roleOf } from "./team.ts";
@@ -13,30 +14,30 @@ import type { Worker } from "../../schema/worker.ts";
 
 export type Body = Record<string, unknown>;
 
-/** Whether the main session plans and follows the work by delegating it. */
+/** Whether the role of `leadOfRun` plans and follows the work by delegating it. */
 export const isLedByDelegation = (run: Run): boolean =>
   roleOf(run, { role: leadOfRun(run) ?? undefined })?.protocol === "delegation";
 
-/** Whether tasks of the run may be delegated: in a team, and with a tool in every run. */
+/** In a team any role may delegate. In other runs a worker may do so with a tool, which `hasDelegatedTasks` shows. */
 export const hasDelegations = (run: Run): boolean =>
   run.template.roles !== undefined || outlineOf(run).hasDelegatedTasks;
 
 export const speaksDelegation = (run: Run, { task }: Worker): boolean => roleOf(run, task)?.protocol === "delegation";
 
-/** Whether a session receives the result of the task. */
+/** Whether a session receives the result of the task: its parent, or the main session if it `isLedByDelegation`. */
 export const isDelegated = (run: Run, { delegation }: Task): boolean =>
   delegation !== undefined && (delegation.parent !== null || isLedByDelegation(run));
 
-/** Waiting for delegated tasks takes no slot. */
+/** A worker that `isDelegating` takes no slot. */
 export const isDelegating = ({ delegating }: Worker): boolean => delegating != null;
 
-/** The name of the role that delegated the task. */
+/** Returns the lead's role for a task of the main session. */
 export function parentRole(run: Run, { delegation }: Task): string {
   const parent = delegation?.parent == null ? undefined : taskOf(run, delegation.parent);
   return parent ? nameOf(parent) : (leadOfRun(run) ?? "orchestrator");
 }
 
-/** The sender of a message about the task. A task outside of a team has no role. */
+/** A task outside of a team has no role, so `nameOf` returns "worker". */
 export const nameOf = ({ role }: Task): string => role ?? "worker";
 
 /** A null `parent` is the main session. */
@@ -45,13 +46,13 @@ export const childrenOf = (run: Run, parent: string | null): Task[] =>
 
 const isOver = (run: Run, taskId: string): boolean => !["active", "neverStarted"].includes(taskStanding(run, taskId));
 
-/** Whether the task has reported something that its parent has to answer, or has ended. */
+/** Whether the task `awaits` an answer of its parent, or has ended without a result. */
 const hasReturned = (run: Run, task: Task): boolean =>
   workerOf(run, task.id)?.awaits != null || (isOver(run, task.id) && taskStanding(run, task.id) !== "completed");
 
 const sessionOf = (run: Run, taskId: string): string => workerOf(run, taskId)?.sessionId ?? "";
 
-/** The report of the newest attempt at the task. */
+/** Only the newest attempt counts (`sessionOf`). */
 const reportOf = (run: Run, taskId: string): TeamMessage | undefined =>
   (run.teamMessages ?? []).findLast(
     (each) =>
@@ -61,7 +62,7 @@ const reportOf = (run: Run, taskId: string): TeamMessage | undefined =>
       each.sessionId === sessionOf(run, taskId),
   );
 
-/** The reports that `parent` has not answered yet, oldest first. */
+/** Reports that `parent` has not answered yet, oldest first. */
 export function returnsTo(run: Run, parent: string | null): TeamMessage[] {
   return childrenOf(run, parent)
     .flatMap((task) => (hasReturned(run, task) ? (reportOf(run, task.id) ?? []) : []))
@@ -69,7 +70,7 @@ export function returnsTo(run: Run, parent: string | null): TeamMessage[] {
     .toSorted((a, b) => a.queuedAt - b.queuedAt);
 }
 
-/** Delegated tasks of `parent` whose result it has not answered. */
+/** Delegated tasks of `parent` that have not ended, or with a report that it has not answered (`returnsTo`). */
 export const openChildren = (run: Run, parent: string | null): Task[] => {
   const returned = new Set(returnsTo(run, parent).map(({ taskId }) => taskId));
   return childrenOf(run, parent).filter(({ id }) => !isOver(run, id) || returned.has(id));
@@ -82,7 +83,7 @@ function hasParent(run: Run, { delegation }: Task): boolean {
   return parent?.sessionId === delegation.session && parent.session.state !== "over";
 }
 
-/** Every ending of a delegated task returns to its parent. Tutti writes the report for sessions that sent none. */
+/** Every ending of a delegated task returns to its parent. If its session sent no report, `facts` become one. */
 export function returnEndings(run: Run, at: number): RunEvent[] {
   const unreported = run.tasks.filter(
     (task) => isDelegated(run, task) && hasReturned(run, task) && hasParent(run, task) && !reportOf(run, task.id),
@@ -107,7 +108,6 @@ function facts(run: Run, { id }: Task): { result: string; summary: string; outpu
   return { result: "failure", summary: reasonOf(run, id) };
 }
 
-/** Why the task has no result. */
 export function reasonOf(run: Run, taskId: string): string {
   const { error = null } = workerOf(run, taskId) ?? {};
   switch (taskStanding(run, taskId)) {
@@ -126,7 +126,7 @@ export function reasonOf(run: Run, taskId: string): string {
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Ends delegated tasks whose parent has ended or has lost its session. */
+/** A delegated task ends if its parent has ended or has lost its session (`hasParent`). */
 export function endOrphans(run: Run): RunEvent[] {
   const orphans = run.tasks.filter((task) => task.delegation && !isOver(run, task.id) && !hasParent(run, task));
   return orphans.map(({ id: taskId }): RunEvent => {
@@ -137,7 +137,7 @@ export function endOrphans(run: Run): RunEvent[] {
   });
 }
 
-/** Gives every free parent the oldest report that it has not answered. */
+/** Gives every free parent the oldest of `returnsTo`, one at a time. */
 export function askParents(run: Run): RunEvent[] {
   const asked: RunEvent[] = [];
   const ask = (parent: string | null): void => {
@@ -152,31 +152,33 @@ export function askParents(run: Run): RunEvent[] {
   return asked;
 }
 
-/** The report that the session's turn is about. A null `parent` is the main session. */
+/** The report that the `duty` of the session is about. A null `parent` is the main session. */
 export function returnedTo(run: Run, parent: string | null): TeamMessage | null {
   const duty = parent === null ? run.duty : workerOf(run, parent)?.duty;
   if (!duty) return null;
   return (run.teamMessages ?? []).find(({ id }) => id === duty.messageId) ?? null;
 }
 
-/** The new turn of the session contains the report, if it is a new one. */
+/** The new turn of the session contains `returnedTo` it, which is delivered once. */
 export function deliverReturned(run: Run, parent: string | null): RunEvent[] {
   const report = returnedTo(run, parent);
   if (report?.state !== "queued") return [];
   return [{ type: "message:delivered", data: { id: run.id, messageId: report.id, taskId: report.taskId } }];
 }
 
-/** 1 for a task of the main session. */
+/** Returns 1 for a task of the main session. */
 export function depthOf(run: Run, parent: string | null): number {
   let depth = 1;
   for (let id = parent; id !== null; id = taskOf(run, id)?.delegation?.parent ?? null) depth++;
   return depth;
 }
 
-/** Levels of delegated tasks below those of the main session, unless `budget.depth` says otherwise. */
+/**
+ * `DEFAULT_DEPTH` is the number of levels below the tasks of the main session, unless `budget.depth` says otherwise.
+ */
 const DEFAULT_DEPTH = 4;
 
-/** Why the session of `parent` cannot delegate further, or null. */
+/** Returns null if the session of `parent` may delegate further. */
 export function findDepthProblem(run: Run, parent: string | null): string | null {
   const depth = run.budget.depth ?? DEFAULT_DEPTH;
   if (parent === null || depthOf(run, parent) - 1 <= depth) return null;

@@ -1,9 +1,9 @@
-// The rules of the security gate. It fails closed: only a complete and exact approval by the session that holds the review
-// opens it, for the commit that the session reviewed and for no other.
+// The rules of the security gate. It fails closed: only a complete and exact approval by the session that holds the
+// review opens it, for the commit that the session reviewed and for no other (`judgeReview`).
 //
 // Invariants
-// 1. A deployment gets a session and every one of its turns only while the gate of its environment is open for the commit
-//    that the session started from.
+// 1. A deployment gets a session and every one of its turns only while the gate of its environment is open for the
+//    commit that the session started from.
 // 2. An approval ends when the work that it covers changes, when a ref of the run moves, and after `approvalTtl`.
 // 3. Nothing but `gate:opened` and `gate:overridden` opens a gate, and only `decide` makes them.
 import { workerOf } from "../lookup.ts";
@@ -19,7 +19,7 @@ import type { Worker } from "../../schema/worker.ts";
 
 const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
 
-/** Null if the run has no deployment, and therefore no gate. */
+/** Returns null if the template has no deployment (`isDeployer`), and therefore no gate. */
 export function gateOf({ template }: Pick<Run, "template">): GateSettings | null {
   const { roles, pipeline = [], gate = DEFAULT_GATE } = template;
   return pipeline.some(({ role }) => isDeployer(roles, role)) ? gate : null;
@@ -29,7 +29,7 @@ export const isDeployment = ({ template }: Run, { role }: Pick<Task, "role">): b
   isDeployer(template.roles, role);
 export const isReview = ({ template }: Run, { role }: Pick<Task, "role">): boolean => isAuditor(template.roles, role);
 
-/** Whether the task waits for the gate: a deployment, and every other step of the pipeline directly after a review. */
+/** A task waits for the gate if it `isDeployment`, or if its step of the pipeline comes directly after a review. */
 export function isGated(run: Run, task: Task): boolean {
   if (gateOf(run) === null) return false;
   const { pipeline = [], roles } = run.template;
@@ -43,7 +43,7 @@ export interface GateView extends Omit<GateEntry, "covers" | "movedRefs"> {
   environment: string;
 }
 
-/** The gate of every environment that the template names, the target of the deployment first. */
+/** The first view is the target of the deployment (`environmentsOf`). */
 export function gateViews(run: Run, at: number): GateView[] {
   const settings = gateOf(run);
   if (settings === null) return [];
@@ -58,7 +58,7 @@ export function gateViews(run: Run, at: number): GateView[] {
 
 const NOTHING = { commit: null, approvedBy: null, approvedAt: null };
 
-/** Returns why the gate does not let a deployment through now; empty if it is open. */
+/** Returns nothing if the gate lets a deployment to `environment` through now. */
 function whyClosed(run: Run, environment: string, at: number): string[] {
   const settings = gateOf(run);
   const entry = run.gate?.[environment];
@@ -74,7 +74,7 @@ function whyClosed(run: Run, environment: string, at: number): string[] {
   return reasons;
 }
 
-/** The accepted commit of the task; null if it has none. */
+/** Returns null for a task without accepted work. */
 function coveredCommit(run: Run, taskId: string): string | null {
   const worker = workerOf(run, taskId);
   return worker?.status === "completed" ? worker.commit : null;
@@ -83,7 +83,7 @@ function coveredCommit(run: Run, taskId: string): string | null {
 const coversOf = (run: Run, taskId: string): Record<string, string | null> =>
   Object.fromEntries([...dependenciesOf(run, taskId)].map((id) => [id, coveredCommit(run, id)]));
 
-/** When the gate has to be looked at again, because an approval expires. */
+/** When `closeOutdated` may have to close a gate, because an approval expires. */
 export function gateExpiries(run: Run): number[] {
   const settings = gateOf(run);
   return Object.entries(run.gate ?? {}).flatMap(([environment, { state, approvedAt }]) => {
@@ -92,7 +92,7 @@ export function gateExpiries(run: Run): number[] {
   });
 }
 
-/** Closes the gates whose approval has ended. */
+/** Closes the gates of which the approval has ended (`whyClosed`). */
 export function closeOutdated(run: Run, at: number): RunEvent[] {
   return Object.entries(run.gate ?? {}).flatMap(([environment, { state, commit }]): RunEvent[] => {
     const reasons = state === "closed" ? [] : whyClosed(run, environment, at);
@@ -100,14 +100,14 @@ export function closeOutdated(run: Run, at: number): RunEvent[] {
   });
 }
 
-/** The commit that the target environment may get now; null while its gate is closed. */
+/** Returns the commit that the target environment may get now, or null while its gate is closed. */
 export function deployableCommit(run: Run, at: number): string | null {
   const settings = gateOf(run);
   if (settings === null || whyClosed(run, settings.environment, at).length > 0) return null;
   return run.gate![settings.environment]!.commit;
 }
 
-/** Whether `task` is held back by the gate, or was started for another commit than the gate is open for. */
+/** Whether the gate holds `task` back, or is open for another commit (`deployableCommit`) than `start`. */
 export function isHeldBack(run: Run, task: Task, start: string | null, at: number): boolean {
   if (!isGated(run, task)) return false;
   const commit = deployableCommit(run, at);
@@ -122,7 +122,7 @@ export function refuseDeployment(run: Run, taskId: string, at: number): RunEvent
   return { type: "gate:refused", data: { id: run.id, environment, commit, taskId, code: "gate_closed", reasons } };
 }
 
-/** Throws `gate_closed` if the gate holds the task back. The error carries the event about it. */
+/** Throws `gate_closed` if the task `isHeldBack`. The error contains the event about it. */
 export function mustPassGate(run: Run, task: Task, at: number): void {
   if (!isHeldBack(run, task, null, at)) return;
   const event = refuseDeployment(run, task.id, at);
@@ -132,13 +132,13 @@ export function mustPassGate(run: Run, task: Task, at: number): void {
   throw new TuttiError("gate_closed", message, { details: { environment, reasons, taskId: task.id, event } });
 }
 
-/** The decision of a review on each environment. Without an approved environment, `reasons` says why. */
+/** `environments` are those that the review approves. If there are none, `reasons` says why. */
 export interface ReviewVerdict {
   environments: string[];
   reasons: string[];
 }
 
-/** Judges the only completion of a review's turn, by the message as it was sent. */
+/** Judges the only completion of a review's turn, by the message as it was sent (`exact`). */
 export function judgeReview(run: Run, worker: Worker, completions: readonly ReadMessage[]): ReviewVerdict {
   const settings = gateOf(run);
   if (settings === null) return { environments: [], reasons: [] };
@@ -161,7 +161,7 @@ export function judgeReview(run: Run, worker: Worker, completions: readonly Read
 const VERDICTS_OF_REVIEW = ["security_passed", "production_readiness_passed", "scalability_passed", "all_passed"];
 const OPEN_ISSUES = ["critical_issues", "high_issues"];
 
-/** Everything that keeps the message from being an approval, apart from its `approval_status`. */
+/** Returns everything that keeps the message from being an approval, apart from its `approval_status`. */
 function approvalProblems({ body, exact, reasons: rejected }: ReadMessage, worker: Worker): string[] {
   const problems = [...rejected];
   if (!exact) problems.push("The message is not exact JSON, or repeats a member.");
@@ -190,7 +190,7 @@ const isPassed = (value: unknown): boolean =>
 const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
-/** The values of all members that name a commit, at any depth. */
+/** The values of all members with the name of a commit, at any depth. */
 function commitsIn(value: unknown, name = ""): unknown[] {
   if (Array.isArray(value)) return value.flatMap((each) => commitsIn(each, name));
   if (typeof value === "object" && value !== null)
@@ -202,7 +202,7 @@ function commitsIn(value: unknown, name = ""): unknown[] {
 const isSameCommit = (named: unknown, commit: string | null): boolean =>
   typeof named === "string" && commit !== null && named.length >= 7 && commit.startsWith(named.toLowerCase());
 
-/** The events of a review that was judged. The review itself is complete either way. */
+/** `worker` is a review that was judged. The review itself is complete either way. */
 export function settleReview(
   run: Run,
   worker: Worker,

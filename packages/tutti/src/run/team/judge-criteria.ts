@@ -2,7 +2,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** One event for each criterion with a verdict. */
+/** Returns one event for each criterion with a verdict in `met`. */
 export const judgeCriteria = (run: Run, { taskId, task }: Worker, met: readonly unknown[], by: string): RunEvent[] =>
   (task.acceptanceCriteria ?? []).flatMap((criterion, index): RunEvent[] => {
     const isMet = met[index];

@@ -1,5 +1,6 @@
-// The main session of a team leads it: it gives a verdict on every completion, and answers the blockers that document 003
-// leaves to the orchestrator. Each is a turn of its own. If it gives no usable answer, the user decides.
+// The main session of a team leads it: it gives a verdict on every completion, and answers the blockers that document
+// 003 leaves to the orchestrator (`askLead`). Each is a turn of its own. If it gives no usable answer, the user decides
+// (`askUserInstead`).
 import { activeWorkers, workerOf } from "../lookup.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { raiseBlocker } from "./blocker.ts";
@@ -15,10 +16,10 @@ import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 import type { LeadDuty, Worker } from "../../schema/worker.ts";
 
-/** Asks the main session about the worker that has waited longest, once it owes nothing else. */
+/** Asks the main session about the worker that has waited longest (`awaits.since`), once it owes nothing else. */
 export function askLead(run: Run): RunEvent[] {
   if (run.owed !== null || run.main?.turn != null) return [];
-  // A worker that delegated a task answers it itself.
+  // A worker answers the tasks that it delegated (`parent`) itself.
   const waiting = activeWorkers(run).filter(
     ({ awaits, task }) => awaits && awaits.itemId === undefined && task.delegation?.parent == null,
   );
@@ -29,7 +30,7 @@ export function askLead(run: Run): RunEvent[] {
   return [{ type: "lead:asked", data: { ...about, sessionId } }];
 }
 
-/** The worker that the main session is asked about, with its duty. */
+/** Returns null if the worker of `run.duty` no longer `awaits` an answer. */
 export function dutyOf(run: Run): { worker: Worker; awaits: LeadDuty } | null {
   const worker = run.duty ? workerOf(run, run.duty.taskId) : undefined;
   return worker?.awaits ? { worker, awaits: worker.awaits } : null;
@@ -40,7 +41,7 @@ export const ANSWERS_OF_LEAD: Record<LeadDuty["kind"], readonly string[]> = {
   resolution: ["BLOCKER_RESOLUTION", "BLOCKER_ESCALATION"],
 };
 
-/** The answer of the main session to the worker; null if the turn has none. */
+/** Returns null if the turn has none of `ANSWERS_OF_LEAD`. */
 export const leadAnswer = ({ awaits }: { awaits: LeadDuty }, { messages = [] }: TurnOver): ReadMessage | null =>
   messages.findLast(({ type, reasons }) => reasons.length === 0 && ANSWERS_OF_LEAD[awaits.kind].includes(type)) ?? null;
 
@@ -49,7 +50,6 @@ const leadAnswered = (run: Run, { taskId }: Worker, { messageId }: LeadDuty): Ru
   data: { id: run.id, taskId, messageId },
 });
 
-/** Returns the events that follow from the answer of the main session. */
 export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at: number): RunEvent[] {
   const { worker, awaits } = dutyOf(run)!;
   const lead = leadOfRun(run)!;
@@ -66,7 +66,7 @@ export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at
   }
 }
 
-/** The main session gave no usable answer, so the user is asked. */
+/** After `MAX_TRIES` turns without a usable answer of the main session. */
 export function askUserInstead(run: Run, itemId: string, at: number): RunEvent[] {
   const { worker, awaits } = dutyOf(run)!;
   const { taskId, sessionId, task } = worker;
@@ -91,7 +91,7 @@ export function askUserInstead(run: Run, itemId: string, at: number): RunEvent[]
 
 export const VERDICT_OPTIONS = ["approve it", "reject it"];
 
-/** The user's verdict. */
+/** `reason` is why the user rejected the work. */
 export function giveVerdict(run: Run, item: InboxItem, isApproved: boolean, reason: string, at: number): RunEvent[] {
   const worker = workerOf(run, item.taskId!);
   const settled = answered(run, item, isApproved ? VERDICT_OPTIONS[0]! : reason);
@@ -124,7 +124,7 @@ function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: st
   ];
 }
 
-/** The session gets another turn, or the task fails after the last allowed rejection. */
+/** The session gets another turn, or the task fails after `rejectionLimit` rejections. */
 function reject(
   run: Run,
   worker: Worker,

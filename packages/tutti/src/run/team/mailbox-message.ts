@@ -1,9 +1,8 @@
-// The messages of document 001 to a role that works on the mailbox.
+// `mailboxAssignment` and `mailboxRejection` are the messages of document 001 to a role that works on the mailbox.
 import { describeInterfaces } from "../plan/interfaces.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Where a role finds its files. */
 export interface MailPaths {
   /** The worktree of the session. */
   workspace: string;
@@ -16,7 +15,10 @@ type Body = Record<string, unknown>;
 const PLATFORMS = ["web", "android", "ios", "custom"];
 const DEFAULT_ARCHITECTURE = "Follow the structure and the conventions of the repository.";
 
-/** Document 001 requires all members up to `timestamp`. The others tell a role outside of Tutti where to work. */
+/**
+ * Document 001 requires all members up to `timestamp`. The others are for a role outside of Tutti, which must know
+ * where to work.
+ */
 export function mailboxAssignment(run: Run, worker: Worker, mail: MailPaths | undefined, at: number): Body {
   const { taskId, task, attempt } = worker;
   const variables = { ...run.template.variables, ...run.customVariables };
@@ -42,7 +44,7 @@ export function mailboxAssignment(run: Run, worker: Worker, mail: MailPaths | un
   };
 }
 
-/** The document has no message for a rejection: the task is assigned again, with the reason. */
+/** Document 001 has no message for a rejection: the task is assigned again, with the `rejectionReason`. */
 export function mailboxRejection(assignment: Body, reasons: readonly string[], at: number): Body {
   const { instructions, firstInstructions = instructions } = assignment;
   const list = reasons.map((reason) => `- ${reason}`).join("\n");

@@ -1,4 +1,4 @@
-// The queue and the status of document 001, derived from the state of the run.
+// The queue (`queuedTasks`) and the status (`teamStatus`) of document 001 follow from the state of the run.
 import { taskStanding } from "../census.ts";
 import { activeWorkers, workerOf } from "../lookup.ts";
 import { dutyOf } from "./lead-duty.ts";
@@ -12,10 +12,9 @@ export type MailboxTaskState = "pending" | "in_progress" | "awaiting_review" | "
 export interface QueuedTask {
   id: string;
   status: MailboxTaskState;
-  /** How often the work was rejected so far. */
   rejections: number;
   rejectionReason: string | null;
-  /** The members of `queue.json` that do not change. */
+  /** Members of `queue.json` that do not change. */
   about: Record<string, unknown>;
 }
 
@@ -62,7 +61,7 @@ const NEXT: Record<MailboxTaskState, readonly MailboxTaskState[]> = {
   completed: [],
 };
 
-/** The documented states between `from` and `to`, `to` included. One step if the document allows no way. */
+/** The states of `NEXT` between `from` and `to`, `to` included. One step if the document allows no way. */
 export function stepsBetween(from: MailboxTaskState, to: MailboxTaskState): MailboxTaskState[] {
   const paths: MailboxTaskState[][] = [[from]];
   const seen = new Set([from]);
@@ -77,7 +76,7 @@ export function stepsBetween(from: MailboxTaskState, to: MailboxTaskState): Mail
   return [to];
 }
 
-/** The states that a task takes from its last written state on. A rejection in between is one of them. */
+/** The states that a task takes from its last `written` state on. A rejection in between is one of them. */
 export function stepsOf(
   written: { status: MailboxTaskState; rejections: number },
   wanted: Pick<QueuedTask, "status" | "rejections">,
@@ -89,7 +88,7 @@ export function stepsOf(
 
 const LEAD_STATES: Partial<Record<Phase, string>> = { analysis: "analyzing", taskPlanning: "planning" };
 
-/** The members of `status.json` that follow from the run. */
+/** Members of `status.json` that follow from the run. */
 export function teamStatus(run: Run): {
   running: boolean;
   startedAt: number | null;

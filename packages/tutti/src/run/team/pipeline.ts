@@ -1,11 +1,11 @@
-// The fixed plan of a team: one task per step of the template's pipeline.
+// `planOfPipeline` is the fixed plan of a team: one task per step of the template's pipeline.
 import { isDeployment, isReview } from "./gate.ts";
 import type { PlanChanges } from "../command.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Run } from "../../schema/run.ts";
 import { DEFAULT_PRIORITY } from "../../schema/task.ts";
 
-/** Null if the template has no pipeline. */
+/** Returns null if the template has no `pipeline`. */
 export function planOfPipeline({ template, userRequest }: Run): Plan | null {
   if (!template.pipeline) return null;
   const tasks = template.pipeline.map(
@@ -25,7 +25,7 @@ export function planOfPipeline({ template, userRequest }: Run): Plan | null {
   return { tasks, errors: [], warnings: [], executionOrder: null };
 }
 
-/** The review and the deployment stay as the template wants them: the user may neither skip nor change them. */
+/** A task that `isReview` or `isDeployment` stays as the template wants it: the user may neither skip nor change it. */
 export function forbiddenChanges(run: Run, { tasks = {}, removed = [] }: PlanChanges): string[] {
   const changed = Object.entries(tasks).filter(([, change]) => Object.keys(change).length > 0);
   const named = new Set([...changed.map(([id]) => id), ...removed]);

@@ -1,4 +1,5 @@
-// Changes of the plan by delegation: added tasks, and a new attempt at a task with answers or reasons for it.
+// Changes of the plan by delegation: added tasks (`extendPlan`), and a new attempt at a task with answers or reasons
+// for it (`redelegate`).
 import { parallelGroups } from "../plan/graph.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { textOf, type Body } from "./delegation.ts";
@@ -27,7 +28,7 @@ interface Redelegation {
   session?: string | null;
 }
 
-/** Starts a new attempt at the task, with the answers and results of the earlier ones. */
+/** The new attempt has the answers and results of the earlier ones in its `delegation`. */
 export function redelegate(run: Run, taskId: string, change: Redelegation): RunEvent[] {
   const { message, note, isRejected = false, isAnswer = false, start, session } = change;
   const task = taskOf(run, taskId)!;
@@ -60,6 +61,6 @@ export function redelegate(run: Run, taskId: string, change: Redelegation): RunE
   return [extendPlan(run, tasks, []), again];
 }
 
-/** A question and its answer, for the next attempt. */
+/** For the next attempt. */
 export const noteOf = (body: Body, answer: string): string =>
   `You asked: ${textOf(body["description"]) || textOf(body["summary"])}\nThe answer is: ${answer}`;

@@ -1,5 +1,6 @@
-// The loop between a review and the developer: a review that is not accepted gets a task that fixes its issues and another
-// review of the result, up to `team.rejectionLimit` times. The tasks behind the review then wait for the new one.
+// The loop between a review and the developer: `rework` adds a task that fixes the issues of a review that was not
+// accepted, and another review of the result, up to `rejectionLimit` times. The tasks behind the review then wait for
+// the new one.
 import { parallelGroups } from "../plan/graph.ts";
 import { dependenciesOf } from "../plan/dependencies-of.ts";
 import { taskOf, workerOf } from "../lookup.ts";
@@ -11,7 +12,7 @@ import { DEFAULT_REJECTION_LIMIT, isDeveloper } from "../../schema/team/roles.ts
 
 export const rejectionLimit = ({ template }: Run): number => template.team?.rejectionLimit ?? DEFAULT_REJECTION_LIMIT;
 
-/** Returns nothing if the limit is reached, or if no developer worked on the reviewed code. */
+/** Returns nothing after `rejectionLimit` rounds, or if no developer worked on the reviewed code. */
 export function rework(run: Run, review: Task, body: Record<string, unknown>, reasons: readonly string[]): RunEvent[] {
   const reviewed = [...dependenciesOf(run, review.id)].map((id) => taskOf(run, id)!);
   const round =
@@ -46,7 +47,7 @@ const baseOf = (id: string): string => id.replace(/_fix_\d+$/, "");
 const ISSUES = ["must_fix", "critical_issues", "high_issues", "medium_issues", "recommendations"];
 const MOST_ISSUES = 50;
 
-/** The issues that the review lists, else the reasons why it was not accepted. */
+/** Returns `reasons` if the review lists no issues. */
 function issuesOf({ output }: Record<string, unknown>, reasons: readonly string[]): string[] {
   const members = (typeof output === "object" && output !== null ? output : {}) as Record<string, unknown>;
   const issues = ISSUES.flatMap((name) => {

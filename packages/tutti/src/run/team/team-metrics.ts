@@ -2,14 +2,14 @@ import { taskOf, workersOf } from "../lookup.ts";
 import type { TeamMetrics } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** The messages that report a completed task, in the documents 003, 001 and 002. */
+/** Messages of `REPORT_TYPES` report a completed task, in the documents 003, 001 and 002. */
 export const REPORT_TYPES: ReadonlySet<string> = new Set([
   "TASK_COMPLETION",
   "completion_report",
   "attempt_completion",
 ]);
 
-/** How well a team works together; undefined for a run without roles. */
+/** Returns `undefined` for a run without roles. */
 export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
   if (!run.template.roles) return undefined;
   const counted = (run.teamMessages ?? []).filter(({ state }) => state !== "rejected");

@@ -1,4 +1,4 @@
-// The role of a task, and the messages between the roles of a team. Document 003 defines their bodies.
+// The role of a task (`roleOf`), and the messages between the roles of a team. Document 003 defines their bodies.
 import { sha256 } from "../fold/sha256.ts";
 import { taskOf } from "../lookup.ts";
 import { mailboxAssignment, mailboxRejection, type MailPaths } from "./mailbox-message.ts";
@@ -9,23 +9,23 @@ import { leadOf, type TeamRole } from "../../schema/team/roles.ts";
 import type { QueuedMessage, TeamMessage } from "../../schema/team/team-message.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Null for a task that no role does. */
+/** Returns null for a task that no role does. */
 export function roleOf({ template }: Run, { role }: { role?: Task["role"] | undefined }): TeamRole | null {
   const { roles } = template;
   return role !== undefined && roles && Object.hasOwn(roles, role) ? roles[role]! : null;
 }
 
-/** The name of the main session's role; null if the run is no team. */
+/** Returns null if the run is no team. */
 export const leadOfRun = ({ template }: Pick<Run, "template">): string | null =>
   template.roles ? leadOf(template.roles) : null;
 
 const basename = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== "") ?? "";
 
-/** How the role of the task speaks; `response` for a task that no role does. */
+/** `response` is the protocol of a task that no role does (`roleOf`). */
 export const protocolOf = (run: Run, task: { role?: Task["role"] | undefined }): TeamRole["protocol"] =>
   roleOf(run, task)?.protocol ?? "response";
 
-/** `index` tells messages apart that one command queues. */
+/** Messages that one command queues need a different `index`. */
 export function queueMessage(
   run: Run,
   message: Omit<QueuedMessage, "id" | "protocol"> & { protocol?: string },
@@ -37,7 +37,10 @@ export function queueMessage(
   return { type: "message:queued", data: { id: run.id, message: { id, protocol, ...message } } };
 }
 
-/** The assignment of a new session, in the protocol of its role. `start` is the commit that the session works on. */
+/**
+ * The assignment of a new session, in the protocol of its role (`protocolOf`). `start` is the commit that the session
+ * works on.
+ */
 export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at: number): RunEvent[] {
   const { task, taskId, sessionId } = worker;
   const protocol = protocolOf(run, task);
@@ -69,7 +72,7 @@ export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at
   return [queueMessage(run, { type: "TASK_ASSIGNMENT", from, to, taskId, sessionId, body }, 0)];
 }
 
-/** When a task that starts now is due. */
+/** Null if the `team` of the template sets no deadline. */
 function newDeadline({ template }: Run, at: number): string | null {
   const { deadline } = template.team ?? {};
   return deadline === undefined ? null : new Date(at + deadline).toISOString();
@@ -80,7 +83,7 @@ interface NewSession {
   mail?: MailPaths | undefined;
 }
 
-/** The message that sends the work of a role back, with the `reasons` and the members that the judge has `given`. */
+/** Sends the work of a role back, with the `reasons` and the members that the judge has `given`. */
 export function rejection(
   run: Run,
   worker: Worker,
@@ -100,7 +103,7 @@ export function rejection(
   return queueMessage(run, { type: "TASK_REJECTION", from: by, to, taskId, sessionId, body }, index);
 }
 
-/** The message that approves the work of a role. Document 001 calls it a review result. */
+/** Approves the work of a role. Document 001 calls the message a `review_result`. */
 export function approval(run: Run, worker: Worker, by: string, at: number): RunEvent {
   const { taskId, sessionId, task } = worker;
   const to = task.role!;
@@ -113,7 +116,7 @@ export function approval(run: Run, worker: Worker, by: string, at: number): RunE
   return queueMessage(run, { type, from: by, to, taskId, sessionId, body }, 0);
 }
 
-/** The `new_task` message of document 002. The plan may have been changed since the parent wrote it. */
+/** The `new_task` message of document 002. The plan may have changed since the parent wrote `delegation.message`. */
 function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: number): RunEvent {
   const { delegation, role: to = "" } = task;
   const parent = delegation?.parent == null ? undefined : run.tasks.find(({ id }) => id === delegation.parent);
@@ -140,13 +143,16 @@ function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: nu
 
 export const priorityWord = (priority: number): string => (priority <= 3 ? "high" : priority <= 7 ? "medium" : "low");
 
-/** The newest message to the session: its assignment, or the answer to what it sent. */
+/**
+ * The newest message to the session: its assignment, or the answer to one that it sent. Reports to `leadOfRun` do not
+ * count.
+ */
 export const messageTo = (run: Run, sessionId: string): TeamMessage | null =>
   (run.teamMessages ?? []).findLast(
     ({ sessionId: of, to, type }) => of === sessionId && to !== leadOfRun(run) && type !== "attempt_completion",
   ) ?? null;
 
-/** The new turn of the session contains the message to it, if it is a new one. */
+/** The new turn of the session contains `messageTo` it, which is delivered once. */
 export function deliverMessage(run: Run, sessionId: string): RunEvent[] {
   const message = messageTo(run, sessionId);
   if (message?.state !== "queued") return [];

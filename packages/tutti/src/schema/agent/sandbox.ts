@@ -4,11 +4,14 @@ import { z } from "zod";
 export const SandboxMode = z.enum(["auto", "off", "required"]);
 export type SandboxMode = z.infer<typeof SandboxMode>;
 
-/** `unavailable`: the run wanted a sandbox, but it does not work on this machine. */
+/** `unavailable` means that the run wanted a sandbox, but it does not work on this machine. */
 export const SandboxState = z.enum(["on", "off", "unavailable"]);
 export type SandboxState = z.infer<typeof SandboxState>;
 
-/** Paths of this machine as an agent in the sandbox finds them. A path below another one wins over it. */
+/**
+ * Paths of this machine as an agent in the sandbox finds them. Of `readable`, `writable` and `hidden`, a path below
+ * another one wins over it.
+ */
 export interface SandboxPaths {
   readable?: string[];
   writable?: string[];

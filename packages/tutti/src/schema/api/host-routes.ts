@@ -1,4 +1,3 @@
-// Routes about worker hosts.
 import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";

@@ -1,10 +1,13 @@
-// Requests for a server to the process that has the engine of a data folder. They go through its Unix socket and are no
-// part of the API.
+// A `HostedServerRequest` asks the process that has the engine of a data folder for a server. It goes through the Unix
+// socket of that process and is no part of the API.
 import { z } from "zod";
 
-/** `POST` here opens the dashboard, for as long as the process works. */
+/** `POST` to `DASHBOARD_PATH` opens the dashboard, for as long as the process works. */
 export const DASHBOARD_PATH = "/dashboard";
-/** `POST` here opens a server for as long as the connection lasts. Its client opens the engine when the process ends. */
+/**
+ * `POST` to `SERVER_PATH` opens a server for as long as the connection lasts. Its client opens the engine when the
+ * process ends.
+ */
 export const SERVER_PATH = "/server";
 
 export const HostedServerRequest = z.strictObject({
@@ -20,7 +23,7 @@ export type HostedServerRequest = z.infer<typeof HostedServerRequest>;
 
 export const HostedServer = z.object({
   url: z.string(),
-  /** URL that signs a browser in with the token. */
+  /** Signs a browser in with the token. */
   openUrl: z.string(),
 });
 export type HostedServer = z.infer<typeof HostedServer>;

@@ -1,10 +1,9 @@
-// Routes that export, import, replay and fork the log of a run.
 import { z } from "zod";
 import { eventNumber } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { RunState, RunStatus } from "./run-values.ts";
 
-/** Larger than any log seen so far, and small enough to import within seconds. */
+/** `MAX_IMPORT_BYTES` is larger than any log seen so far, and small enough to import within seconds. */
 const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
 
 const ForkBody = z

@@ -1,4 +1,3 @@
-// Routes about the server's machine and its user: checks, settings, notifications and costs.
 import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";

@@ -1,5 +1,5 @@
-// Every order to a run. Its route, the `order` of the client and of the engine, and the access of commands follow from
-// this table; `engine/order-command.ts` maps an order to the command that the rules decide.
+// `ORDERS` lists every order to a run. Its route, the `order` of the client and of the engine, and the access of
+// commands follow from this table; `engine/order-command.ts` maps an order to the command that the rules decide.
 import { z } from "zod";
 import { words } from "./query.ts";
 import type { Route } from "./route.ts";
@@ -27,7 +27,7 @@ const Confirmed = z.object({
 /** `path` follows `/api/orchestrator/:id/`. Without `response` the route answers `Done`. */
 type OrderRow = Omit<Route, "response"> & { path: string; response?: z.ZodType };
 
-/** Errors of a plan that the user changes. */
+/** Errors of an order with a `ChangedPlan` or an `EditedPlan`. */
 const PLAN_ERRORS: OrderRow["errors"] = [
   "run_not_found",
   "wrong_state",
@@ -69,7 +69,7 @@ export const ORDERS = {
   confirm: {
     path: "confirm-tasks",
     summary: "Confirms the plan, with the changes in the body.",
-    // An empty body confirms the plan without changes.
+    // `prefault` lets an empty body confirm the plan without changes.
     body: ChangedPlan.prefault({}),
     response: Confirmed,
     errors: PLAN_ERRORS,
@@ -123,12 +123,12 @@ export const ORDERS = {
 export type OrderName = keyof typeof ORDERS;
 type OrderTable = typeof ORDERS;
 
-/** The body of an order; undefined for an order without one. */
+/** `undefined` for an order without a body. */
 export type OrderInput<Name extends OrderName> = OrderTable[Name] extends { body: infer B extends z.ZodType }
   ? z.input<B>
   : undefined;
 
-/** The arguments after the name of an order. */
+/** The arguments after the name of an order; optional if its `OrderInput` is. */
 export type OrderArguments<Name extends OrderName> =
   undefined extends OrderInput<Name> ? [input?: OrderInput<Name>] : [input: OrderInput<Name>];
 

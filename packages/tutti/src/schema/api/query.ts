@@ -1,4 +1,4 @@
-// Schemas that parse query parameters, which arrive as strings.
+// Query parameters arrive as strings, which `afterNumber`, `flag` and the others parse.
 import { z } from "zod";
 
 const DEFAULT_LIMIT = 1000;
@@ -16,7 +16,7 @@ export const afterNumber = count(0, Number.MAX_SAFE_INTEGER);
 export const tailCount = count(0, MAX_LIMIT);
 /** The `runSeq` of an event. */
 export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
-/** Pages through a list by number: events by `seq`, transcripts by `n`. */
+/** `PageQuery` pages through a list by number: events by `seq`, transcripts by `n`. `IdPageQuery` pages by id. */
 export const PageQuery = z.object({ after: afterNumber.default(0).describe("Return items after this number."), limit });
 export const IdPageQuery = z.object({
   after: z.string().min(1).optional().describe("Return items after the one with this id."),
@@ -29,7 +29,10 @@ export const flag = z
   .transform((text) => text === "true" || text === "1")
   .pipe(z.boolean());
 
-/** Accepts POSIX and Windows paths, because this schema also runs on clients. The server checks that the folder exists. */
+/**
+ * `absolutePath` accepts POSIX and Windows paths, because it also runs on clients. The server checks that the folder
+ * exists.
+ */
 export const absolutePath = z
   .string()
   .refine((path) => /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path), "must be an absolute path");

@@ -1,4 +1,3 @@
-// Routes that show the result of a run and take it into the user's branch.
 import { z } from "zod";
 import { bit } from "./query.ts";
 import type { RouteTable } from "./route.ts";

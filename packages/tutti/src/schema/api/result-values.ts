@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Each word begins with the letter that git uses. */
+/** Each of `FILE_STATUSES` begins with the letter that git uses. */
 export const FILE_STATUSES = ["added", "modified", "deleted", "renamed", "typechanged"] as const;
 
 export const FileChange = z.object({
@@ -14,7 +14,6 @@ export const FileChange = z.object({
 });
 export type FileChange = z.infer<typeof FileChange>;
 
-/** The difference between the commits `base` and `head`. */
 export const ResultDiff = z.object({
   base: z.string(),
   head: z.string(),

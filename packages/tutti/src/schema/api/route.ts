@@ -7,11 +7,11 @@ import type { TokenRole } from "../token-role.ts";
 export interface Route {
   /** One sentence for the OpenAPI description. */
   summary: string;
-  /** Query parameters as a `ZodObject` whose members parse strings. */
+  /** Query parameters. They arrive as strings, which the members of this `ZodObject` parse. */
   query?: z.ZodObject;
   body?: z.ZodType;
   bodyType?: "text/plain";
-  /** Maximum size of the body, if it is not 1 MiB. */
+  /** Defaults to 1 MiB. */
   maxBytes?: number;
   response: z.ZodType;
   status?: 201 | 202;
@@ -70,6 +70,5 @@ export function errorsOf(key: string, route: Route): ErrorCode[] {
 export const dependsOnState = ({ errors, absent = [] }: Route): boolean =>
   errors.some((code) => ERRORS[code].status === 409 && !absent.includes(code));
 
-/** Whether a request to the route can be invalid. */
 export const takesInput = (key: string, { query, body }: Route): boolean =>
   query !== undefined || body !== undefined || readRouteKey(key).params.length > 0;

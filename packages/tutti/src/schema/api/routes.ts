@@ -34,20 +34,22 @@ export const ROUTES = {
 } as const satisfies RouteTable;
 
 /**
- * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
+ * `API_VERSION` is independent of the program's. Raise the first number when a valid request or response becomes
  * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
 export const API_VERSION = "1.6.0";
 
 export type RouteKey = keyof typeof ROUTES;
 
-/** The documented address of a route that document 004 has under `/api/orchestrator`. Both are served. */
+/**
+ * Returns the documented address of a route that document 004 has under `/api/orchestrator`, or null. Both are served.
+ */
 export function aliasOf(key: string): string | null {
   const short = key.replace("/api/orchestrator/templates", "/api/templates").replace("/api/orchestrator", "/api/runs");
   return short === key ? null : short;
 }
 
-/** Sorts literal path segments before parameters, because `/:id` would also match `/templates`. */
+/** Literal path segments come before parameters, because `/:id` would also match `/templates`. */
 export function inRoutingOrder(keys: readonly RouteKey[]): RouteKey[] {
   const rank = (key: string) => key.replaceAll(/:\w+/g, "\u{10FFFF}");
   return keys.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));

@@ -7,7 +7,7 @@ import type { Run } from "../run.ts";
 import { SandboxMode } from "../agent/sandbox.ts";
 import { TemplateConfig } from "../template.ts";
 
-/** Keeps the bounds of a setting but removes its default, which would override the template's value. */
+/** Keeps the bounds of `setting` but removes its default, which would override the template's value. */
 function withoutDefault(setting: z.ZodType): z.ZodType {
   return setting instanceof z.ZodDefault || setting instanceof z.ZodPrefault || setting instanceof z.ZodOptional
     ? withoutDefault(setting.unwrap() as z.ZodType)

@@ -1,5 +1,5 @@
-// Runs and their parts as the server encodes them: the fold of the log under the names of document 004, with times as ISO
-// strings. Loose objects may gain members, and readers must ignore unknown ones.
+// `RunState` and its parts as the server encodes them: the fold of the log under the names of document 004, with times
+// as ISO strings. Loose objects may gain members, and readers must ignore unknown ones.
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { EVENTS, type RunEvent } from "../event.ts";
@@ -70,7 +70,7 @@ export const WorkerState = z.looseObject({
   pausedAt: time.nullable(),
 });
 
-/** `OrchestratorState` of document 004 and the other members of the fold. */
+/** `RunState` is the `OrchestratorState` of document 004 with the other members of the fold. */
 export const RunState = z.looseObject({
   ...about,
   template: z.looseObject({ id: z.string(), name: z.string() }),
@@ -80,7 +80,7 @@ export const RunState = z.looseObject({
   analysis: EVENTS["orchestrator:analysisComplete"].shape.analysis.nullable(),
   tasks: z.array(Task),
   parallelGroups: z.array(z.array(z.string())),
-  /** Session id by task id, for each started task. */
+  /** Maps the id of each started task to its session id. `workerStates` has the attempts. */
   workers: z.record(z.string(), z.string()),
   workerStates: z.record(z.string(), WorkerState),
   stats: z.object({
@@ -129,7 +129,7 @@ export const Frame = z.object({
   timestamp: time,
 }) as unknown as z.ZodType<Frame>;
 
-/** Readers must ignore unknown types, because types may be added. */
+/** Readers of a `TranscriptEntry` must ignore unknown types, because types may be added. */
 export const TranscriptEntry = z.looseObject({
   n: z.number().int().describe("Counts from 1."),
   type: z.string(),
@@ -190,7 +190,6 @@ export const RunGraph = z.object({
   /** From a dependency to its dependent. */
   edges: z.array(z.object({ from: z.string(), to: z.string() })),
   parallelGroups: z.array(z.array(z.string())),
-  /** The longest chain of dependent tasks. */
   criticalPath: z.array(z.string()),
 });
 export type RunGraph = z.infer<typeof RunGraph>;

@@ -1,4 +1,3 @@
-// Routes that start, steer and remove a run.
 import { z } from "zod";
 import { ORDER_ROUTES } from "./orders.ts";
 import { flag } from "./query.ts";

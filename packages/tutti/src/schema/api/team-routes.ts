@@ -1,4 +1,3 @@
-// Routes of a run with roles: the messages between them, and the security gate.
 import { z } from "zod";
 import { IdPageQuery, words } from "./query.ts";
 import type { RouteTable } from "./route.ts";

@@ -1,4 +1,3 @@
-// Routes of templates.
 import { z } from "zod";
 import { absolutePath, bit, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -27,7 +26,7 @@ export const TemplateSummary = z.object({
 });
 export type ListedTemplate = z.infer<typeof TemplateSummary>;
 
-/** A template as its file defines it, without inherited values. */
+/** Unlike a `Template`, as its file defines it, without inherited values. */
 export const RawTemplate = z.record(z.string(), z.unknown());
 const Resolved = z.object({
   template: Template,

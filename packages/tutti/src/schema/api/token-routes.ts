@@ -6,12 +6,15 @@ import { MAX_TOKEN_DAYS, TOKEN_ROLES } from "../token-role.ts";
 
 export const TokenRoleName = z.enum(TOKEN_ROLES);
 
-/** No capitals, because some file systems ignore case. No `_`, because it ends the name within a token. */
+/**
+ * `TokenName` has no capitals, because some file systems ignore case, and no `_`, because it ends the name within a
+ * token.
+ */
 export const TokenName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, "1 to 40 characters of a-z, 0-9 and -, without - at the start");
 
-/** A token without its secret, which is not stored. */
+/** `TokenRow` has no secret, because secrets are not stored. */
 const TokenRow = z.object({
   name: z.string(),
   role: TokenRoleName,

@@ -1,4 +1,4 @@
-// Routes of workers and their transcripts. `:key` is a session id.
+// `:key` of `WORKER_ROUTES` is a session id.
 import { z } from "zod";
 import { IdPageQuery, PageQuery, tailCount, words } from "./query.ts";
 import type { RouteTable } from "./route.ts";

@@ -1,13 +1,13 @@
-// The security gate of a team: a deployment starts only while the gate of its environment is open for the very commit that
-// is deployed. `GateEntry` is folded from the `gate:` events.
+// The security gate of a team: a deployment starts only while the gate of its environment is open for the very commit
+// that is deployed. `GateEntry` is folded from the `gate:` events.
 import { z } from "zod";
 
 const EnvironmentName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,60}$/, "must be a name of letters, digits, _ and -");
 
 export const GatePolicy = z.strictObject({
-  /** Whether an admin may open the gate without an approval. Default: false. */
+  /** Whether an admin may open the gate without an approval. */
   override: z.boolean().optional(),
-  /** Whether a `CONDITIONAL` review opens the gate. Default: false. */
+  /** Whether a `CONDITIONAL` review opens the gate. */
   conditional: z.boolean().optional(),
   /** Milliseconds after which an approval expires. Without it, an approval lasts until the code changes. */
   approvalTtl: z.number().int().min(1).optional(),
@@ -15,7 +15,7 @@ export const GatePolicy = z.strictObject({
 export type GatePolicy = z.infer<typeof GatePolicy>;
 
 export const GateSettings = z.strictObject({
-  /** The target of the deployment task. */
+  /** The target of the deployment task. `environments` may name others. */
   environment: EnvironmentName.default("staging"),
   environments: z.record(EnvironmentName, GatePolicy).default({}),
 });
@@ -27,7 +27,7 @@ export interface GateEntry {
   commit: string | null;
   approvedBy: string | null;
   approvedAt: number | null;
-  /** Why the gate is closed, or the user's reason for an override. */
+  /** Why the gate is closed, or the reason in the newest of `overrides`. */
   reasons: string[];
   /** The commit of every task that the review covers. Another commit there closes the gate. */
   covers: Record<string, string | null>;
@@ -44,7 +44,7 @@ export interface GateOverride {
   commit: string;
 }
 
-/** Environments that `settings` names, the target first. */
+/** The target of the deployment comes first. */
 export const environmentsOf = ({ environment, environments }: GateSettings): string[] => [
   ...new Set([environment, ...Object.keys(environments)]),
 ];

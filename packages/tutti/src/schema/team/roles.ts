@@ -1,5 +1,5 @@
-// The roles of a template and its fixed pipeline. A run whose template has `roles` is a team: each task of the pipeline is
-// done by a role, which speaks the role's protocol.
+// The roles of a template (`TeamRole`) and its fixed pipeline. A run of a template with `roles` is a team: a role does
+// each task of the pipeline and speaks the role's protocol.
 import { z } from "zod";
 import { RESERVED_TASK_IDS } from "../ids.ts";
 import { HostLabels, ModelName, TaskId } from "../task.ts";
@@ -14,21 +14,21 @@ const MAX_TIME_MS = 604_800_000;
 export const DEFAULT_RECYCLE_AFTER = 30;
 
 /**
- * How a role speaks: messages of document 003, files of document 001, `new_task` of document 002, or the delimited response
- * of document 000.
+ * `ROLE_PROTOCOLS`: messages of document 003, files of document 001, `new_task` of document 002, or the delimited
+ * response of document 000.
  */
 export const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "response"] as const;
 
-/** The agent of a role that another process plays. Tutti starts nothing for it. */
+/** Another process plays a role with the agent `OUTSIDE`. Tutti starts nothing for it. */
 export const OUTSIDE = "outside";
 
 export const TeamRole = z.strictObject({
   /** Other names under which the role may send messages. */
   aliases: z.array(RoleName).default([]),
-  /** The run's agent if missing. */
+  /** Defaults to the run's agent. */
   agent: z.string().min(1).optional(),
   model: ModelName.optional(),
-  /** Labels of the worker hosts that may run the role. */
+  /** `HostLabels` of the worker hosts that may run the role. */
   labels: HostLabels.optional(),
   protocol: z.enum(ROLE_PROTOCOLS).default("response"),
   /** With `read`, changes that the role makes in its workspace stay out of the result. */
@@ -42,7 +42,7 @@ export const TeamSettings = z.strictObject({
   rejectionLimit: z.number().int().min(0).max(20).default(DEFAULT_REJECTION_LIMIT),
   /** Milliseconds after which a message that a role did not acknowledge is sent again. */
   ackTimeout: z.number().int().min(1).max(MAX_TIME_MS).default(DEFAULT_ACK_TIMEOUT_MS),
-  /** How often a message is sent again before it expires. */
+  /** How often a message is sent again after `ackTimeout` before it expires. */
   resendLimit: z.number().int().min(0).max(20).default(DEFAULT_RESEND_LIMIT),
   /**
    * Milliseconds that a role has for a task. Then the role is reminded, and after as much time again the user is asked.
@@ -51,7 +51,7 @@ export const TeamSettings = z.strictObject({
   deadline: z.number().int().min(1).max(MAX_TIME_MS).optional(),
   /** Whether the lead plans again when all tasks have ended, until it plans no task. */
   continuous: z.boolean().default(false),
-  /** How many failures of the same kind in a row pause a continuous run. */
+  /** How many failures of the same kind in a row pause a `continuous` run. */
   breaker: z.number().int().min(1).max(100).default(DEFAULT_BREAKER),
   /** Turns after which the main session of a team that delegates is replaced, before its context is full. */
   recycleAfter: z.number().int().min(1).default(DEFAULT_RECYCLE_AFTER),
@@ -72,14 +72,14 @@ export const PipelineStep = z.strictObject({
 });
 export type PipelineStep = z.infer<typeof PipelineStep>;
 
-/** The spellings of one role in the documents, as `slug` writes them. */
+/** The spellings of one role in the documents, after `slug`. */
 const AUDITOR = new Set(["security-auditor", "security-review", "security-and-production-readiness"]);
 const DEPLOYER = new Set(["deployment"]);
 const DEVELOPER = new Set(["developer", "code", "coder"]);
 const LEAD = new Set(["orchestrator", "team-lead"]);
 const MEDIATOR = new Set(["mediator"]);
 
-/** A spelling of a name that ignores case and separators. */
+/** Ignores case and separators of `name`. */
 export const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 const isNamed = (names: ReadonlySet<string>, roles: TeamRoles | undefined, name: string | undefined): boolean => {
@@ -88,7 +88,7 @@ const isNamed = (names: ReadonlySet<string>, roles: TeamRoles | undefined, name:
   return [name, ...aliases].some((each) => names.has(slug(each)));
 };
 
-/** Whether the role holds the security review. An alias counts, so that another name does not avoid the gate. */
+/** An alias counts, so that another name for the security review (`AUDITOR`) does not avoid the gate. */
 export const isAuditor = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
   isNamed(AUDITOR, roles, name);
 export const isDeployer = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
@@ -96,21 +96,18 @@ export const isDeployer = (roles: TeamRoles | undefined, name: string | undefine
 export const isDeveloper = (roles: TeamRoles | undefined, name: string | undefined): boolean =>
   isNamed(DEVELOPER, roles, name);
 
-/** The box of a role in the mailbox of document 001. */
 export const boxOf = (role: string): string => slug(role);
 
-/** Whether a role of the team reads and writes the files of document 001. */
 export const hasMailbox = (roles: TeamRoles | undefined): boolean =>
   Object.values(roles ?? {}).some(({ protocol }) => protocol === "mailbox");
 
-/** Whether another process plays a role of the team. */
 export const hasOutsideRole = (roles: TeamRoles | undefined): boolean =>
   Object.values(roles ?? {}).some(({ agent }) => agent === OUTSIDE);
 
-/** The roles that work on tasks: all but the lead. */
+/** All roles but `leadOf` the team. */
 export const workingRoles = (roles: TeamRoles): string[] => Object.keys(roles).filter((name) => name !== leadOf(roles));
 
-/** Returns a sentence for each role that the lead of a team without a pipeline cannot give work to. */
+/** Returns a sentence for each role that cannot have the agent `OUTSIDE`. */
 export function findRoleProblems(roles: TeamRoles): { path: (string | number)[]; message: string }[] {
   const problems = Object.entries(roles).flatMap(([name, { agent, protocol }]) => {
     if (agent !== OUTSIDE) return [];
@@ -121,19 +118,22 @@ export function findRoleProblems(roles: TeamRoles): { path: (string | number)[];
   return problems;
 }
 
-/** The role with this name or alias, whatever its spelling. */
+/** `name` may be an alias, in any spelling (`slug`). */
 export const roleNamed = (roles: TeamRoles, name: string): string | undefined =>
   Object.keys(roles).find((each) => isNamed(new Set([slug(name)]), roles, each));
 
-/** The role that settles conflicts which another role reports. */
+/** A mediator settles conflicts which another role reports. Returns `undefined` if the team has none. */
 export const mediatorOf = (roles: TeamRoles): string | undefined =>
   Object.keys(roles).find((name) => isNamed(MEDIATOR, roles, name));
 
-/** The role of the main session: it assigns, approves and rejects. */
+/**
+ * The lead is the role of the main session: it assigns, approves and rejects. `ORCHESTRATOR` if no role has a name of
+ * `LEAD`.
+ */
 export const leadOf = (roles: TeamRoles): string =>
   Object.keys(roles).find((name) => isNamed(LEAD, roles, name)) ?? "ORCHESTRATOR";
 
-/** Returns a sentence for each step that cannot run, with the path of the step. */
+/** Returns a sentence for each `PipelineStep` that cannot run, with the path of the step. */
 export function findPipelineProblems(
   roles: TeamRoles,
   pipeline: readonly PipelineStep[],

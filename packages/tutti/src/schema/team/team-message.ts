@@ -2,7 +2,6 @@ import { z } from "zod";
 
 export const MESSAGE_STATES = ["queued", "delivered", "acknowledged", "acted", "rejected", "expired"] as const;
 
-/** A message between two roles as it was queued. */
 export const QueuedMessage = z.object({
   id: z.string(),
   /** `message_type` of document 003. */
@@ -23,7 +22,7 @@ export interface TeamMessage extends QueuedMessage {
   deliveredAt: number | null;
   acknowledgedAt: number | null;
   actedAt: number | null;
-  /** How often the message was part of a turn as a new one. */
+  /** How often a turn contained the message as a new one. */
   deliveries: number;
   /** Why a rejected message has no effect. */
   reasons?: string[];
