@@ -39,7 +39,7 @@ import { teamMetrics } from "../run/team/team-metrics.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import type { RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
+import type { EventOf, RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { FollowedRun, Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -511,7 +511,7 @@ export class Engine {
   }
 }
 
-type GateRefusal = Extract<RunEvent, { type: "gate:refused" }>;
+type GateRefusal = EventOf<"gate:refused">;
 
 const refusalIn = ({ details }: TuttiError): GateRefusal | null =>
   (details as { event?: GateRefusal } | undefined)?.event ?? null;

@@ -22,7 +22,7 @@ export type CommandRunner = (
   options: { cwd: string; stdin: string; timeoutMs: number; runId: string },
 ) => Promise<{ ok: boolean; detail: string }>;
 
-export interface HooksOptions {
+interface HooksOptions {
   functions: Readonly<Record<string, HookFunction>>;
   runCommand: CommandRunner;
   world: World;

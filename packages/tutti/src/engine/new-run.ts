@@ -56,7 +56,7 @@ export interface CreationContext {
 
 const DEFAULT_AGENT = "local";
 
-export interface PreparedRun {
+interface PreparedRun {
   cwd: string;
   template: Template;
   agent: string;

@@ -27,7 +27,7 @@ import { isRunOver } from "../schema/status.ts";
 /** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
 const NO_REASON = "the alarm was reset";
 
-export interface ReconcilerOptions extends Pick<
+interface ReconcilerOptions extends Pick<
   SessionRunnerOptions,
   "writer" | "sessions" | "workspaces" | "world" | "history" | "known" | "openSecrets" | "checks" | "names"
 > {

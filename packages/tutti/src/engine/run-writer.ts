@@ -32,7 +32,7 @@ export interface FollowUps {
   done(stored: boolean): void;
 }
 
-export interface RunWriterOptions {
+interface RunWriterOptions {
   id: string;
   run: Run | null;
   store: Store;

@@ -23,10 +23,10 @@ export interface Asker {
 export type ActiveAgents = (next?: Run) => (Asker & { since: number })[];
 
 /** Providers of main sessions with an open or due turn, over all runs. */
-export type AskedMains = () => string[];
+type AskedMains = () => string[];
 
 /** Returns null if `provider` has not refused in any run. */
-export type RefusedUntil = (provider: string) => number | null;
+type RefusedUntil = (provider: string) => number | null;
 
 /** A provider that has not answered for `REFUSAL_EXPIRES_MS` after `until` counts as available again. */
 const REFUSAL_EXPIRES_MS = 600_000;
@@ -34,7 +34,7 @@ const REFUSAL_EXPIRES_MS = 600_000;
 /** A worker younger than `YOUNG_MS` has not yet allocated the memory that it will need. */
 const YOUNG_MS = 20_000;
 
-export const agentKind = (agent: string): string => agent.split(":", 1)[0]!;
+const agentKind = (agent: string): string => agent.split(":", 1)[0]!;
 
 export class Slots {
   readonly #limits: SlotLimits;

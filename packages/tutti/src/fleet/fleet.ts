@@ -20,7 +20,7 @@ import type { Database } from "../store/postgres/database.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { World } from "../world.ts";
 
-export interface FleetOptions {
+interface FleetOptions {
   database: Database;
   world: World;
   leaseMs: number;
@@ -65,7 +65,7 @@ interface KnownAttempt {
 }
 
 /** An attempt that waits because no ready host offers its labels. */
-export interface UnplacedAttempt {
+interface UnplacedAttempt {
   run: string;
   session: string;
   labels: HostLabels;

@@ -29,7 +29,7 @@ export interface Beat {
   held: Record<string, number>;
 }
 
-export interface HostReport {
+interface HostReport {
   signals: { at: number; body: string }[];
   entries: { n: number; body: string }[];
 }

@@ -7,7 +7,7 @@ import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
 
-export interface AttemptJob {
+interface AttemptJob {
   id: string;
   queue: string;
 }

@@ -12,7 +12,7 @@ import { pathName } from "../schema/ids.ts";
 import type { Exchange } from "../workspace/exchange/exchange.ts";
 import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 
-export interface RemoteWorkspacesOptions {
+interface RemoteWorkspacesOptions {
   fleet: Fleet;
   workspaces: Workspaces;
   checks: CheckRunner;

@@ -12,7 +12,7 @@ import { TuttiError } from "../schema/error.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { World } from "../world.ts";
 
-export interface WorkerOptions extends Pick<
+interface WorkerOptions extends Pick<
   HeldAttemptOptions,
   "sessions" | "workspaces" | "checks" | "exchange" | "repository"
 > {

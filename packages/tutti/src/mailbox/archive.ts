@@ -5,7 +5,7 @@ import { isRecord } from "../protocol/json/json-value.ts";
 import { appendLines, lastLine, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 
-export interface ArchivedMessage {
+interface ArchivedMessage {
   file: string;
   message: unknown;
   /** Maps the name of each reader to the time of reading. */

@@ -9,7 +9,7 @@ import { parseExactly } from "./exact-json.ts";
 /** `MAX_DEPTH` is far more than a message needs. Rewriting deeper values could overflow the stack. */
 const MAX_DEPTH = 200;
 
-export interface BoxContent {
+interface BoxContent {
   messages: unknown[];
   /** All members but `messages`, in their order. */
   rest: Record<string, unknown>;

@@ -20,7 +20,7 @@ export interface BoxEntry {
   value: unknown;
 }
 
-export interface BoxLook {
+interface BoxLook {
   box: string;
   lastRead: string | null;
   entries: BoxEntry[];

@@ -9,7 +9,7 @@ import { asDiskError } from "../durable-file.ts";
 
 export const ROTATE_AT_BYTES = 100 * 1024;
 
-export type DevelopmentLogLevel = "INFO" | "WARN" | "ERROR" | "DEBUG";
+type DevelopmentLogLevel = "INFO" | "WARN" | "ERROR" | "DEBUG";
 
 export interface LogEntry {
   level: DevelopmentLogLevel;

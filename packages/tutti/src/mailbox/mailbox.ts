@@ -19,7 +19,7 @@ import type { FileProblem } from "./rewrite.ts";
 import { StateFile } from "./state-file.ts";
 import { readerLock, watchBox, type WatchedEntry, type WatchOptions } from "./watch-box.ts";
 
-export interface ReceivedMessage extends BoxEntry {
+interface ReceivedMessage extends BoxEntry {
   /** Null if the message has an error. */
   message: MailboxMessage | null;
   problems: ProfileProblem[];
@@ -27,14 +27,14 @@ export interface ReceivedMessage extends BoxEntry {
   readAt: string | null;
 }
 
-export interface BoxReading {
+interface BoxReading {
   box: string;
   lastRead: string | null;
   messages: ReceivedMessage[];
   problems: FileProblem[];
 }
 
-export interface ReadBoxOptions {
+interface ReadBoxOptions {
   /** The name of the reader; each reader has its own read marks. Defaults to the name of the box. */
   consumer?: string;
   /** Only messages about this task. */

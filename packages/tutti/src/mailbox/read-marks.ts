@@ -13,7 +13,7 @@ import { readFileText } from "./read-text.ts";
 import { makeFolder } from "./replace-file.ts";
 
 /** Maps a key of `messageKeys` to the time of reading. */
-export type ReadMarks = ReadonlyMap<string, string>;
+type ReadMarks = ReadonlyMap<string, string>;
 
 export function messageKeys(messages: readonly unknown[]): string[] {
   const seen = new Map<string, number>();

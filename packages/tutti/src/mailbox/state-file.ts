@@ -11,7 +11,7 @@ import type { MailboxPaths } from "./layout.ts";
 import { makeFolder } from "./replace-file.ts";
 import { readSettled, rewrite, type Content, type FileProblem } from "./rewrite.ts";
 
-export interface StateReading<T> {
+interface StateReading<T> {
   file: string;
   value: T;
   /** Unusual values; unlike `damage`, each has the path of its member. */

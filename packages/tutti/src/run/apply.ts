@@ -7,6 +7,7 @@
 // 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
 import { applyToSession, resumeSession } from "./fold/apply-session.ts";
 import { answerNote, asking } from "./fold/asking.ts";
+import { firstAsking } from "./fold/first-asking.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./fold/open-work.ts";
 import { soundOrder } from "./plan/plan.ts";
@@ -15,7 +16,7 @@ import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fol
 import { withWorker } from "./fold/with-worker.ts";
 import { applyToTeam, closeGates, countFailures, dropDuty, leaveToUser } from "./team/apply-team.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
-import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
+import { isServerEvent, type EventData, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { GivenAnswer, Run, Subagent } from "../schema/run.ts";
@@ -46,9 +47,8 @@ export function fold(run: Run | null, events: Iterable<RunEvent & LogPosition>):
 }
 
 type HookState = Run["hooks"][string];
-type Created = Extract<RunEvent, { type: "orchestrator:created" }>["data"];
 
-function born(data: Created, { runSeq, timestamp }: LogPosition): Run {
+function born(data: EventData<"orchestrator:created">, { runSeq, timestamp }: LogPosition): Run {
   return {
     id: data.id,
     templateId: data.templateId,
@@ -396,15 +396,6 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
 
 const FORKED = "The run is a fork, which has no approval of its own.";
 const IMPORTED = "The run was imported, so its approval proves nothing here.";
-
-export const firstAsking = (phase: Phase): Owed => ({
-  phase,
-  try: 1,
-  problems: [],
-  note: null,
-  interrupted: false,
-  waitsFor: null,
-});
 
 const fixNote = (reasons: readonly string[]): string =>
   `The result is not good enough:\n${reasons.map((reason) => `- ${reason}`).join("\n")}\n\nFix the causes in this folder without weakening any check, then verify the result again.`;

@@ -13,7 +13,7 @@ import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run, Subagent } from "../schema/run.ts";
 import { isRunOver, type SubagentEnd } from "../schema/status.ts";
 
-export type TaskStanding =
+type TaskStanding =
   | "completed"
   | "failed"
   | "timeout"
@@ -109,7 +109,7 @@ function naturalCauses(run: Run): Outcome["causes"] {
 }
 
 /** Lists tasks and sub-sessions that did not complete fully, and `contradictions` of their claims. */
-export function causes(run: Run): Outcome["causes"] {
+function causes(run: Run): Outcome["causes"] {
   const ofTasks = run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
     const worker = entryOf(run.workers, task.id);
@@ -132,7 +132,7 @@ export function causes(run: Run): Outcome["causes"] {
   return [...ofTasks, ...naturalCauses(run), ...contradictions(run), ...outsideCauses(run)];
 }
 
-export const blockedReason = (because: readonly string[]): string =>
+const blockedReason = (because: readonly string[]): string =>
   because.length > 0 ? `needs ${because.join(", ")}` : "the phase timed out before the task could start";
 
 function partialReason(output: unknown): string {

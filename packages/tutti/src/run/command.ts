@@ -4,7 +4,7 @@ import type { Answer } from "../schema/answer.ts";
 import type { Budget } from "../schema/budget.ts";
 import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
-import type { Idempotency, RunEvent } from "../schema/event.ts";
+import type { EventData, Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type {
   CheckedCommand,
@@ -185,7 +185,7 @@ export interface SubagentReport {
 }
 
 export interface HookReport {
-  name: Extract<RunEvent, { type: "hook:started" }>["data"]["hook"];
+  name: EventData<"hook:started">["hook"];
   cause: number;
   run: string;
 }
@@ -244,7 +244,7 @@ export interface ReadMessage {
   faults: string[];
 }
 
-export type CutOff = NonNullable<Extract<RunEvent, { type: "turn:ended" }>["data"]["cutOff"]>;
+export type CutOff = NonNullable<EventData<"turn:ended">["cutOff"]>;
 
 /** Averages over `samples` completed tasks of earlier runs. */
 export interface History {

@@ -206,7 +206,7 @@ function blockGated(run: Run, at: number): RunEvent[] {
 
 function refuse(run: Run, taskId: string, at: number): RunEvent[] {
   const refused = refuseDeployment(run, taskId, at);
-  const { environment, reasons } = refused.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const { environment, reasons } = refused.data;
   const question = `Task ${taskId} was not started, because the gate of ${environment} is closed. ${reasons.join(" ")}`;
   const item = {
     kind: "gate" as const,
@@ -221,7 +221,7 @@ function refuse(run: Run, taskId: string, at: number): RunEvent[] {
 /** The gate closed between two turns of the deployment, or is open for another commit now (`isHeldBack`). */
 function failDeployment(run: Run, { sessionId, taskId }: Worker, at: number): RunEvent[] {
   const refused = refuseDeployment(run, taskId, at);
-  const { environment, reasons } = refused.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const { environment, reasons } = refused.data;
   const error = `the gate of ${environment} is closed: ${reasons.join(" ")}`;
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "gate_closed" };
   return [refused, { type: "worker:failed", data }];

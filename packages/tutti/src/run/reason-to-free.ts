@@ -2,7 +2,7 @@
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type RunStatus } from "../schema/status.ts";
 
-export interface KeptRefFacts {
+interface KeptRefFacts {
   /** Status of the run in this data folder, `removed` after its removal, null for a run of another data folder. */
   run: RunStatus | "removed" | null;
   /** A branch of the user that contains the work, or null. */

@@ -51,7 +51,7 @@ export interface Wanted {
   lookAt: number | null;
 }
 
-export const NOTHING_WANTED: Wanted = {
+const NOTHING_WANTED: Wanted = {
   spawnMain: false,
   spawn: [],
   sessions: [],

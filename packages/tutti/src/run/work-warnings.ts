@@ -12,11 +12,12 @@ export function describeUnproven({ missing, unchanged }: UnprovenFiles): string[
   ];
 }
 
-function list(claim: string, names: readonly string[]): string[] {
-  if (names.length === 0) return [];
+const list = (claim: string, names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`${claim}: ${listNames(names)}`];
+
+export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(name.slice(0, 200)));
-  const rest = names.length - shown.length;
-  return [`${claim}: ${[...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")}`];
+  return [...shown, ...(names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [])].join(", ");
 }
 
 export const workWarnings = (run: Run): string[] =>

@@ -13,7 +13,7 @@ export const AnalysisAnswer = z.looseObject({
   components: z.array(z.unknown()).optional(),
 });
 
-export const TaskAnswer = z.looseObject({
+const TaskAnswer = z.looseObject({
   id: z.string(),
   title: z.string(),
   description: z.string(),
@@ -54,7 +54,7 @@ export const CompletionAnswer = z.looseObject({
   partial_progress: z.unknown().optional(),
 });
 
-export const ConflictAnswer = z.looseObject({
+const ConflictAnswer = z.looseObject({
   type: z.string(),
   description: z.string().optional(),
   resolution: z.string().optional(),
@@ -88,7 +88,7 @@ export const VerificationAnswer = z.looseObject({
   auto_fixed: z.array(z.string()).optional(),
 });
 
-export const HeartbeatAnswer = z.looseObject({ timestamp: z.string(), alive: z.boolean() });
+const HeartbeatAnswer = z.looseObject({ timestamp: z.string(), alive: z.boolean() });
 
 export const ANSWERS = {
   analysis: AnalysisAnswer,

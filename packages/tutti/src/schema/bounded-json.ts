@@ -5,7 +5,7 @@ import { TuttiError } from "./error.ts";
 const MAX_NESTING = 64;
 const MAX_VALUES = 50_000;
 
-export interface JsonBounds {
+interface JsonBounds {
   maxNesting?: number;
   maxValues?: number;
 }

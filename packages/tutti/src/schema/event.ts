@@ -36,7 +36,7 @@ const SubSessionUpdates = z.strictObject({
 });
 export type SubSessionUpdates = z.infer<typeof SubSessionUpdates>;
 
-export const PAUSE_REASONS = [
+const PAUSE_REASONS = [
   "person",
   "needs_input",
   "budget",
@@ -633,7 +633,8 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS;
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
 /** A `RunEvent` has no `seq` and `runSeq` yet, which the store assigns. */
-export type RunEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
+export type RunEvent = { [T in EventType]: EventOf<T> }[EventType];
+export type EventOf<T extends EventType> = { type: T; data: EventData<T> };
 
 type ServerPart = "subsession" | "template" | "schedule" | "trigger";
 /** A `ServerEvent` belongs to no run. The log stores it with `run: null`. */

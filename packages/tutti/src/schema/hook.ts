@@ -18,7 +18,7 @@ const HookSettings = z.strictObject({
   /** After a failure, continue the run or pause it for the user. The failure is recorded in both cases. */
   onFailure: z.enum(["continue", "pause"]).default("continue"),
 });
-export type HookSettings = z.infer<typeof HookSettings>;
+type HookSettings = z.infer<typeof HookSettings>;
 
 /** A plain string is short for `HookSettings` with that `run`. */
 const Hook = z

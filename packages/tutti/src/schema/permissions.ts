@@ -6,7 +6,7 @@ const Pattern = z
   .string()
   .regex(/^[^()\s][^()]*(\(.*\))?$/, "must be a tool or a tool with its argument, for example Bash(npm test*)");
 
-export const PERMISSION_MODES = ["ask", "edits", "all", "listed"] as const;
+const PERMISSION_MODES = ["ask", "edits", "all", "listed"] as const;
 
 export const Permissions = z.strictObject({
   /**

@@ -13,7 +13,7 @@ export const DEFAULT_PRIORITY = 5;
 export const ModelName = z.string().regex(/^[A-Za-z0-9][\w.:/@[\]-]{0,199}$/, "must be the name of a model");
 
 /** A `Delegation` is how a session delegated a task with a `new_task` message (document 002). */
-export const Delegation = z.object({
+const Delegation = z.object({
   /** The task of the session that delegated it; null for the main session. */
   parent: z.string().nullable(),
   /** The session of `parent`. The task ends with it. Null for the main session, which may be replaced. */
@@ -29,7 +29,7 @@ export const Delegation = z.object({
   /** Number of questions that the parent has answered. */
   answers: z.number().int().min(0),
 });
-export type Delegation = z.infer<typeof Delegation>;
+type Delegation = z.infer<typeof Delegation>;
 
 /** `modes` are those that a session may delegate to, empty for any mode. `refusal` says why it cannot delegate. */
 export type DelegationRight = { modes: string[] } | { refusal: string };

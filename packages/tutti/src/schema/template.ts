@@ -187,7 +187,7 @@ export const TemplateConfig = z.strictObject({
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;
 
-export const WORKER_COLUMNS = ["status", "progress", "tools", "time", "tokens", "files"] as const;
+const WORKER_COLUMNS = ["status", "progress", "tools", "time", "tokens", "files"] as const;
 
 const Ui = z.strictObject({
   color: z
@@ -228,7 +228,7 @@ const WorkspaceSettings = z.strictObject({
   sparse: z.boolean().optional(),
 });
 
-export const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
+const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
 const Shape = z.strictObject({
   $schema: z.string().optional(),

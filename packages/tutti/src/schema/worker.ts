@@ -65,7 +65,7 @@ export interface Owed {
 }
 
 /** An `OpenTurn` has a prompt that was sent and an answer that is not judged yet. */
-export interface OpenTurn {
+interface OpenTurn {
   /** Counts from 1 within the session. The prompt of a number is delivered at most once. */
   number: number;
   phase: Phase;
@@ -130,7 +130,7 @@ export const SubmittedWork = z.object({
 export type SubmittedWork = z.infer<typeof SubmittedWork>;
 
 /** Why the work of an attempt was not merged. The next attempt starts from `Rework`. */
-export interface Rework {
+interface Rework {
   attempt: number;
   /** The run's branch, on which `commands` pass. */
   head: string;

@@ -1,10 +1,10 @@
 // Every route behaves as `ROUTES` declares. A route without cases in route-cases.ts fails here.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { dependsOnState, errorsOf, readRouteKey, takesInput, type Route } from "../../src/schema/api/route.ts";
+import { errorsOf, readRouteKey, type Route } from "../../src/schema/api/route.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
 import { ERRORS } from "../../src/schema/error.ts";
-import { CASES, missingCases, Scene, type Call } from "./route-cases.ts";
+import { CASES, dependsOnState, missingCases, Scene, takesInput, type Call } from "./route-cases.ts";
 import { ServerLab } from "./server-lab.ts";
 
 const TABLE = Object.entries<Route>(ROUTES) as [RouteKey, Route][];

@@ -5,8 +5,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScriptedTask } from "../lab/scenarios.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
-import { dependsOnState, takesInput, type RouteTable } from "../../src/schema/api/route.ts";
+import { readRouteKey, type Route, type RouteTable } from "../../src/schema/api/route.ts";
 import type { RouteKey } from "../../src/schema/api/routes.ts";
+import { ERRORS } from "../../src/schema/error.ts";
 import type { ServerLab } from "./server-lab.ts";
 
 export interface Call {
@@ -25,6 +26,13 @@ export interface Cases {
   /** Required if the table lists a 409 for the route. */
   conflict?: Make;
 }
+
+/** Whether a valid request can fail with 409. */
+export const dependsOnState = ({ errors, absent = [] }: Route): boolean =>
+  errors.some((code) => ERRORS[code].status === 409 && !absent.includes(code));
+
+export const takesInput = (key: string, { query, body }: Route): boolean =>
+  query !== undefined || body !== undefined || readRouteKey(key).params.length > 0;
 
 export function missingCases(routes: RouteTable, cases: Partial<Record<string, Partial<Cases>>>): string[] {
   return Object.entries(routes).flatMap(([key, route]) => {

@@ -11,7 +11,7 @@ const NO_REASON = "there is news";
 const ENDED: Ending = { kind: "ended", detail: "the role left mail" };
 const INTERRUPTED: Ending = { kind: "interrupted", detail: "the turn was interrupted" };
 
-export interface OutsideSessionOptions {
+interface OutsideSessionOptions {
   sessionId: string;
   /** Whether the role has left mail that was not judged yet. */
   hasMail: () => Promise<boolean>;

@@ -37,7 +37,7 @@ export interface Mail {
 const LINKS = [MAILBOX_FOLDER, "tasks", "messages"];
 
 /** A role outside of Tutti has no access to `dataFolder`, so its mailbox is in the project. */
-export const mailboxFolder = ({ id, cwd, template }: Run, dataFolder: string | null): string =>
+const mailboxFolder = ({ id, cwd, template }: Run, dataFolder: string | null): string =>
   dataFolder === null || hasOutsideRole(template.roles)
     ? join(cwd, ".tutti", "mailbox", id)
     : join(dataFolder, "mailboxes", id);

@@ -9,13 +9,13 @@ import type { Run } from "../../schema/run.ts";
 import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
-export interface CheckedMerges {
+interface CheckedMerges {
   /** The tasks that may be merged, in this order. */
   accepted: string[];
   rejected: Extract<Report, { type: "mergeRejected" }> | null;
 }
 
-export interface MergeCheckOptions {
+interface MergeCheckOptions {
   workspaces: Workspaces;
   checks: CheckRunner;
   world: World;

@@ -9,7 +9,7 @@ import { schedule } from "../../run/schedule.ts";
 import type { Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
-export interface MergeQueueOptions {
+interface MergeQueueOptions {
   writer: RunWriter;
   workspaces: Workspaces;
   world: World;

@@ -8,7 +8,7 @@ import { parallelGroups } from "../../run/plan/graph.ts";
 import { checkPlan } from "../../run/plan/plan.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import { Task } from "../../schema/task.ts";
 import { Template } from "../../schema/template.ts";
 import type { NewEvent } from "../../store/store.ts";
@@ -141,7 +141,7 @@ function eventsOf(id: string, state: Data, fallback: Template, now: number): New
   return events.map((event, i) => ({ ...event, timestamp: i === 0 ? at : end }));
 }
 
-function analysisOf(id: string, analysis: unknown): Extract<RunEvent, { type: "orchestrator:analysisComplete" }>[] {
+function analysisOf(id: string, analysis: unknown): EventOf<"orchestrator:analysisComplete">[] {
   if (!isObject(analysis)) return [];
   const splits = analysis["recommendedSplits"];
   return [

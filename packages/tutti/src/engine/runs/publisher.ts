@@ -9,7 +9,7 @@ import type { Run } from "../../schema/run.ts";
 import type { Store } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 
-export interface PublisherOptions {
+interface PublisherOptions {
   store: Store;
   world: World;
   /** Called before events of `serverLog` are published. */

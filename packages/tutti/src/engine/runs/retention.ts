@@ -5,7 +5,7 @@ import { outdatedRuns, type KeepRules } from "../../run/fold/outdated-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { World } from "../../world.ts";
 
-export interface RetentionOptions {
+interface RetentionOptions {
   engine: Pick<Engine, "summaries" | "cleanup">;
   /** Called before each pass, so that changed settings apply. */
   rules: () => KeepRules;

@@ -5,7 +5,7 @@ import type { RunEvent, StoredEvent } from "../../schema/event.ts";
 import type { Store } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 
-export interface ServerLogOptions {
+interface ServerLogOptions {
   store: Store;
   world: World;
   published: (events: StoredEvent[]) => void;

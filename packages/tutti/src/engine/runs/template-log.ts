@@ -5,7 +5,7 @@ import type { EventQuery } from "../../store/store.ts";
 
 type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
-export interface TemplateLogOptions {
+interface TemplateLogOptions {
   events(options: EventQuery): StoredEvent[];
   append(event: RunEvent): Promise<unknown>;
 }

@@ -11,7 +11,7 @@ import {
   type SessionController,
 } from "../../session/polled/session-controller.ts";
 
-export interface ControllerSessionsOptions {
+interface ControllerSessionsOptions {
   controller: SessionController;
   own: OwnSessions;
   /** Returns the ids that the `controller` uses for sessions of Tutti's runs. */

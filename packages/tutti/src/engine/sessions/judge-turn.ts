@@ -25,7 +25,7 @@ import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
 import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 
-export interface TurnToJudge {
+interface TurnToJudge {
   run: Run;
   worker: Worker | null;
   state: SessionState;

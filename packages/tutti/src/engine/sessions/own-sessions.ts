@@ -11,7 +11,7 @@ import type { TranscriptEntry } from "../../schema/transcript.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
 import type { SessionHost } from "../../session/session.ts";
 
-export interface OwnSession {
+interface OwnSession {
   run: Run;
   /** Null for the main session. */
   worker: Worker | null;

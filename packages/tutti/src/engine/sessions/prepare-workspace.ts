@@ -8,7 +8,7 @@ import type { Worker } from "../../schema/worker.ts";
 import type { PreparedWorkspace, WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
-export interface PreparationOptions {
+interface PreparationOptions {
   workspaces: Workspaces;
   checks: CheckRunner;
   world: World;

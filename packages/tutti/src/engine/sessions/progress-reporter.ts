@@ -25,7 +25,7 @@ export interface Watched {
   progress: ProgressAnswer | null;
 }
 
-export interface ProgressReporterOptions {
+interface ProgressReporterOptions {
   world: World;
   /**
    * Returns the current state, or null if nothing may be published: the past of an adopted session is in the log

@@ -26,7 +26,7 @@ import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { Prompt } from "../../schema/template.ts";
 import type { Owed, Worker } from "../../schema/worker.ts";
 
-export interface RenderedPrompt {
+interface RenderedPrompt {
   text: string;
   /** Rendered on access: some grow with the plan, and most agents need none. */
   readonly variables: Record<string, string>;

@@ -17,7 +17,7 @@ export interface SessionActivity {
   isReturned?: boolean;
 }
 
-export interface KnownChild {
+interface KnownChild {
   id: string;
   parentSessionId: string;
   taskToolId: string | null;

@@ -2,7 +2,7 @@
 // decides nothing, and the next save repeats a failed one.
 import type { World } from "../../world.ts";
 
-export interface WorkSaverOptions {
+interface WorkSaverOptions {
   world: World;
   /** Least time between two saves; with 0 the `WorkSaver` saves nothing. */
   everyMs: number;

@@ -14,7 +14,7 @@ export interface ReturnedResult {
   formatted?: string;
 }
 
-export interface ReturnOptions {
+interface ReturnOptions {
   log: SubSessionLog;
   reach: SessionAccess;
   settings: Pick<SubSessionSettings, "resultPrefix" | "resultSuffix" | "maxMessageLength">;
@@ -112,10 +112,7 @@ async function handOver(
 const CUT = "\n\n[cut here: the message is longer]";
 
 /** Truncates `message` to `maxMessageLength`. The log has the full message. */
-export function format(
-  { resultPrefix, resultSuffix, maxMessageLength }: ReturnOptions["settings"],
-  message: string,
-): string {
+function format({ resultPrefix, resultSuffix, maxMessageLength }: ReturnOptions["settings"], message: string): string {
   return `${resultPrefix}${cut(message, maxMessageLength)}${resultSuffix}`;
 }
 

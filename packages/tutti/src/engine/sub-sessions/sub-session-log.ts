@@ -13,7 +13,7 @@ import {
 import { isServerEvent, type RunEvent, type StoredEvent } from "../../schema/event.ts";
 import type { World } from "../../world.ts";
 
-export interface SubSessionLogHooks {
+interface SubSessionLogHooks {
   /** Called after each decision, before it is on disk. */
   decided(): void;
   /** Called when a new relation or a change of its status is on disk. */

@@ -30,7 +30,7 @@ export interface SubSessionSettings {
   taskSpawnWindow: number;
 }
 
-export interface SubSessionMonitorOptions {
+interface SubSessionMonitorOptions {
   log: SubSessionLog;
   reach: SessionAccess;
   world: World;

@@ -20,7 +20,7 @@ export interface SubSessionCare {
   reach?: (own: OwnSessions) => SessionAccess;
 }
 
-export interface SubSessionPartOptions extends OwnSessionsOptions {
+interface SubSessionPartOptions extends OwnSessionsOptions {
   log: ServerLog;
   world: World;
   /** `SubSessionOptions` has the defaults. */

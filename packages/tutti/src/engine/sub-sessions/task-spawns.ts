@@ -4,7 +4,7 @@ import { findTaskInvocations, type TaskInvocation } from "./task-invocations.ts"
 import type { SeenMessage, SessionAccess } from "../sessions/session-access.ts";
 import type { World } from "../../world.ts";
 
-export interface TaskSpawnsOptions {
+interface TaskSpawnsOptions {
   reach: SessionAccess;
   world: World;
   /** Maximum milliseconds between `register` and the new session. */

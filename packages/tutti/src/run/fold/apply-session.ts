@@ -1,5 +1,6 @@
 // `applyToSession` is the part of the fold for the main session and the workers.
 import { answerNote, asking } from "./asking.ts";
+import { firstAsking } from "./first-asking.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { markTold } from "../rules/message.ts";
 import { outlineOf } from "../plan/outline.ts";
@@ -7,7 +8,7 @@ import { providerOf } from "../provider/provider-name.ts";
 import { sizeOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Ending } from "../../schema/ending.ts";
-import type { LogPosition, RunEvent } from "../../schema/event.ts";
+import type { EventData, LogPosition, RunEvent } from "../../schema/event.ts";
 import { addUsage, NO_USAGE } from "../../schema/outcome.ts";
 import type { GivenAnswer, Run } from "../../schema/run.ts";
 import { addTools, NO_TOOLS, type Owed, type SessionState, type Worker } from "../../schema/worker.ts";
@@ -216,7 +217,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string; start?: string
     status: "spawning",
     attempt,
     session: newSession(run, spawned, "worker", spawned.start ?? null),
-    owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false, waitsFor: null },
+    owed: firstAsking("workerExecution"),
     progress: 0,
     currentAction: null,
     toolStats: NO_TOOLS,
@@ -280,7 +281,7 @@ function withoutWait(owed: Owed): Owed {
   return rest;
 }
 
-function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
+function endTurn(run: Run, data: EventData<"turn:ended">, at: number): Run {
   const refusedSince = data.again ? at : null;
   const again = (before: Owed | null): Owed | null => {
     if (!before) return null;
@@ -313,7 +314,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
 }
 
 /** Adds the answers that the agent has not received (`unheard`) to its next prompt, and `asleepMs` to its deadline. */
-function noteCutOff(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
+function noteCutOff(run: Run, data: EventData<"turn:ended">, at: number): Run {
   const { cutOff, sessionId, taskId } = data;
   if (!cutOff) return run;
   const unheard = valuesOf(run.answers).filter(

@@ -3,7 +3,7 @@
 // Invariants
 // 1. `applySubSession` rejects no event. `decideSubSession` holds the rules.
 // 2. All times come from the events, so the state is the same before and after a restart.
-import type { RunEvent, ServerEvent } from "../../schema/event.ts";
+import type { EventData, RunEvent, ServerEvent } from "../../schema/event.ts";
 import type { SubSessionStatus } from "../../schema/status.ts";
 
 export interface SubSession {
@@ -89,7 +89,7 @@ export function applySubSession(state: SubSessions, event: ServerEvent): void {
   }
 }
 
-type Registered = Extract<RunEvent, { type: "subsession:registered" }>["data"];
+type Registered = EventData<"subsession:registered">;
 
 function born({
   childSessionId,

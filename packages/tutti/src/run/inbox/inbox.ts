@@ -1,7 +1,7 @@
 import { openWork } from "../fold/open-work.ts";
 import { sha256 } from "../fold/sha256.ts";
 import { valuesOf } from "../fold/shared-record.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 
@@ -9,7 +9,7 @@ type Content = Pick<InboxItem, "kind" | "question"> &
   Partial<Omit<InboxItem, "kind" | "question" | "run" | "hash" | "createdAt">>;
 
 /** Without `content.id` the id is derived from `runSeq`, because the rules must be pure. */
-export function addItem(run: Run, content: Content, at: number): RunEvent {
+export function addItem(run: Run, content: Content, at: number): EventOf<"inbox:added"> {
   const { kind, question, taskId = null, sessionId = null, askId = null, risk = "low", ...rest } = content;
   const id = content.id ?? `item_${sha256([run.id, run.runSeq, kind, taskId, rest.index].join(" ")).slice(0, 10)}`;
   const hash = hashOfItem({ kind, run: run.id, taskId, question, options: rest.options, evidence: rest.evidence });

@@ -97,7 +97,7 @@ function raiseForeignChange(run: Run, worker: Worker, at: number): RunEvent[] {
     commit: worker.commit,
   };
   const item = { kind: "blocker" as const, taskId, question: description, options: FOREIGN_CHANGE_OPTIONS, evidence };
-  const added = addItem(run, { ...item, risk: "medium" }, at) as Extract<RunEvent, { type: "inbox:added" }>;
+  const added = addItem(run, { ...item, risk: "medium" }, at);
   const ids = { id: run.id, taskId, sessionId, itemId: added.data.item.id };
   const about = { description, blockerType: "interface", severity: "high", cause: "interface" as const };
   return [{ type: "blocker:raised", data: { ...ids, ...about } }, added];

@@ -4,7 +4,7 @@ import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
 import type { HostLabels, Task } from "../../schema/task.ts";
 
-export interface AssignedAgent {
+interface AssignedAgent {
   agent: string;
   role: string;
   model?: string;
@@ -12,7 +12,7 @@ export interface AssignedAgent {
   labels?: HostLabels;
 }
 
-export function assignedAgent(run: Run, phase: Phase): AssignedAgent {
+function assignedAgent(run: Run, phase: Phase): AssignedAgent {
   const { agent, role } = run.template.phases[phase];
   return { agent: agent ?? run.agent, role: role ?? (phase === "workerExecution" ? "worker" : "main") };
 }

@@ -4,7 +4,7 @@ import type { VerificationAnswer } from "../../schema/answer.ts";
 import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
-export const failedCommands = ({ checks }: Run): CheckedCommand[] =>
+const failedCommands = ({ checks }: Run): CheckedCommand[] =>
   (checks?.commands ?? []).filter(({ exitCode }) => exitCode !== 0);
 
 /** Returns a clause without a period. */

@@ -16,7 +16,7 @@ import { failMain, loseMain } from "./main-failure.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
-import { extendPlan, isPlanningAgain } from "../team/cycle.ts";
+import { planNextCycle, isPlanningAgain } from "../team/cycle.ts";
 import { decideMainDelegation, planOfDelegations, questionIn } from "../team/decide-delegation.ts";
 import { ownReport } from "../team/delegate.ts";
 import { isLedByDelegation } from "../team/delegation.ts";
@@ -30,7 +30,7 @@ import type {
   TaskListAnswer,
   VerificationAnswer,
 } from "../../schema/answer.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
 import { addTools, succeededTools, type SessionState } from "../../schema/worker.ts";
@@ -169,7 +169,7 @@ function askForData(run: Run, phase: Phase, error: string, itemId: string, at: n
   return addItem(run, { id: itemId, kind: "data", question, phase, options: FAILURE_OPTIONS }, at);
 }
 
-export interface AnswerContext {
+interface AnswerContext {
   /** The run's branch after the answer. */
   head: string;
   history?: History | undefined;
@@ -215,7 +215,7 @@ function endNaturally(run: Run, answer: AnalysisAnswer, about: AnswerContext, en
 }
 
 /** Without the phase `taskPlanning` the request becomes the only task of the plan. */
-export function afterAnalysis(run: Run, at: number): RunEvent[] {
+function afterAnalysis(run: Run, at: number): RunEvent[] {
   const { taskPlanning, workerExecution } = run.template.phases;
   if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];
   if (!workerExecution.enabled) return [complete(run)];
@@ -236,11 +236,7 @@ function planOfRequest(run: Run): Plan {
 
 type Ended = (problems: string[]) => RunEvent[];
 
-function analysed(
-  run: Run,
-  answer: AnalysisAnswer,
-  head: string,
-): Extract<RunEvent, { type: "orchestrator:analysisComplete" }> {
+function analysed(run: Run, answer: AnalysisAnswer, head: string): EventOf<"orchestrator:analysisComplete"> {
   return {
     type: "orchestrator:analysisComplete",
     data: {
@@ -267,7 +263,7 @@ function planned(run: Run, answer: TaskListAnswer, history: History | undefined,
   if (isPlanningAgain(run)) {
     if (plan.errors.length > 0)
       return [...ended(plan.errors), fail(run, "taskPlanning", plan.errors.join("; "), "no_answer", at)];
-    return [...ended([]), extendPlan(run, plan), enter(run, "workerExecution", "running")];
+    return [...ended([]), planNextCycle(run, plan), enter(run, "workerExecution", "running")];
   }
   return [...ended([]), ...planReady(run, plan, history, at)];
 }

@@ -305,7 +305,7 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
   const added = addItem(run, item, at);
   const key = asking(taskId, question);
   const earlier = Object.hasOwn(run.answers, key) ? run.answers[key]! : null;
-  if (added.type !== "inbox:added" || earlier === null || !isRepeated(report, earlier)) return [...raised, added];
+  if (earlier === null || !isRepeated(report, earlier)) return [...raised, added];
   return [...raised, added, answered(run, added.data.item, earlier.text)];
 }
 

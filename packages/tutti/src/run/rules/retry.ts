@@ -41,7 +41,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
 export const FAILURE_OPTIONS = ["try it again", "leave it"];
 
-export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
+const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;
 
 export function retry(run: Run, taskId: string, at: number): RunEvent[] {

@@ -2,20 +2,20 @@
 // touch (`undeclaredChanges`).
 import { isInScope, scopePath } from "../plan/scopes.ts";
 import { entryOf } from "../fold/shared-record.ts";
-import type { EventData } from "../../schema/event.ts";
+import { listNames } from "../work-warnings.ts";
+import type { EventOf } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
 /** `MAX_FILES` limits the size of the event. */
 const MAX_FILES = 200;
-const MAX_NAMES = 5;
 
 export function changedOutside(
   run: Run,
   taskId: string | null,
   attempt: number,
   files: readonly string[] = [],
-): { type: "workspace:outside"; data: EventData<"workspace:outside"> }[] {
+): EventOf<"workspace:outside">[] {
   if (files.length === 0) return [];
   return [{ type: "workspace:outside", data: { id: run.id, taskId, attempt, files: files.slice(0, MAX_FILES) } }];
 }
@@ -25,14 +25,14 @@ export function outsideCauses(run: Run): Outcome["causes"] {
   return (run.outside ?? []).flatMap(({ taskId, attempt, files }) => {
     const worker = taskId === null ? null : entryOf(run.workers, taskId);
     if (worker && (worker.attempt !== attempt || worker.status !== "completed")) return [];
-    const reason = `changes outside the scope ${(run.scope ?? []).join(", ")} are not part of the result: ${listed(files)}`;
+    const reason = `changes outside the scope ${(run.scope ?? []).join(", ")} are not part of the result: ${listNames(files)}`;
     return [{ taskId: taskId ?? "main", status: "out_of_scope", reason }];
   });
 }
 
 /** For the prompt of the main session: files that a task changed although its scope in the plan does not name them. */
 export const undeclaredChanges = (run: Run): string[] =>
-  undeclared(run).map(({ id, files }) => `${id}: it changed files outside its declared scope: ${listed(files)}.`);
+  undeclared(run).map(({ id, files }) => `${id}: it changed files outside its declared scope: ${listNames(files)}.`);
 
 /**
  * For the user: files that belong to the scope of another task. A scope names the files to focus on, so a new file
@@ -44,7 +44,7 @@ export const changesInOtherScopes = (run: Run): string[] =>
       // A scope that names the whole project (an empty `scopePath`) says nothing about single files.
       const narrow = other.scope.filter((entry) => scopePath(entry).length > 0);
       const theirs = files.filter((file) => isInScope(narrow, file));
-      return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listed(theirs)}.`];
+      return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listNames(theirs)}.`];
     }),
   );
 
@@ -56,8 +56,3 @@ function undeclared(run: Run): { id: string; files: string[] }[] {
     return files.length === 0 ? [] : [{ id, files }];
   });
 }
-
-const listed = (files: readonly string[]): string => {
-  const shown = files.slice(0, MAX_NAMES).map((file) => JSON.stringify(file.slice(0, 200)));
-  return [...shown, ...(files.length > MAX_NAMES ? [`${files.length - MAX_NAMES} more`] : [])].join(", ");
-};

@@ -3,7 +3,7 @@
 import { sha256 } from "../fold/sha256.ts";
 import type { Task } from "../../schema/task.ts";
 
-export interface WorkInputs {
+interface WorkInputs {
   /** Has placeholders for the ids of run, task and attempt and for the folder. */
   prompt: string;
   task: Pick<Task, "title" | "description" | "scope">;

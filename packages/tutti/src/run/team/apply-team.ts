@@ -2,6 +2,7 @@
 import { workerOf } from "../lookup.ts";
 import { FOREIGN_CHANGE_OPTIONS } from "../plan/foreign-change-options.ts";
 import { isLedByDelegation } from "./delegation.ts";
+import { firstAsking } from "../fold/first-asking.ts";
 import { withoutEntries } from "../fold/shared-record.ts";
 import { withWorker } from "../fold/with-worker.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
@@ -9,10 +10,10 @@ import type { Run } from "../../schema/run.ts";
 import type { GateEntry, GateOverride } from "../../schema/team/gate.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { LeadDuty, Owed, ParentDuty, Worker } from "../../schema/worker.ts";
+import type { LeadDuty, ParentDuty, Worker } from "../../schema/worker.ts";
 
 type MessageEvent = `message:${"queued" | "delivered" | "acknowledged" | "resent" | "expired" | "acted" | "rejected"}`;
-export type TeamEvent = Extract<
+type TeamEvent = Extract<
   RunEvent,
   {
     type:
@@ -101,7 +102,7 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       if (parent !== undefined) return askParent(run, parent, { taskId, sessionId, messageId }, at);
       // A lead that does not delegate is asked about a worker that waits for it, not about a message (`messageId`).
       const returned = isLedByDelegation(run) ? { messageId } : {};
-      return { ...run, duty: { taskId, sessionId, ...returned }, owed: firstOwed() };
+      return { ...run, duty: { taskId, sessionId, ...returned }, owed: firstAsking("workerExecution") };
     }
     case "lead:answered":
       if (event.data.parent !== undefined) return withWorker(run, event.data.parent, { duty: null });
@@ -111,7 +112,7 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
     case "task:delegating":
       return withWorker(run, event.data.taskId, {
         delegating: { since: at },
-        owed: { ...firstOwed(), waitsFor: "delegation" },
+        owed: { ...firstAsking("workerExecution"), waitsFor: "delegation" },
       });
     // The session answers the rejection with its next turn.
     case "task:rejected":
@@ -158,12 +159,12 @@ function askParent(run: Run, parent: string, duty: ParentDuty, at: number): Run 
   if (!worker) return run;
   const waited = worker.delegating ? at - worker.delegating.since : 0;
   const session = { ...worker.session, waitedMs: worker.session.waitedMs + waited };
-  return withWorker(run, parent, { session, duty, delegating: null, owed: firstOwed() });
+  return withWorker(run, parent, { session, duty, delegating: null, owed: firstAsking("workerExecution") });
 }
 
 /** `waitsFor` keeps the session from getting a turn before the lead has answered. */
 function awaitLead(run: Run, taskId: string, awaits: LeadDuty): Run {
-  const owed = { ...firstOwed(), waitsFor: awaits.messageId };
+  const owed = { ...firstAsking("workerExecution"), waitsFor: awaits.messageId };
   return withWorker(run, taskId, { awaits, owed });
 }
 
@@ -173,7 +174,7 @@ function release(run: Run, taskId: string, at: number, patch: Partial<Worker>): 
   if (!worker) return run;
   const waited = worker.awaits ? at - worker.awaits.since : 0;
   const session = { ...worker.session, waitedMs: worker.session.waitedMs + waited };
-  return withWorker(run, taskId, { ...patch, session, awaits: null, owed: firstOwed() });
+  return withWorker(run, taskId, { ...patch, session, awaits: null, owed: firstAsking("workerExecution") });
 }
 
 /** With an `itemId` the user gives the verdict instead of the main session. */
@@ -190,15 +191,6 @@ export function dropDuty(run: Run): Run {
   const isDue = isSame && (run.duty.messageId !== undefined || worker?.awaits);
   return isDue ? run : { ...run, duty: null, owed: null };
 }
-
-const firstOwed = (): Owed => ({
-  phase: "workerExecution",
-  try: 1,
-  problems: [],
-  note: null,
-  interrupted: false,
-  waitsFor: null,
-});
 
 const CLOSED = { state: "closed" as const, commit: null, approvedBy: null, approvedAt: null, covers: {} };
 

@@ -2,14 +2,13 @@
 // prompt.
 import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
+import { textOf, type Body } from "./delegation.ts";
 import { noteOf, redelegate } from "./redelegate.ts";
 import { queueMessage, roleOf } from "./team.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Document 003 leaves scope changes and critical blockers to the user, and everything else to the orchestrator. */
 function isForUser({ escalate_to: to, blocker_type: type, severity }: Record<string, unknown>): boolean {
@@ -23,14 +22,18 @@ interface BlockerIds {
   itemId: string;
 }
 
-type Body = Record<string, unknown>;
-
 /** Asks the user if the blocker `isForUser`, else the main session. */
 export function escalate(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
   return isForUser(body) ? raiseBlocker(run, worker, body, ids, at) : [blocked(run, worker, body, ids.messageId, null)];
 }
 
-function blocked(run: Run, worker: Worker, body: Body, messageId: string, itemId: string | null): RunEvent {
+function blocked(
+  run: Run,
+  worker: Worker,
+  body: Body,
+  messageId: string,
+  itemId: string | null,
+): EventOf<"blocker:raised"> {
   const { taskId, sessionId } = worker;
   const description = textOf(body["description"]) || `${worker.task.role} is blocked and gave no description.`;
   const kinds = { blockerType: textOf(body["blocker_type"]), severity: textOf(body["severity"]) };
@@ -44,7 +47,7 @@ export function raiseBlocker(run: Run, worker: Worker, body: Body, ids: BlockerI
   const listed = Array.isArray(body["options"]) ? body["options"] : [];
   const options = listed.map((option) => (typeof option === "string" ? option : JSON.stringify(option)));
   const raised = blocked(run, worker, body, messageId, itemId);
-  const question = (raised.data as Extract<RunEvent, { type: "blocker:raised" }>["data"]).description;
+  const question = raised.data.description;
   const item = {
     id: itemId,
     kind: "blocker" as const,

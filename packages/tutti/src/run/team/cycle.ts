@@ -1,8 +1,8 @@
 // Continuous mode of a team that its lead plans: when all tasks have ended, the lead plans again, until it plans
 // nothing. `breakCircuit` pauses the run if tasks keep failing in the same way.
-import { parallelGroups } from "../plan/graph.ts";
 import { pause } from "../lifecycle.ts";
 import type { Plan } from "../plan/plan.ts";
+import { extendPlan } from "./redelegate.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
@@ -14,12 +14,8 @@ export const isContinuous = ({ template }: Run): boolean => template.team?.conti
 export const isPlanningAgain = (run: Run): boolean => isContinuous(run) && run.tasks.length > 0;
 
 /** The user confirmed the run with its first plan, so the tasks of a further cycle need no confirmation. */
-export function extendPlan(run: Run, plan: Plan): RunEvent {
-  const added = renameTasks(run, plan.tasks);
-  const tasks = [...run.tasks, ...added];
-  const data = { id: run.id, added: added.map(({ id }) => id), tasks, parallelGroups: parallelGroups(tasks) };
-  return { type: "plan:extended", data };
-}
+export const planNextCycle = (run: Run, { tasks }: Plan): RunEvent =>
+  extendPlan(run, run.tasks, renameTasks(run, tasks));
 
 /** The lead may use the ids of earlier cycles again, so `freeName` adds a number. */
 function renameTasks(run: Run, tasks: readonly Task[]): Task[] {

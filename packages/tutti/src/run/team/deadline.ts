@@ -10,7 +10,7 @@ import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-export const DEADLINE_OPTIONS = ["keep waiting", "cancel the task"];
+const DEADLINE_OPTIONS = ["keep waiting", "cancel the task"];
 
 interface TaskDeadline {
   at: number;
@@ -99,7 +99,7 @@ function escalateOverdue(run: Run, { taskId, sessionId, task, overdue }: Worker,
   const evidence = { blocker_type: "deadline", deadline: since, overdueMs: at - deadline };
   // The item has no `sessionId`, so that the session continues while the user decides.
   const item = { kind: "blocker" as const, taskId, question: description, options: DEADLINE_OPTIONS, evidence };
-  const added = addItem(run, { ...item, risk: "medium" }, at) as Extract<RunEvent, { type: "inbox:added" }>;
+  const added = addItem(run, { ...item, risk: "medium" }, at);
   const { id: itemId } = added.data.item;
   const about = { description, blockerType: "deadline", severity: "high", cause: "deadline" as const };
   return [{ type: "blocker:raised", data: { id: run.id, taskId, sessionId, itemId, ...about } }, added];

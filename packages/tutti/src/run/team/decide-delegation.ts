@@ -79,7 +79,7 @@ function recordReport(run: Run, worker: Worker, body: Body, to = parentRole(run,
   const { taskId, sessionId, task } = worker;
   const message = { type: "attempt_completion", protocol: "delegation", from: nameOf(task), to, taskId, sessionId };
   const recorded = queueMessage(run, { ...message, body }, REPORT_INDEX);
-  const { id: messageId } = (recorded.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
+  const { id: messageId } = recorded.data.message;
   return { recorded, messageId };
 }
 
@@ -103,7 +103,7 @@ function recordRefused(run: Run, { taskId, sessionId, task }: Worker, over: Turn
   return refused.flatMap(({ type, body, reasons }, index): RunEvent[] => {
     const message = { type, protocol: "delegation", from: nameOf(task), to: parentRole(run, task), taskId, sessionId };
     const queued = queueMessage(run, { ...message, body }, index);
-    const { id: messageId } = (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
+    const { id: messageId } = queued.data.message;
     return [queued, { type: "message:rejected", data: { id: run.id, messageId, taskId, reasons } }];
   });
 }

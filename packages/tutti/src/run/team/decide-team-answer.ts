@@ -1,7 +1,7 @@
 // The messages at the end of a role's turn: which of them count (`recordMessages`), and what follows from a completion
 // (`afterCompletion`).
 import { reportId } from "./decide-delegation.ts";
-import { isDelegated, speaksDelegation } from "./delegation.ts";
+import { isDelegated, speaksDelegation, type Body } from "./delegation.ts";
 import { judgeReview, isReview, settleReview } from "./gate.ts";
 import { rejectionLimit, rework } from "./rework.ts";
 import { leadOfRun, messageTo, protocolOf, queueMessage, rejection } from "./team.ts";
@@ -32,7 +32,7 @@ function listMessages(run: Run, worker: Worker, over: TurnOver): { listed: Liste
     const { type, body } = message;
     // The channel identifies the sender (`task.role`); the body may claim another one.
     const queued = queueMessage(run, { type, from: task.role!, to, taskId, sessionId, body }, index);
-    const { id } = (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message;
+    const { id } = queued.data.message;
     listed.push({ message, id });
     const about = { id: run.id, messageId: id, taskId };
     return message.reasons.length === 0
@@ -94,8 +94,6 @@ export function sendBack(
   const data = { id: run.id, sessionId, taskId, by: from, reasons, count: rejections + 1 };
   return [ended, ...acted, { type: "task:rejected", data }, sent];
 }
-
-type Body = Record<string, unknown>;
 
 /** Returns null if no escalation of the turn `counts`. */
 export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: Body; messageId: string } | null {

@@ -22,7 +22,7 @@ import type { Worker } from "../../schema/worker.ts";
 const MAX_ANSWERS = 3;
 const MAX_TITLE = 100;
 
-export interface ParentDecision {
+interface ParentDecision {
   /** Why the answer cannot be used; then there are no `events`. */
   problems: string[];
   events: RunEvent[];
@@ -256,7 +256,7 @@ function criteriaIn(messages: readonly ReadMessage[]): unknown[] | null {
   return lists.findLast((list): list is unknown[] => Array.isArray(list)) ?? null;
 }
 
-function reasonsIn({ reason, issues }: Body): string[] {
+export function reasonsIn({ reason, issues }: Body): string[] {
   const listed = Array.isArray(issues)
     ? issues.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)))
     : [];

@@ -63,7 +63,7 @@ const reportOf = (run: Run, taskId: string): TeamMessage | undefined =>
   );
 
 /** Reports that `parent` has not answered yet, oldest first. */
-export function returnsTo(run: Run, parent: string | null): TeamMessage[] {
+function returnsTo(run: Run, parent: string | null): TeamMessage[] {
   return childrenOf(run, parent)
     .flatMap((task) => (hasReturned(run, task) ? (reportOf(run, task.id) ?? []) : []))
     .filter(({ actedAt, to }) => actedAt === null && to !== "")
@@ -167,7 +167,7 @@ export function deliverReturned(run: Run, parent: string | null): RunEvent[] {
 }
 
 /** Returns 1 for a task of the main session. */
-export function depthOf(run: Run, parent: string | null): number {
+function depthOf(run: Run, parent: string | null): number {
   let depth = 1;
   for (let id = parent; id !== null; id = taskOf(run, id)?.delegation?.parent ?? null) depth++;
   return depth;

@@ -10,7 +10,7 @@ import { workerOf } from "../lookup.ts";
 import { dependenciesOf } from "../plan/dependencies-of.ts";
 import type { ReadMessage } from "../command.ts";
 import { TuttiError } from "../../schema/error.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 import { environmentsOf, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
@@ -114,7 +114,7 @@ export function isHeldBack(run: Run, task: Task, start: string | null, at: numbe
   return commit === null || (isDeployment(run, task) && start !== null && start !== commit);
 }
 
-export function refuseDeployment(run: Run, taskId: string, at: number): RunEvent {
+export function refuseDeployment(run: Run, taskId: string, at: number): EventOf<"gate:refused"> {
   const { environment } = gateOf(run)!;
   const commit = run.gate?.[environment]?.commit ?? null;
   const closed = whyClosed(run, environment, at);
@@ -126,14 +126,14 @@ export function refuseDeployment(run: Run, taskId: string, at: number): RunEvent
 export function mustPassGate(run: Run, task: Task, at: number): void {
   if (!isHeldBack(run, task, null, at)) return;
   const event = refuseDeployment(run, task.id, at);
-  const { environment, reasons } = event.data as Extract<RunEvent, { type: "gate:refused" }>["data"];
+  const { environment, reasons } = event.data;
   const advice = "Let a security review approve the commit, then retry.";
   const message = `Task "${task.id}" cannot start: the gate of ${environment} is closed. ${reasons.join(" ")} ${advice}`;
   throw new TuttiError("gate_closed", message, { details: { environment, reasons, taskId: task.id, event } });
 }
 
 /** `environments` are those that the review approves. If there are none, `reasons` says why. */
-export interface ReviewVerdict {
+interface ReviewVerdict {
   environments: string[];
   reasons: string[];
 }

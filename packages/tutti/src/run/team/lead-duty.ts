@@ -4,7 +4,7 @@
 import { activeWorkers, workerOf } from "../lookup.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { raiseBlocker } from "./blocker.ts";
-import { reject as sendBackToMode } from "./delegate.ts";
+import { reasonsIn, reject as sendBackToMode } from "./delegate.ts";
 import { speaksDelegation } from "./delegation.ts";
 import { judgeCriteria } from "./judge-criteria.ts";
 import { noteOf, redelegate } from "./redelegate.ts";
@@ -107,9 +107,6 @@ const actedOn = (run: Run, { taskId }: Worker, ...ids: (string | undefined)[]): 
     .filter((messageId) => messageId !== undefined)
     .map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId } }));
 
-const idOf = (queued: RunEvent): string =>
-  (queued.data as Extract<RunEvent, { type: "message:queued" }>["data"]).message.id;
-
 function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: string, at: number): RunEvent[] {
   const { taskId, sessionId, task } = worker;
   const sent = approval(run, worker, by, at);
@@ -120,7 +117,7 @@ function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: st
     { type: "task:approved", data: { id: run.id, sessionId, taskId, by } },
     ...judgeCriteria(run, worker, met, by),
     { type: "worker:completed", data: { sessionId, orchestratorId: run.id, taskId, ...work! } },
-    ...actedOn(run, worker, messageId, answered, idOf(sent)),
+    ...actedOn(run, worker, messageId, answered, sent.data.message.id),
   ];
 }
 
@@ -133,7 +130,8 @@ function reject(
   at: number,
 ): RunEvent[] {
   const { taskId, sessionId, rejections = 0 } = worker;
-  const reasons = reasonsIn(given);
+  const found = reasonsIn(given);
+  const reasons = found.length > 0 ? found : ["No reason was given."];
   const met = Array.isArray(given["acceptance_criteria_met"]) ? given["acceptance_criteria_met"] : [];
   const first = [
     ...judgeCriteria(run, worker, met, by),
@@ -151,13 +149,6 @@ function reject(
   const error = `rejected ${rejections + 1} times: ${reasons.join(" ")}`;
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
   return [...first, { type: "worker:failed", data }];
-}
-
-function reasonsIn({ reason, issues }: Record<string, unknown>): string[] {
-  const listed = Array.isArray(issues) ? issues : [];
-  const texts = listed.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)));
-  const found = [...(typeof reason === "string" ? [reason] : []), ...texts].filter((text) => text.trim() !== "");
-  return found.length > 0 ? [...new Set(found)] : ["No reason was given."];
 }
 
 /** The decision becomes a message to the blocked session. With `resume_task: false` the task fails. */

@@ -62,7 +62,7 @@ const NEXT: Record<MailboxTaskState, readonly MailboxTaskState[]> = {
 };
 
 /** The states of `NEXT` between `from` and `to`, `to` included. One step if the document allows no way. */
-export function stepsBetween(from: MailboxTaskState, to: MailboxTaskState): MailboxTaskState[] {
+function stepsBetween(from: MailboxTaskState, to: MailboxTaskState): MailboxTaskState[] {
   const paths: MailboxTaskState[][] = [[from]];
   const seen = new Set([from]);
   for (const path of paths) {

@@ -1,10 +1,10 @@
 // The loop between a review and the developer: `rework` adds a task that fixes the issues of a review that was not
 // accepted, and another review of the result, up to `rejectionLimit` times. The tasks behind the review then wait for
 // the new one.
-import { parallelGroups } from "../plan/graph.ts";
 import { dependenciesOf } from "../plan/dependencies-of.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { isReview } from "./gate.ts";
+import { extendPlan } from "./redelegate.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
@@ -37,9 +37,7 @@ export function rework(run: Run, review: Task, body: Record<string, unknown>, re
     if (!waits) return task;
     return { ...task, dependencies: task.dependencies.map((id) => (id === review.id ? again.id : id)) };
   });
-  const extended = [...tasks, fix, again];
-  const data = { added: [fix.id, again.id], tasks: extended, parallelGroups: parallelGroups(extended) };
-  return [{ type: "plan:extended", data: { id: run.id, ...data } }];
+  return [extendPlan(run, tasks, [fix, again])];
 }
 
 const baseOf = (id: string): string => id.replace(/_fix_\d+$/, "");

@@ -2,7 +2,7 @@
 import { sha256 } from "../fold/sha256.ts";
 import { taskOf } from "../lookup.ts";
 import { mailboxAssignment, mailboxRejection, type MailPaths } from "./mailbox-message.ts";
-import type { RunEvent } from "../../schema/event.ts";
+import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
 import { leadOf, type TeamRole } from "../../schema/team/roles.ts";
@@ -30,7 +30,7 @@ export function queueMessage(
   run: Run,
   message: Omit<QueuedMessage, "id" | "protocol"> & { protocol?: string },
   index: number,
-): RunEvent {
+): EventOf<"message:queued"> {
   const id = `msg_${sha256([run.id, run.runSeq, message.sessionId, message.type, index].join(" ")).slice(0, 10)}`;
   const role = taskOf(run, message.taskId)?.role;
   const protocol = protocolOf(run, { role }) === "mailbox" ? "mailbox" : "messages";
@@ -104,7 +104,7 @@ export function rejection(
 }
 
 /** Approves the work of a role. Document 001 calls the message a `review_result`. */
-export function approval(run: Run, worker: Worker, by: string, at: number): RunEvent {
+export function approval(run: Run, worker: Worker, by: string, at: number): EventOf<"message:queued"> {
   const { taskId, sessionId, task } = worker;
   const to = task.role!;
   const isMail = protocolOf(run, task) === "mailbox";

@@ -31,7 +31,7 @@ export type Settings = z.infer<typeof Settings>;
 
 const TestedTarget = z.object({ target: z.string(), ok: z.boolean(), detail: z.string() });
 
-export const USAGE_GROUPS = ["day", "run", "agent", "model", "template", "repository"] as const;
+const USAGE_GROUPS = ["day", "run", "agent", "model", "template", "repository"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 const UsageRow = z.object({

@@ -11,7 +11,7 @@ const count = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.number().int().min(least).max(most));
 
-export const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("Maximum number of items.");
+const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("Maximum number of items.");
 export const afterNumber = count(0, Number.MAX_SAFE_INTEGER);
 export const tailCount = count(0, MAX_LIMIT);
 /** The `runSeq` of an event. */

@@ -34,9 +34,9 @@ export interface Route {
 /** Routes by `METHOD /path`, where `:name` is a path parameter. */
 export type RouteTable = Record<string, Route>;
 
-export const COMMON_ERRORS = ["unauthorized", "forbidden", "rate_limited", "internal"] as const satisfies ErrorCode[];
+const COMMON_ERRORS = ["unauthorized", "forbidden", "rate_limited", "internal"] as const satisfies ErrorCode[];
 
-export interface RouteAddress {
+interface RouteAddress {
   method: string;
   path: string;
   params: string[];
@@ -65,10 +65,3 @@ export function errorsOf(key: string, route: Route): ErrorCode[] {
   const common = COMMON_ERRORS.filter((code) => code !== "unauthorized" || !route.open);
   return [...new Set<ErrorCode>([...input, ...size, ...route.errors, ...common, ...access])];
 }
-
-/** Whether a valid request can fail with 409. */
-export const dependsOnState = ({ errors, absent = [] }: Route): boolean =>
-  errors.some((code) => ERRORS[code].status === 409 && !absent.includes(code));
-
-export const takesInput = (key: string, { query, body }: Route): boolean =>
-  query !== undefined || body !== undefined || readRouteKey(key).params.length > 0;

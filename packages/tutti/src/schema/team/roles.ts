@@ -17,7 +17,7 @@ export const DEFAULT_RECYCLE_AFTER = 30;
  * `ROLE_PROTOCOLS`: messages of document 003, files of document 001, `new_task` of document 002, or the delimited
  * response of document 000.
  */
-export const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "response"] as const;
+const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "response"] as const;
 
 /** Another process plays a role with the agent `OUTSIDE`. Tutti starts nothing for it. */
 export const OUTSIDE = "outside";
