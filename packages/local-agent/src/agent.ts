@@ -14,9 +14,9 @@ import { createTurnOutput, readDelimiters } from "./turn-output.ts";
 class Interrupted extends Error {}
 
 const ONLY_DOCUMENTATION = "The local agent only writes documentation. Choose another agent for this request.";
-/** In milliseconds. */
+/** In milliseconds: an interrupt waits at most `LONGEST_BLOCKING` until the turn notices it. */
 const LONGEST_BLOCKING = 20;
-/** The open prompts, the oldest first. */
+/** The open prompts, the oldest first. `answerQueue` removes a prompt only after its turn. */
 const queue: { prompt: AgentPrompt; isInterrupted: boolean }[] = [];
 let isAnswering = false;
 
@@ -42,7 +42,7 @@ async function runTurn(prompt: AgentPrompt, isInterrupted: () => boolean): Promi
   const output = createTurnOutput((line) => process.stdout.write(line), readDelimiters(prompt.variables));
   let lastPause = performance.now();
   const checkInterrupt = async (): Promise<void> => {
-    // Node reads stdin, and with it an interrupt, only while the turn waits.
+    // Node reads stdin only while the turn waits, so `isInterrupted` cannot change before this pause.
     if (performance.now() - lastPause > LONGEST_BLOCKING) {
       await new Promise((resume) => setImmediate(resume));
       lastPause = performance.now();
@@ -66,7 +66,10 @@ async function runTurn(prompt: AgentPrompt, isInterrupted: () => boolean): Promi
   }
 }
 
-/** Returns why the agent refuses the prompt, or undefined if the turn succeeded or wrote a block with status `failed`. */
+/**
+ * Returns the reason if the agent refuses `prompt`. The result is `undefined` also if the turn wrote a block with
+ * status `failed`.
+ */
 async function answerPrompt(turn: PhaseTurn): Promise<string | undefined> {
   const { prompt, output } = turn;
   if (prompt.phase === null) {
@@ -75,7 +78,7 @@ async function answerPrompt(turn: PhaseTurn): Promise<string | undefined> {
     return error;
   }
   if (!isAboutDocumentation(prompt)) return refusePrompt(turn);
-  // Imported with the first prompt, so that the program starts fast.
+  // `ANSWERS` is imported with the first prompt, so that the program starts fast.
   const { ANSWERS } = await import("./phases.ts");
   await ANSWERS[prompt.phase](turn);
   return undefined;
@@ -106,6 +109,6 @@ function parseObject(line: string): Record<string, unknown> | null {
   }
 }
 
-// Without the keeper there is no reader for the output.
+// `stdout` fails when the keeper is gone; then no reader is left.
 process.stdout.on("error", () => process.exit(0));
 for await (const line of readLines(process.stdin)) handleLine(line);

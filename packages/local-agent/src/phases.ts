@@ -1,4 +1,4 @@
-// The answers of the agent, one function per phase.
+// `ANSWERS` maps each phase to the function that answers its prompts.
 import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts";
 import { type CodeAnalysis, analyse, shareFacts } from "./understand/analyse.ts";
 import { checkDocs, deadLink } from "./check/check-docs.ts";
@@ -131,7 +131,7 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   const missing = components.filter(({ slug }) => !hasPage(slug)).map(({ name }) => name);
   const generated = [...new Set([...repository.generated, ...written])];
   const { issues } = checkDocs({ ...analysis, repository: { ...repository, generated } }, new Set());
-  // The aggregation removes links to pages that were not planned to exist.
+  // The aggregation removes links to pages that do not exist, so such a `deadLink` is no fault here.
   const dead = new Set(components.filter(({ slug }) => !hasPage(slug)).map(({ slug }) => deadLink(`${slug}.md`)));
   const faults = issues
     .filter(({ isFault, description }) => isFault && !dead.has(description))
@@ -202,7 +202,7 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
   });
 }
 
-/** Only changed pages are output. The aggregation must know the others, too, so that it keeps them. */
+/** `output_files` has only changed pages. The others are `unchanged_files`, so that the aggregation keeps them. */
 function outputOf(pages: string[], changed: string[]): { output_files: string[]; unchanged_files: string[] } {
   return { output_files: changed, unchanged_files: pages.filter((page) => !changed.includes(page)) };
 }

@@ -3,9 +3,8 @@
 export type PromptPhase = "analysis" | "taskPlanning" | "workerExecution" | "aggregation" | "verification";
 
 export interface AgentPrompt {
-  /** Null for an unknown phase. */
   phase: PromptPhase | null;
-  /** The name of the phase in the prompt, for the error message about an unknown phase. */
+  /** The phase as the prompt spells it, for the error message if `phase` is null. */
   phaseName: string;
   text: string;
   variables: Record<string, unknown>;

@@ -1,26 +1,25 @@
-// Reads the documented variables of the template `documentation` from a prompt.
+// `readSettings` reads the documented variables of the template `documentation` from a prompt.
 import { joinPath } from "./read/paths.ts";
 import { textVariable } from "./prompt.ts";
 
 export interface DocumentationSettings {
-  /** The folder that the user wants for the pages, or "" for the agent's own choice. */
+  /** The folder that the user wants for the pages, or "" to let `chooseDocsFolder` decide. */
   docsFolder: string;
   includesExamples: boolean;
-  /** For whom the pages are, or "". */
+  /** The readers for whom the pages are written, or "". */
   audience: string;
-  /** The name of the project's folder, or "". */
   projectName: string;
-  /** The git object with the facts that the analysis has shared, or "". */
+  /** The git object that `shareFacts` of the analysis wrote, or "". */
   factsId: string;
   /** Settings that the agent cannot follow. */
   warnings: string[];
 }
 
-/** The sentence in the notes of the analysis by which later prompts name the shared facts. */
+/** Later prompts contain the notes of the analysis, and `FACTS_NOTE` finds this sentence in them. */
 export const factsNote = (id: string): string => `The facts about the code are in the git object ${id}.`;
 const FACTS_NOTE = new RegExp(factsNote("([0-9a-f]{40,64})"));
 
-/** Throws for a setting that makes the request impossible. */
+/** Throws if the agent cannot follow `LANGUAGE` or `DOCS_FOLDER`. */
 export function readSettings(variables: Record<string, unknown>): DocumentationSettings {
   const language = textVariable(variables, "LANGUAGE").trim();
   if (language !== "" && !/^en(?:glish|$|[-_])/i.test(language))

@@ -3,11 +3,10 @@
 
 export interface TurnOutput {
   writeText(text: string): void;
-  /** Writes a text followed by one response block. */
   writeBlock(text: string, phase: string, data: object): void;
   writeTool(name: string, input: object): void;
   endTurn(): void;
-  /** Ends a turn that failed. `isFinal` if the same prompt would fail again. */
+  /** `isFinal` means that the same prompt would fail again. */
   failTurn(error: string, isFinal: boolean): void;
 }
 

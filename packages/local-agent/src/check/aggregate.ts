@@ -1,8 +1,9 @@
-// Combines the merged pages: removes links to pages that do not exist, writes the overview again, removes pages of
-// components that no longer exist, and reports components without a page.
+// `aggregate` combines the merged pages: it removes links to pages that do not exist, writes the overview again,
+// removes pages of components that no longer exist, and reports components without a page.
 import type { CodeAnalysis } from "../understand/analyse.ts";
+import type { Component } from "../understand/components.ts";
 import { existsInside, resolveLink } from "./check-docs.ts";
-import { folderOf } from "../read/classify.ts";
+import { baseName, folderOf } from "../read/classify.ts";
 import { compareText } from "../read/facts.ts";
 import { findExamples } from "../write/examples.ts";
 import { codeLines, linksIn, parsePage } from "./parse-page.ts";
@@ -39,19 +40,22 @@ export async function aggregate(
   const planned = new Set([overview, architecture, ...components.map(({ slug }) => pageOf(slug))]);
   const reported = new Set(outputs.flatMap((output) => output.outputFiles));
   let pages = repository.generated.filter((path) => folderOf(path) === docsFolder);
+  const rewrite = async (component: Component, page: string): Promise<void> => {
+    const examples = await findExamples(analysis, component, checkInterrupt);
+    if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
+  };
 
-  // Only the workers' reports distinguish the page of an added task from a page of an earlier run.
+  // Only `reported` distinguishes the page of an added task from a page of an earlier run.
   if (reported.size > 0) {
     result.removed = pages.filter((path) => !planned.has(path) && !reported.has(path));
     for (const path of result.removed) removeGenerated(root, path);
     pages = pages.filter((path) => !result.removed.includes(path));
   }
-  // A page that a worker reported and that is not there was lost, so it is written again.
+  // A page that is `reported` but does not exist was lost, so it is written again.
   for (const component of components) {
     const page = pageOf(component.slug);
     if (pages.includes(page) || !reported.has(page)) continue;
-    const examples = await findExamples(analysis, component, checkInterrupt);
-    if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
+    await rewrite(component, page);
     pages = [...pages, page].toSorted(compareText);
   }
   const present = new Set(pages);
@@ -60,11 +64,10 @@ export async function aggregate(
   const titles = new Map([...present].map((path) => [path, parsePage(readText(root, path) ?? "").title]));
   for (const component of components) {
     const page = pageOf(component.slug);
-    // The page of another component under this name, or the marks of a conflict, need a new page.
+    // The slug of a component may have belonged to another one before, hence `isOther`.
     const isOther = titles.get(page) !== inlineProse(component.name);
-    if (!present.has(page) || (!isOther && !hasConflictMarkers(readText(root, page) ?? ""))) continue;
-    const examples = await findExamples(analysis, component, checkInterrupt);
-    if (writeGenerated(root, page, writePage({ analysis, component, page, examples }))) result.changed.push(page);
+    if (present.has(page) && (isOther || hasConflictMarkers(readText(root, page) ?? "")))
+      await rewrite(component, page);
   }
   if (present.has(overview)) {
     const text = writeOverview({
@@ -89,12 +92,12 @@ export async function aggregate(
   return result;
 }
 
-/** Returns the pages that belong to no component of the analysis. */
+/** Returns the pages that are not `planned`, that is, belong to no component of the analysis. */
 export function otherPages(root: string, pages: string[], planned: Set<string>): { file: string; title: string }[] {
   return pages
     .filter((path) => !planned.has(path))
     .map((path) => {
-      const file = path.slice(path.lastIndexOf("/") + 1);
+      const file = baseName(path);
       return { file, title: parsePage(readText(root, path) ?? "").title || file };
     });
 }
@@ -103,7 +106,6 @@ function hasConflictMarkers(text: string): boolean {
   return /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
-/** Replaces links to missing pages by their labels. */
 function withoutDeadLinks(root: string, page: string, text: string): string {
   const isCode = codeLines(text);
   const lines = text.split("\n").map((line, index) => {

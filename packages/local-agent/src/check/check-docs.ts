@@ -1,5 +1,6 @@
-// Checks the pages against the code: pages are unique, every component has its own page, every name exists at its line,
-// every dependency exists as an import, every link resolves, and no markup of a comment, empty row or duplicate is left.
+// `checkDocs` compares the pages with the code: pages are unique, every component has its own page, every name exists
+// at its line, every dependency exists as an import, every link resolves, and no markup of a comment, empty row or
+// duplicate is left.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeAnalysis } from "../understand/analyse.ts";
@@ -35,7 +36,7 @@ interface CheckContext {
   read: (path: string) => string | null;
 }
 
-/** `reported` are the pages that workers said they wrote. */
+/** `reported` holds the pages that the workers claim to have written. */
 export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocCheck {
   const { docsFolder, components, repository } = analysis;
   const paths = repository.generated.filter((path) => folderOf(path) === docsFolder);
@@ -57,11 +58,9 @@ export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocChe
   for (const component of components) {
     const path = `${docsFolder}/${component.slug}.md`;
     if (paths.includes(path)) checkCoverage(context, path, component.files);
-    else {
-      if (reported.has(path))
-        reportFault(check, `The component ${component.name} has no page, although its task reported one.`, path);
-      else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
-    }
+    else if (reported.has(path))
+      reportFault(check, `The component ${component.name} has no page, although its task reported one.`, path);
+    else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
   }
   const overview = `${docsFolder}/README.md`;
   if (!paths.includes(overview))
@@ -69,7 +68,6 @@ export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocChe
   return check;
 }
 
-/** Every page has a title of its own, and the page of a component has the component's name. */
 function checkTitles({ analysis, check }: CheckContext, pages: Map<string, ParsedPage>): void {
   const names = new Map(
     analysis.components.map(({ slug, name }) => [`${analysis.docsFolder}/${slug}.md`, inlineProse(name)]),
@@ -79,7 +77,7 @@ function checkTitles({ analysis, check }: CheckContext, pages: Map<string, Parse
     const name = names.get(path);
     if (name !== undefined && name !== title)
       reportFault(check, `The page of ${name} is about ${title || "nothing"}.`, `${path}:1`);
-    // The overview and the only component of a project may both be called like the project.
+    // The only component of a project may be called like the project, so `isOverview` is exempt.
     const isOverview = path === `${analysis.docsFolder}/README.md`;
     const other = isOverview ? undefined : titles.get(title);
     if (other !== undefined) reportFault(check, `The pages ${other} and ${path} have the same title ${title}.`, path);
@@ -87,7 +85,10 @@ function checkTitles({ analysis, check }: CheckContext, pages: Map<string, Parse
   }
 }
 
-/** The diagram and the lists of dependencies must be those that the imports prove. */
+/**
+ * The diagram has exactly the edges of `componentEdges`, which imports prove; a list of dependencies has only such
+ * edges.
+ */
 function checkEdges({ analysis, check, read }: CheckContext, pages: Map<string, ParsedPage>): void {
   const proven = new Set(componentEdges(analysis).map(({ from, to }) => `${from.slug} ${to.slug}`));
   const path = `${analysis.docsFolder}/architecture.md`;
@@ -110,13 +111,13 @@ function checkEdges({ analysis, check, read }: CheckContext, pages: Map<string, 
   }
 }
 
-/** Reads the arrows of the diagram, whose nodes are numbered in the order of the components. */
+/** Reads the arrows of the diagram. The node `cN` is number N of `components`. */
 function drawnEdges({ components }: CodeAnalysis, text: string): string[] {
   const slugOf = (id: string): string => components[Number(id) - 1]?.slug ?? `c${id}`;
   return [...text.matchAll(/^ +c(\d+) --> c(\d+)$/gm)].map(([, from, to]) => `${slugOf(from!)} ${slugOf(to!)}`);
 }
 
-/** The section of a name must point to the line on which a file of this repository declares the name. */
+/** The section of a name links to the line on which a file of this repository declares it, `exported.line`. */
 function checkNames({ analysis, check, read }: CheckContext, path: string, page: ParsedPage): void {
   for (const { name, line, place } of page.names) {
     check.names += 1;
@@ -158,7 +159,7 @@ function checkLinks({ analysis, check, read }: CheckContext, path: string, page:
   }
 }
 
-/** The page must mention every exported name of the component's files, unless it says that there are more. */
+/** A page that announces more public names was shortened on purpose, so nothing on it is `missing`. */
 function checkCoverage({ analysis, check, read }: CheckContext, path: string, files: string[]): void {
   const text = read(path) ?? "";
   if (/^The files contain \d+ more public names\.$/m.test(text)) return;

@@ -1,4 +1,4 @@
-// Finds what a page must not contain: markup of comments, escaped links, conflict marks, empty rows and duplicates.
+// `findLeftovers` reports markup of comments, escaped links, conflict marks, empty rows and duplicates in a page.
 import { codeLines } from "./parse-page.ts";
 
 interface Leftover {
@@ -6,7 +6,7 @@ interface Leftover {
   problem: string;
 }
 
-/** A page of this length is no documentation. */
+/** More than `MAX_LINES` lines are a dump, not documentation. */
 const MAX_LINES = 3_000;
 const MARKUP: { pattern: RegExp; problem: string }[] = [
   { pattern: /^\s*(?:\*+\/|\/\*+|\\?\*{1,2})\s*$/, problem: "The line is only a comment mark." },

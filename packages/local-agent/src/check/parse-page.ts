@@ -1,5 +1,5 @@
-// Parses a page: its links, its headings and the names that it documents. Links in code blocks and code spans do not
-// count.
+// `parsePage` reads the links, the headings and the documented names of a page. Links in code blocks and code spans do
+// not count.
 import { anchorOf } from "../write/markdown.ts";
 
 interface PageLink {
@@ -13,7 +13,7 @@ export interface ParsedPage {
   title: string;
   links: PageLink[];
   anchors: Set<string>;
-  /** Names with a section, each with its line on the page and the link to its definition. */
+  /** `place` is the link to the definition, or null if the section has none. */
   names: { name: string; line: number; place: string | null }[];
   /** The first link of each list item, with the title of its section. */
   sectionLinks: { section: string; target: string; line: number }[];
@@ -41,7 +41,7 @@ export function parsePage(text: string): ParsedPage {
   return page;
 }
 
-/** Returns for each line whether it belongs to a code block. */
+/** An element is true if its line belongs to a code block; the fences belong to it. `linksIn` must skip such lines. */
 export function codeLines(text: string): boolean[] {
   let fenced: string | null = null;
   return text.split("\n").map((line) => {
@@ -71,7 +71,7 @@ function readHeading(
   if (name !== undefined) page.names.push({ name, line, place: null });
 }
 
-/** Returns the links of a line. Their labels may be code spans; all other code spans are skipped. */
+/** The label of a link may be a code span; links inside any other code span are skipped. */
 export function linksIn(line: string): { target: string; label: string }[] {
   const found: { target: string; label: string }[] = [];
   let at = 0;

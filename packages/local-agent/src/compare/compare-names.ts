@@ -1,5 +1,6 @@
-// Finds the names that one task removed or declared anew and that another task, which did not know of it, uses in lines
-// that it wrote. A use counts only if an import, a package or a namespace leads to the changed file.
+// `compareNames` finds the names that one task removed or declared anew and that another task, which ran without that
+// change, uses in lines that it wrote. A use counts only if an import, a package or a namespace leads to the changed
+// file.
 import { baseName, extensionOf, folderOf, isJavaScript, languageOf } from "../read/classify.ts";
 import { compareText, type ImportedName, type ModuleFacts } from "../read/facts.ts";
 import { joinPath } from "../read/paths.ts";
@@ -38,7 +39,7 @@ interface ChangedName extends Pick<NameUse, "name" | "change" | "task" | "file">
 
 const MAX_USES = 100;
 const CONSTRUCTORS = new Set(["constructor", "__init__", "__construct", "initialize"]);
-/** Their files name every import, so a use without one is about something else. */
+/** Files of these languages import every foreign name, so a use without an import is about another name. */
 const NAMES_IMPORTS = /^(?:TypeScript|JavaScript|Python|Rust)$/;
 const NAME = /identifier$|^(?:constant|name|word)$/;
 
@@ -61,7 +62,7 @@ async function changedNames({ task, files }: TaskWork): Promise<ChangedName[]> {
     const now = after === null ? new Map<string, string>() : declarations(await read(path, after));
     for (const [name, signature] of declarations(declared)) {
       const change = !now.has(name) ? "removed" : now.get(name) === signature ? null : "changed";
-      // A member is gone with its type.
+      // `isNamedAbove`: the removal of a type covers its members.
       const isNamedAbove = change === "removed" && name.includes(".") && !now.has(name.slice(0, name.indexOf(".")));
       if (change !== null && !isNamedAbove) changed.push({ name, change, task, file: path, declared });
     }
@@ -71,7 +72,10 @@ async function changedNames({ task, files }: TaskWork): Promise<ChangedName[]> {
 
 const read = (path: string, text: string): Promise<ModuleFacts> => readModule(path, languageOf(path) ?? "", text);
 
-/** Maps the exported names and members of a file to their declarations without bodies. */
+/**
+ * Maps exported names, and members as `Type.member`, to their signatures. `CONSTRUCTORS` count as their type; overloads
+ * are joined.
+ */
 function declarations({ exports, ownedMembers }: ModuleFacts): Map<string, string> {
   const found = new Map<string, string>();
   const add = (name: string, signature: string): void => {
@@ -114,7 +118,7 @@ async function usesIn(file: ComparedFile, task: string, changed: readonly Change
 
 const memberOf = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
-/** Files of one family can use names of each other. */
+/** TypeScript can import JavaScript, and C++ can include C; other languages only use files of their own. */
 function familyOf(path: string): string {
   if (isJavaScript(path)) return "JavaScript";
   const language = languageOf(path) ?? extensionOf(path);

@@ -1,4 +1,4 @@
-// Reads Java, C# and PHP, whose files consist of types with members.
+// `readJava`, `readCSharp` and `readPhp` share one reader: their files consist of types with members.
 import { type DeclarationKind, type ExportedName, mergeSameNames } from "../read/facts.ts";
 import { fileHeader } from "./file-header.ts";
 import { fromJavadoc, fromPhpDoc, fromXmlDoc } from "./doc-formats.ts";
@@ -17,9 +17,8 @@ import { capture, type SyntaxNode } from "./syntax.ts";
 
 interface ClassRules {
   doc: { start: RegExp; convert: (doc: string) => string };
-  /** Whether a member without a modifier is public. */
+  /** Applies to members; `typesNeedModifier` applies to types at the top of a file. */
   isPublicByDefault: boolean;
-  /** Whether a type at the top of a file needs a modifier to be public. */
   typesNeedModifier: boolean;
   readImports: (source: SourceFile) => void;
 }

@@ -1,9 +1,7 @@
-// Extracts the text of comments.
-
-/** Matches directives for tools. */
+/** Lines that match `FOR_TOOLS` are directives, not documentation. */
 const FOR_TOOLS =
   /^\s*(?:eslint-|prettier-|biome-|oxlint-|tslint:|jshint |jslint |globals? |istanbul ignore|[cv]8 ignore|@ts-|@jsx|@vitest|@flow|#?(?:end)?region\b|# sourceMappingURL|<(?:reference|amd-)|noinspection|nolint|type:\s*ignore|noqa|pylint:|mypy:|rubocop:|frozen_string_literal:|encoding:|shellcheck |clang-format |NOLINT|phpcs:|@phpstan-|-\*-|vim?:|go:\w+|\+build|use strict)/;
-/** Limits the memory for comments. */
+/** Together with `MAX_COMMENT_CHARACTERS`, bounds the memory of one comment. */
 const MAX_COMMENT_LINES = 200;
 const MAX_COMMENT_CHARACTERS = 8_000;
 
@@ -11,7 +9,7 @@ const MAX_COMMENT_CHARACTERS = 8_000;
 export function commentWords(raw: string): string {
   const isBlock = raw.startsWith("/*");
   const lines = (isBlock ? raw.replace(/^\/\*+!?/, "").replace(/\**\/$/, "") : raw).split("\n");
-  // Only a block whose lines all begin with a star has stars for decoration; else a star is a list item.
+  // If all lines begin with a star (`hasStars`), stars are decoration; else a star is a list item.
   const hasStars = lines.slice(1).every((line) => /^\s*(?:\*|$)/.test(line));
   const stripped = lines.map((line) => {
     if (isBlock) return hasStars ? line.replace(/^\s*\*(?!\*) ?/, "") : line;
@@ -36,7 +34,6 @@ export function tidyLines(lines: string[]): string {
     .trim();
 }
 
-/** A licence does not describe the file. */
 export function isLicence(words: string): boolean {
   return /copyright|licen[sc]ed? (?:under|to)|SPDX-|all rights reserved|permission is hereby granted/i.test(words);
 }

@@ -1,4 +1,4 @@
-// Reads C and C++. The public names are those that a header declares; other files only include.
+// Reads C and C++. The public names are those that a header declares; other files have only `imports` and `isProgram`.
 import { type ClassMember, type DeclarationKind, type ExportedName, mergeSameNames } from "../read/facts.ts";
 import { fileHeader } from "./file-header.ts";
 import { fromDoxygen } from "./doc-formats.ts";
@@ -23,7 +23,7 @@ const TYPES: Record<string, DeclarationKind> = {
   enum_specifier: "enum",
 };
 const BLOCKS = /^(?:preproc_(?:ifdef|if|else|elif)|linkage_specification|declaration_list|namespace_definition)$/;
-/** Namespaces that headers use for names that are not for callers. */
+/** Headers put names that are not for callers into `INTERNAL` namespaces. */
 const INTERNAL = /^(?:detail|details|internal|impl|_\w*|\w*_internal)$/;
 const MAX_MEMBERS = 200;
 
@@ -121,17 +121,13 @@ function readType(source: SourceFile, type: SyntaxNode, node: SyntaxNode, name: 
   const nodes = namedChildren(field(type, "body"));
   const isPlain =
     !nodes.some(({ type: member }) => /^(?:function_definition|access_specifier|template_declaration)$/.test(member)) &&
-    !nodes.some(isFunctionDeclaration);
+    nodes.every((member) => functionDeclarator(member) === null);
   if (isPlain) return { ...entry, signature: quote(source, node) };
   for (const [index, member] of nodes.entries()) {
     if (member.type === "access_specifier") isPublic = member.text === "public";
     else if (isPublic && entry.members.length < MAX_MEMBERS) addMember(source, entry.members, nodes, index);
   }
   return entry;
-}
-
-function isFunctionDeclaration(node: SyntaxNode): boolean {
-  return functionDeclarator(node) !== null;
 }
 
 function addMember(source: SourceFile, members: ClassMember[], nodes: SyntaxNode[], index: number): void {

@@ -31,13 +31,12 @@ export function fromXmlDoc(doc: string): string {
   return tidy([unescapeXml(text), ...tags.map((tag) => unescapeXml(oneLine(tag)))]);
 }
 
-/** Java: inline tags and the HTML of Javadoc. */
 export function fromJavadoc(doc: string): string {
   const plain = withoutInlineTags(doc).replaceAll(/^(\s*@param\s+)<(\w+)>/gm, "$1$2");
   return fromHtml(plain);
 }
 
-/** Replaces tags such as `{@code a{b}}`, whose braces may be nested, by code spans. A tag in `<pre>` is code already. */
+/** Replaces tags such as `{@code a{b}}` by code spans. Braces may be nested, and a tag in `<pre>` is code already. */
 function withoutInlineTags(doc: string): string {
   let text = "";
   let at = 0;
@@ -83,7 +82,6 @@ export function fromYard(doc: string): string {
   );
 }
 
-/** C and C++: the commands of Doxygen. */
 export function fromDoxygen(doc: string): string {
   return doc
     .replaceAll(/^(\s*)[@\\](?:brief|short|details?|remarks?|note|par|internal)\b[ \t]*/gm, "$1")

@@ -1,4 +1,3 @@
-// Finds the comment at the top of a file.
 import { commentWords, isLicence } from "./comments.ts";
 import { isComment, lastRow, namedChildren, type SourceFile } from "./source.ts";
 import type { SyntaxNode } from "./syntax.ts";

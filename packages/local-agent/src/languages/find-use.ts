@@ -1,4 +1,3 @@
-// Finds a use of a name in parsed code, and returns the statement around it.
 import type { DeclarationKind } from "../read/facts.ts";
 import { dedent } from "./quote.ts";
 import type { SyntaxNode } from "./syntax.ts";
@@ -8,12 +7,12 @@ interface QuotedUse {
   code: string;
 }
 
-/** The search ends after this many uses and returns the shortest. */
+/** `findUse` returns the shortest of the first `MAX_USES` uses. */
 const MAX_USES = 6;
-/** The number of occurrences that are looked at, most of which may be no uses. */
+/** Most occurrences may be no uses, so `MAX_OCCURRENCES` bounds the search as well. */
 const MAX_OCCURRENCES = 200;
 const MAX_CHARACTERS = 900;
-/** Nodes whose children are statements. */
+/** The children of a `BLOCK` are statements. */
 const BLOCK =
   /^(?:program|module|source_file|translation_unit|compilation_unit|block|statement_block|statement_list|compound_statement|body_statement|function_body|constructor_body|declaration_list|do_block|then|else|switch_case|switch_default|case_statement|switch_block_statement_group|block_body|global_statement|ensure|rescue|method)$/;
 const DECLARATION =

@@ -4,7 +4,7 @@ import type { ScriptContext } from "./javascript.ts";
 import { docBefore, field, fieldText, headOf, lineOf, namedChildren, stringValue } from "./source.ts";
 import type { SyntaxNode } from "./syntax.ts";
 
-/** The name of an unnamed value that is the only export. */
+/** The name of the only export if its value has none of its own, as in `module.exports = () => 1`. */
 const UNNAMED = "module.exports";
 
 export function readCommonJs(context: ScriptContext, statement: SyntaxNode, doc: string): void {
@@ -69,7 +69,7 @@ function exportValue(
   });
 }
 
-/** A function keeps its head only; its body is shown as `…` after an arrow and left out after a plain head. */
+/** `headOf` leaves the body of a plain function out; `valueSignature` shows the body after an arrow as `…`. */
 function functionHead({ source }: ScriptContext, statement: SyntaxNode, value: SyntaxNode): string {
   return isFunction(value) && value.type !== "arrow_function"
     ? headOf(source, value, statement)

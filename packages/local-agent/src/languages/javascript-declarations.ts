@@ -1,4 +1,5 @@
-// Reads one declaration of JavaScript or TypeScript: its names, and its signature without the body.
+// `readDeclaration` returns the names of one declaration of JavaScript or TypeScript, each with its signature without
+// the body.
 import type { ClassMember, DeclarationKind } from "../read/facts.ts";
 import { excerpt } from "./quote.ts";
 import {
@@ -58,10 +59,6 @@ export function readDeclaration(
     case "abstract_class_declaration":
     case "class":
       return declare("class", head()).map((entry) => ({ ...entry, members: readMembers(source, node) }));
-    case "interface_declaration":
-    case "enum_declaration":
-    case "type_alias_declaration":
-      return declare(WHOLE[node.type]!, quote(source, start, node.endIndex));
     case "internal_module":
     case "module":
       return declare("namespace", head());
@@ -74,8 +71,10 @@ export function readDeclaration(
       const isDeclaration = inner !== null && (node.type === "ambient_declaration" || inner.type === "internal_module");
       return isDeclaration ? readDeclaration(source, inner, from, fallbackName) : [];
     }
-    default:
-      return [];
+    default: {
+      const kind = WHOLE[node.type];
+      return kind ? declare(kind, quote(source, start, node.endIndex)) : [];
+    }
   }
 }
 
@@ -108,7 +107,7 @@ export function isFunction(value: SyntaxNode): boolean {
   return /^(?:arrow_function|function_expression|generator_function)$/.test(value.type);
 }
 
-/** Returns only the head of a function, and any other value whole if it is short. */
+/** Returns only the head of a function, and any other value whole if it has at most `LONGEST_VALUE_LINES` lines. */
 export function valueSignature(source: SourceFile, from: SyntaxNode, value: SyntaxNode): string {
   if (isFunction(value)) {
     const arrow = childOfType(value, "=>");
@@ -136,7 +135,6 @@ function patternNames(pattern: SyntaxNode | null): SyntaxNode[] {
     : [];
 }
 
-/** Reads the public members of a class: constructor, methods, accessors and fields. */
 function readMembers(source: SourceFile, node: SyntaxNode): ClassMember[] {
   const members: ClassMember[] = [];
   const nodes = namedChildren(field(node, "body"));
@@ -147,7 +145,7 @@ function readMembers(source: SourceFile, node: SyntaxNode): ClassMember[] {
     const name = nameNode.text;
     const access = childOfType(member, "accessibility_modifier")?.text;
     if (name.startsWith("_") || access === "private" || access === "protected") continue;
-    // The implementation of overloads is not visible to callers.
+    // Callers cannot see the implementation of overloads, hence `isImplementation`.
     const isImplementation = member.type === "method_definition" && nodes[index - 1]?.type === "method_signature";
     if (isImplementation && members.at(-1)?.name === name) continue;
     const doc = docBefore(source, nodes, index, { skip: ["decorator"] });

@@ -1,4 +1,3 @@
-// Reads the exports and imports of a file of JavaScript or TypeScript.
 import { type ExportedName, mergeSameNames, type ModuleFacts } from "../read/facts.ts";
 import { fileHeader } from "./file-header.ts";
 import { readCommonJs } from "./javascript-commonjs.ts";
@@ -21,7 +20,7 @@ export interface ScriptContext {
   facts: ModuleFacts;
   /** All top-level declarations by name, exported or not. */
   locals: Map<string, { declaration: Declaration; doc: string }[]>;
-  /** Names exported by reference. They are resolved at the end of the file. */
+  /** Names may be exported before their declaration, so `exportLocal` resolves them at the end of the file. */
   localExports: { local: string; name: string; line: number; isDefault: boolean }[];
 }
 

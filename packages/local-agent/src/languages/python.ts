@@ -1,4 +1,3 @@
-// Reads Python: the definitions of a module and of its classes, with their docstrings.
 import { type ExportedName, type ImportedName, mergeSameNames } from "../read/facts.ts";
 import { tidyLines } from "./comments.ts";
 import { fromReStructured } from "./doc-formats.ts";
@@ -17,7 +16,7 @@ import {
 } from "./source.ts";
 import { capture, type SyntaxNode } from "./syntax.ts";
 
-/** Calls that make names for the type checker only. */
+/** A `TYPE_VARIABLE` call makes a name for the type checker only. */
 const TYPE_VARIABLE = /^(?:typing\.|t\.|te\.|typing_extensions\.)?(?:TypeVar|ParamSpec|TypeVarTuple)$/;
 
 export function readPython(source: SourceFile): void {
@@ -112,7 +111,6 @@ function onlyPublic(statements: SyntaxNode[], exports: ExportedName[]): Exported
   );
 }
 
-/** Returns the string that is the first statement of a block. */
 function docstring(block: SyntaxNode): string {
   const first = namedChildren(block).find(({ type }) => type !== "comment");
   const value = first?.type === "expression_statement" ? first.namedChild(0) : null;

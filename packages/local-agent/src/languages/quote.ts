@@ -1,4 +1,4 @@
-// Quotes code without its indentation, and marks omitted lines with `…`.
+// `dedent` quotes code without its indentation, and `excerpt` marks omitted lines with `…`.
 
 export function dedent(text: string, start: number, end: number): string {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;

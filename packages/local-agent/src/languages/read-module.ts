@@ -1,4 +1,4 @@
-// Selects the reader of a language. A language without a grammar has only the comment at the top of the file.
+// `readModule` selects the reader of a language. Without a grammar, only the comment at the top of the file is read.
 import { isJavaScript } from "../read/classify.ts";
 import { emptyFacts, type ModuleFacts } from "../read/facts.ts";
 import { readCSharp, readJava, readPhp } from "./class-based.ts";
@@ -39,7 +39,7 @@ export async function readModule(path: string, language: string, text: string): 
   } finally {
     parsed.release();
   }
-  // A part of a string keeps the whole string in memory; a copy does not.
+  // A substring keeps the whole text in memory; a copy through JSON does not.
   return JSON.parse(JSON.stringify(facts)) as ModuleFacts;
 }
 

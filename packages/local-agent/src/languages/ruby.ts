@@ -1,4 +1,3 @@
-// Reads Ruby: modules and classes with their public methods.
 import { type ExportedName, mergeSameNames } from "../read/facts.ts";
 import { fileHeader } from "./file-header.ts";
 import { fromYard } from "./doc-formats.ts";

@@ -1,4 +1,3 @@
-// Reads Rust: public items, the public methods of `impl` blocks, and the paths of `use`.
 import { type ExportedName, type DeclarationKind, mergeSameNames } from "../read/facts.ts";
 import { fileHeader } from "./file-header.ts";
 import {

@@ -1,4 +1,3 @@
-// Reads shell scripts: their functions, the scripts that they source, and whether they do something when started.
 import { fileHeader } from "./file-header.ts";
 import { docBefore, field, fieldText, makeName, namedChildren, type SourceFile } from "./source.ts";
 import type { SyntaxNode } from "./syntax.ts";
@@ -16,7 +15,7 @@ export function readShell(source: SourceFile): void {
     else if (!/^(?:comment|variable_assignment|variable_assignments|declaration_command)$/.test(node.type))
       hasCommand ||= !/^(?:set|shopt|export|readonly|alias|typeset)\b/.test(node.text);
   }
-  // A script with functions only is sourced by others, even if it begins with `#!`.
+  // Without `hasCommand` a script only defines functions for scripts that source it, even if it begins with `#!`.
   facts.isProgram &&= hasCommand;
   if (facts.isProgram) facts.exports = [];
   facts.header = fileHeader(source, new Set(facts.exports.map(({ doc }) => doc)));

@@ -11,7 +11,6 @@ export interface SourceFile {
   facts: ModuleFacts;
 }
 
-/** Decides which comments document a declaration, and which nodes may stand between. */
 interface DocRules {
   /** Matches the beginning of a documentation comment; undefined if every comment is one. */
   start?: RegExp;
@@ -41,18 +40,21 @@ export function lineOf(node: SyntaxNode): number {
   return node.startPosition.row + 1;
 }
 
-/** Returns the text from `node` to `end`, which is exclusive, without the indentation of the first line. */
+/** Returns the text from `node` to `end` (exclusive), dedented and cut after `LONGEST_SIGNATURE_LINES`. */
 export function quote(source: SourceFile, node: SyntaxNode, end: number = node.endIndex): string {
   const code = dedent(source.text, node.startIndex, end).trimEnd();
   return excerpt(code.replace(/[;,]$/, "").trimEnd(), LONGEST_SIGNATURE_LINES);
 }
 
-/** Returns the declaration without its body. */
+/**
+ * Returns the declaration without its body. It starts at `from`, which may be a statement around `node` such as an
+ * export.
+ */
 export function headOf(source: SourceFile, node: SyntaxNode, from: SyntaxNode = node): string {
   return quote(source, from, field(node, "body")?.startIndex ?? node.endIndex);
 }
 
-/** Returns the comment directly before the child at `index`. Consecutive line comments are one comment. */
+/** Returns the comment directly before `children[index]`. Consecutive line comments are one comment. */
 export function docBefore(source: SourceFile, children: SyntaxNode[], index: number, rules: DocRules = {}): string {
   let row = children[index]!.startPosition.row;
   let at = index - 1;

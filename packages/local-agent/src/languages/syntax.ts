@@ -1,22 +1,25 @@
-// Parses source code with the grammars of tree-sitter. A grammar is loaded when the first file of its language is
-// parsed, so that a repository in one language costs the time and memory of one grammar.
+// Parses source code with the grammars of tree-sitter. A grammar is `loaded` with the first file of its language, so
+// that a repository in one language costs the time and memory of one grammar.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import type { Language, Node, Parser, Query } from "@vscode/tree-sitter-wasm";
+import type { Node, Parser, Query } from "@vscode/tree-sitter-wasm";
 import { extensionOf } from "../read/classify.ts";
 
 export type SyntaxNode = Node;
 
-export interface ParsedCode {
+interface ParsedCode {
   root: SyntaxNode;
   /** Frees the memory of the tree, which the garbage collector does not know. */
   release(): void;
 }
 
 const require = createRequire(import.meta.url);
-/** The grammars of each extension, best first. A later one is used if only it parses the file without errors. */
+/**
+ * The grammars of each extension, best first. `parseCode` takes a later one if only that parses the file without
+ * errors.
+ */
 const GRAMMARS: Record<string, string[]> = {
   ts: ["typescript", "tsx"],
   mts: ["typescript"],
@@ -46,22 +49,23 @@ const GRAMMARS: Record<string, string[]> = {
   bash: ["bash"],
 };
 /**
- * The parser calls back once per some hundred characters of real code. More calls than these end the error recovery of
- * hostile files. The limit counts calls and not seconds, so that the result never depends on the machine.
+ * `progressCallback` is called once per some hundred characters of real code. More calls than `maxParserCalls` end the
+ * error recovery of hostile files. The limit counts calls and not seconds, so that the result never depends on the
+ * machine.
  */
 const maxParserCalls = (text: string): number => 2_000 + text.length / 20;
 
 let binding: typeof import("@vscode/tree-sitter-wasm") | null = null;
-/** Resolves when the parser is ready. Two grammars may be loaded at once. */
+/** Resolves when the parser of `binding` is ready. Several grammars may wait for it at once. */
 let started: Promise<void> | null = null;
-const loaded = new Map<string, Promise<{ parser: Parser; language: Language }>>();
+const loaded = new Map<string, Promise<Parser>>();
 const queries = new Map<string, Query>();
 
-/** Returns null for a language without a grammar and for code that takes too long. */
+/** Returns null for a language without a grammar and for code that exceeds `maxParserCalls`. */
 export async function parseCode(path: string, text: string): Promise<ParsedCode | null> {
   let best: ParsedCode | null = null;
   for (const grammar of GRAMMARS[extensionOf(path)] ?? []) {
-    // Errors have another reason than the grammar in code without elements and types.
+    // In code without elements and Flow types, another of the `GRAMMARS` would find the same errors.
     if (best !== null && !/<\/|\/>|@flow/.test(text)) return best;
     const parsed = await parseWith(grammar, text);
     if (parsed === null) continue;
@@ -74,7 +78,7 @@ export async function parseCode(path: string, text: string): Promise<ParsedCode 
   return best;
 }
 
-/** Returns the nodes that a query captures under `name`. */
+/** `source` is a query of tree-sitter; `queries` keeps it compiled per language. */
 export function capture(node: SyntaxNode, source: string, name: string): SyntaxNode[] {
   const { language } = node.tree;
   const key = `${language.name ?? ""}\0${node.type}\0${source}`;
@@ -89,7 +93,7 @@ export function capture(node: SyntaxNode, source: string, name: string): SyntaxN
 async function parseWith(grammar: string, text: string): Promise<ParsedCode | null> {
   let loading = loaded.get(grammar);
   if (!loading) loaded.set(grammar, (loading = load(grammar)));
-  const { parser } = await loading;
+  const parser = await loading;
   let calls = 0;
   const limit = maxParserCalls(text);
   const progressCallback = (): boolean => (calls += 1) > limit;
@@ -102,7 +106,7 @@ async function parseWith(grammar: string, text: string): Promise<ParsedCode | nu
   return { root: tree.rootNode, release: () => tree.delete() };
 }
 
-async function load(grammar: string): Promise<{ parser: Parser; language: Language }> {
+async function load(grammar: string): Promise<Parser> {
   if (!binding) {
     // The optimising compiler takes up to 300 MB for the lexer of one grammar, and saves a third of the time at best.
     for (const flag of ["--no-wasm-dynamic-tiering", "--no-wasm-tier-up"]) setFlagsFromString(flag);
@@ -114,5 +118,5 @@ async function load(grammar: string): Promise<{ parser: Parser; language: Langua
   const language = await binding.Language.load(await readFile(join(folder, `tree-sitter-${grammar}.wasm`)));
   const parser = new binding.Parser();
   parser.setLanguage(language);
-  return { parser, language };
+  return parser;
 }

@@ -1,4 +1,4 @@
-// Determines the role and the language of a file from its path alone.
+// `roleOf` and `languageOf` depend on nothing but the path of a file.
 import type { FileRole } from "./facts.ts";
 
 interface Language {
@@ -85,7 +85,7 @@ export function roleOf(path: string): FileRole {
 }
 
 export function extensionOf(path: string): string {
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = baseName(path);
   const dot = name.lastIndexOf(".");
   return dot <= 0 ? "" : name.slice(dot + 1).toLowerCase();
 }
@@ -106,7 +106,7 @@ function isTest(name: string): boolean {
   );
 }
 
-/** Code in a folder of documents builds them, except in languages whose packages may be called `doc`. */
+/** Code in `DOCUMENT_FOLDERS` builds documents, except in languages in which a package may be called `doc`. */
 function isDocumentTool(path: string, folders: string[]): boolean {
   return (
     DOCUMENT_FOLDERS.has(folders[0] ?? "") &&

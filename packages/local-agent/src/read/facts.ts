@@ -1,5 +1,5 @@
-// The facts that the agent keeps about each file. They are small, so that a repository of thousands of files fits in
-// memory. The texts are not kept: a file that is quoted is read again.
+// `ModuleFacts` are small, so that a repository of thousands of files fits in memory. The texts are not kept: a file
+// that is quoted is read again.
 
 /** Only `source` files are documented. The others are quoted, read for facts or ignored. */
 export type FileRole = "source" | "test" | "example" | "fixture" | "config" | "document" | "other";
@@ -73,7 +73,6 @@ export interface ModuleFacts {
   routes: HttpRoute[];
   /** Whether the code shows that the file is a program, for example by `#!` or a `main` function. */
   isProgram: boolean;
-  /** The package or namespace that the file declares. */
   namespace: string;
   /** The condition under which the file is compiled, for example a build tag of Go. */
   condition: string;

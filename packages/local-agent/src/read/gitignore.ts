@@ -1,5 +1,5 @@
-// Reads the `.gitignore` at the root: comments, negation, folders, anchors and the usual wildcards. It skips nested
-// `.gitignore` files and the user's exclude list; files that only those ignore are documented too.
+// `readGitignore` supports comments, negation, folders, anchors and the usual wildcards. Only the `.gitignore` at the
+// root is read; files that nested ones or the user's exclude list ignore are documented too.
 
 interface IgnoreRule {
   pattern: RegExp;

@@ -1,4 +1,3 @@
-// Reads `package.json` and `composer.json`.
 import { type Manifest, type ManifestReader, recordOf, textOf } from "./manifest.ts";
 
 export const readNpm: ManifestReader = (manifest, text, { packageManager }) => {
@@ -26,7 +25,7 @@ export const readComposer: ManifestReader = (manifest, text) => {
   }
   addDependencies(manifest, json["require"], false);
   addDependencies(manifest, json["require-dev"], true);
-  // The platform is no package.
+  // `php` and `ext-…` are the platform, not packages.
   manifest.dependencies = manifest.dependencies.filter(({ name }) => name.includes("/"));
 };
 

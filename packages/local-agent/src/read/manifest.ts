@@ -1,11 +1,11 @@
-// The content of a manifest, in the same form for all ecosystems.
+// `Manifest` has the same form for all ecosystems.
 
 export interface Script {
   command: string;
   meaning: string;
 }
 
-export interface Dependency {
+interface Dependency {
   name: string;
   version: string;
   isForDevelopment: boolean;
@@ -27,7 +27,7 @@ export interface Manifest {
 export type ManifestReader = (manifest: Manifest, text: string, context: ManifestContext) => void;
 
 export interface ManifestContext {
-  /** The package manager whose lock file is at the root. */
+  /** Determined by the lock file at the root. */
   packageManager: string;
   /** The tables of the `Cargo.toml` of the workspace, from which its members inherit. */
   cargoWorkspace: Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Reads the manifests of packages: what a package is called, what it is for, what it needs and how it is started.
+// `readManifests` returns for each package its name, its purpose, its dependencies and its commands.
 import { parse } from "smol-toml";
 import { baseName, folderOf, isAside } from "./classify.ts";
 import type { RepositoryFile } from "./facts.ts";
@@ -9,7 +9,7 @@ import { readCargo, readPyproject } from "./toml-manifests.ts";
 import { readPom, readProjectFile } from "./xml-manifests.ts";
 
 const MAX_MANIFESTS = 500;
-/** Descriptions that say nothing. */
+/** A `PLACEHOLDER` is a description without information. */
 const PLACEHOLDER = /^\W*$|^(?:tbd|todo|wip|n\/a|none|null|unknown|description|no description|internal)\.?$/i;
 
 const READERS: { matches: RegExp; ecosystem: Manifest["ecosystem"]; read: ManifestReader }[] = [
@@ -29,7 +29,7 @@ export function readManifests(files: RepositoryFile[], read: (path: string) => s
   const manifests: Manifest[] = [];
   for (const { path } of files) {
     const reader = READERS.find(({ matches }) => matches.test(baseName(path)));
-    // A manifest of a fixture, an example or a benchmark describes nothing of the project.
+    // `isAside`: the manifest of a fixture, an example or a benchmark does not describe the project.
     if (!reader || isAside(path) || manifests.length >= MAX_MANIFESTS) continue;
     const text = read(path);
     if (text === null) continue;
@@ -46,7 +46,7 @@ export function readManifests(files: RepositoryFile[], read: (path: string) => s
   return manifests;
 }
 
-/** Returns the package manager whose lock file is at the root. */
+/** Recognises a package manager by its lock file at the root. */
 export function findPackageManager(files: RepositoryFile[]): string {
   const names = new Set(files.map((file) => file.path));
   if (names.has("pnpm-lock.yaml")) return "pnpm";

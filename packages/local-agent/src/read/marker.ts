@@ -1,4 +1,6 @@
-/** The first line of every page that the agent writes. A page without it belongs to the user and is never changed. */
+/**
+ * The first line of every page that the agent writes. A page without `MARKER` belongs to the user and is never changed.
+ */
 export const MARKER =
   "<!-- Written by Tutti's local agent from the code. The next run replaces this page; remove this line to keep your edits. -->";
 

@@ -1,6 +1,6 @@
 import { folderOf } from "./classify.ts";
 
-/** Returns the folder itself, its parent, and so on up to the root. */
+/** `folder` itself comes first, the root ("") last. */
 export function ancestors(folder: string): string[] {
   const folders = [folder];
   for (let at = folder; at !== "";) {

@@ -1,5 +1,5 @@
-// Lists and reads the files of the working folder. Neither reads nor writes follow symbolic links, because a link in a
-// repository can point to any place on the machine.
+// Lists and reads the files of the working folder. Reads and writes reject a path that `passesThroughLink`, because a
+// link in a repository can point to any place on the machine.
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { roleOf } from "./classify.ts";
@@ -26,7 +26,7 @@ export interface RepositoryFiles {
   root: string;
   /** Sorted by path, without the pages in `generated`, so that a second run sees the same files. */
   files: RepositoryFile[];
-  /** Paths of the pages that this agent wrote, in any folder. */
+  /** Pages of this agent in any folder; see `isGeneratedPage`. */
   generated: string[];
   /** Symbolic links at the root, with their targets inside the repository. They are not followed for code. */
   links: Map<string, string>;
@@ -34,7 +34,7 @@ export interface RepositoryFiles {
   warnings: string[];
 }
 
-/** Rejects if the turn was interrupted. Long loops call it once per step. */
+/** Rejects if the turn was interrupted. Loops call `checkInterrupt` once per step. */
 export type InterruptCheck = () => Promise<void>;
 
 export async function readRepository(root: string, checkInterrupt: InterruptCheck): Promise<RepositoryFiles> {
@@ -65,7 +65,7 @@ export async function readRepository(root: string, checkInterrupt: InterruptChec
   return sortPaths(repository);
 }
 
-/** Returns null for a file that is missing, too large, binary or not a regular file. */
+/** Returns null for a file that is missing, binary, not regular or larger than `MAX_FILE_BYTES`. */
 export function readText(root: string, path: string): string | null {
   try {
     if (passesThroughLink(root, path)) return null;
@@ -113,7 +113,7 @@ function addLink(repository: RepositoryFiles, name: string): void {
     const target = normalize(readlinkSync(join(repository.root, name)));
     if (!isAbsolute(target) && !target.startsWith("..")) repository.links.set(name, target.split(sep).join("/"));
   } catch {
-    // A link that vanished meanwhile leads nowhere.
+    // The link vanished after `listFolder`.
   }
 }
 

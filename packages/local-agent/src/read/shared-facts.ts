@@ -14,15 +14,17 @@ import type { ModuleFacts } from "./facts.ts";
 /** Null for a file that is not documented, so that it is not read again either. */
 export type FileFacts = ModuleFacts | null;
 
-/** The first line of the blob. Its number changes with `ModuleFacts` and with the readers of the languages. */
+/**
+ * The first line of the blob. The number in `FORMAT` changes with `ModuleFacts` and with the readers of the languages.
+ */
 const FORMAT = "facts of the local agent 1";
-/** Fewer files are parsed in less time than git takes. */
+/** Git takes more time than it takes to parse fewer than `MIN_FILES` files. */
 const MIN_FILES = 50;
 const MAX_BYTES = 512 * 1024 * 1024;
 /** Git must not start a program that the repository names. */
 const OPTIONS = ["-c", "core.fsmonitor=false"];
 
-/** Returns the id of the blob, or null if there are too few files or no repository. */
+/** Returns the id of the blob, or null if there are fewer than `MIN_FILES` files or no repository. */
 export async function storeFacts(root: string, known: [string, FileFacts][]): Promise<string | null> {
   if (known.length < MIN_FILES) return null;
   try {
@@ -49,7 +51,7 @@ function* toLines(shared: [string, FileFacts][], ids: Map<string, string>): Gene
   for (const [path, facts] of shared) yield `${JSON.stringify([path, ids.get(path), facts])}\n`;
 }
 
-/** Returns the stored facts of the files whose content is the same in `root`. */
+/** Returns the stored facts of the files that have the same content in `root`, according to `contentIds`. */
 export async function loadFacts(root: string, id: string): Promise<Map<string, FileFacts>> {
   try {
     const [blob, ids] = await Promise.all([runGit(root, ["cat-file", "blob", id]), contentIds(root)]);

@@ -1,4 +1,3 @@
-// Reads `pyproject.toml` and `Cargo.toml`.
 import { parse } from "smol-toml";
 import { listOf, type Manifest, type ManifestReader, recordOf, textOf } from "./manifest.ts";
 

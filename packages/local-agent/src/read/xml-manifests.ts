@@ -1,4 +1,4 @@
-// Reads `pom.xml` and the project files of .NET.
+import { baseName } from "./classify.ts";
 import type { ManifestReader } from "./manifest.ts";
 
 interface XmlElement {
@@ -32,7 +32,7 @@ export const readProjectFile: ManifestReader = (manifest, text) => {
   const groups = project.children.filter(({ name }) => name === "PropertyGroup");
   const property = (name: string): string =>
     groups.map((group) => textIn(group, name)).find((value) => value !== "" && !value.includes("$(")) ?? "";
-  const file = manifest.path.slice(manifest.path.lastIndexOf("/") + 1).replace(/\.\w+proj$/, "");
+  const file = baseName(manifest.path).replace(/\.\w+proj$/, "");
   manifest.name = property("PackageId") || property("AssemblyName") || file;
   manifest.description = property("Description").replaceAll(/\s+/g, " ");
   for (const item of project.children.flatMap(({ children }) => children)) {

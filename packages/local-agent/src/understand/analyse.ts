@@ -1,5 +1,5 @@
-// Analyses a repository. The result depends only on the files, so that sessions that work in parallel find the same
-// components and choose the same paths for their pages.
+// `analyse` depends only on the files, so that sessions that work in parallel find the same components and choose the
+// same paths for their pages.
 import { createHash } from "node:crypto";
 import { folderOf, languageOf } from "../read/classify.ts";
 import { type Component, findComponents } from "./components.ts";
@@ -16,14 +16,13 @@ import { type FileFacts, loadFacts, storeFacts } from "../read/shared-facts.ts";
 import type { DocumentationSettings } from "../settings.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
 
-/** The part of an analysis that depends only on the content of the files, without the pages of this agent. */
+/** The part of a `CodeAnalysis` that depends only on the content of the files, without the pages of this agent. */
 interface CodeKnowledge {
   modules: Map<string, ModuleFacts>;
   manifests: Manifest[];
   resolver: Resolver;
   graph: Graph;
   components: Component[];
-  /** The component of each documented file. */
   owners: Map<string, Component>;
   project: ProjectFacts;
   warnings: string[];
@@ -31,17 +30,16 @@ interface CodeKnowledge {
 
 export interface CodeAnalysis extends CodeKnowledge {
   repository: RepositoryFiles;
-  /** The folder of the pages, relative to the root. */
+  /** Relative to the root of the `repository`. */
   docsFolder: string;
   settings: DocumentationSettings;
 }
 
-/** Code beyond this limit is not read. */
 const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
-/** A file with a longer line is generated or minified, and is not documented. */
+/** A file with a line longer than `LONGEST_LINE` is generated or minified, and is not documented. */
 const LONGEST_LINE = 5_000;
 
-/** The result of the last turn. A second one beside it would double the memory of the process. */
+/** The result of the last turn. `analyse` drops it before it makes another, since two would double the memory. */
 let last: { key: string; knowledge: CodeKnowledge } | null = null;
 
 export async function analyse(
@@ -92,10 +90,10 @@ async function understand(
   return { modules, manifests, resolver, graph, components, owners, project, warnings };
 }
 
-/** The facts of the files that this process or an earlier session of the run has read, each with the stamp of the file. */
+/** Facts of the files that this process has read, or taken from `shareFacts` of an earlier session, by path. */
 const knownFacts = new Map<string, { stamp: string; facts: FileFacts }>();
 
-/** Stores the facts for the other sessions of the run. Returns the id of the git object, or null without one. */
+/** Stores `knownFacts` for the other sessions of the run. Returns the id of the git object, or null without one. */
 export function shareFacts({ repository }: CodeAnalysis): Promise<string | null> {
   const facts = repository.files.flatMap(({ path, stamp }): [string, FileFacts][] => {
     const known = knownFacts.get(path);
@@ -143,8 +141,8 @@ async function readModules(repository: RepositoryFiles, warnings: string[], chec
 }
 
 /**
- * Returns the modules with the methods that are declared outside their type, which is in the same folder, and without
- * the names of private modules. The facts themselves are shared between turns, so they are copied before a change.
+ * `attachMembers` adds the methods that are declared outside their type, which is in the same folder. Names of private
+ * modules are removed. The facts are shared between turns, so each module is copied before a change.
  */
 function completeModules(read: Map<string, ModuleFacts>): Map<string, ModuleFacts> {
   const modules = new Map([...read].map(([path, facts]) => [path, { ...facts }]));
@@ -198,7 +196,7 @@ function mergeVariants(modules: ModuleFacts[]): void {
 function attachMembers(modules: ModuleFacts[]): void {
   const types = new Map<string, ModuleFacts>();
   const keyOf = (module: ModuleFacts, name: string): string => `${folderOf(module.path)}\0${name}`;
-  // A file that is compiled under a condition repeats the types of another file.
+  // A file under a `condition` repeats the types of another file, so files without one come first.
   const ordered = modules
     .filter(({ language }) => /^(?:Go|Rust)$/.test(language))
     .toSorted((a, b) => compareText(a.condition, b.condition));
@@ -218,7 +216,7 @@ function attachMembers(modules: ModuleFacts[]): void {
   }
 }
 
-/** A type declaration file next to its source would document every name twice. */
+/** A type declaration file that `hasSource` would document every name twice. */
 function hasSource(path: string, paths: Set<string>): boolean {
   if (path.endsWith(".pyi")) return paths.has(path.slice(0, -1));
   const stem = /^(.*)\.d\.([cm]?)ts$/.exec(path);

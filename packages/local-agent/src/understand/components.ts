@@ -12,12 +12,11 @@ import { type Resolver } from "./resolve-imports.ts";
 
 export interface Component {
   name: string;
-  /** The name of its page, without `.md`. */
+  /** The name of the component's page, without `.md`. */
   slug: string;
   folder: string;
-  /** Source files, sorted. */
   files: string[];
-  /** The files, with whole folders where the component contains every file of a folder. */
+  /** Like `files`, with a whole folder where the component contains every file of it. */
   scope: string[];
   purpose: string;
   lines: number;
@@ -27,31 +26,30 @@ export interface Component {
 export interface ComponentPart {
   folder: string;
   files: string[];
-  /** The first word of the file names, for a part of a flat folder that is divided by it. */
+  /** The first word of the file names if `openFlat` divided a folder; "" for its other files; else null. */
   prefix: string | null;
 }
 
 type SumLines = (paths: string[]) => number;
 
 const MAX_COMPONENTS = 12;
-/** The limit for parts that are too long for one page, which may be opened beyond `MAX_COMPONENTS`. */
+/** The limit of `maxPieces` for parts that are too long for one page. */
 const MAX_WITH_LONG_PARTS = 16;
 const LONG_FILES = 40;
 const LONG_LINES = 5_000;
-/** A part up to this size is not opened. */
+/** A part of at most `SMALL_FILES` and `SMALL_LINES` is not opened. */
 const SMALL_FILES = 6;
 const SMALL_LINES = 800;
-/** A flat folder with more files is divided by the first words of the file names. */
+/** `openFlat` divides a flat folder with more files by the first words of the file names. */
 const FLAT_FILES = 24;
 
-/** The facts from which components and the project are described. */
+/** Input of `findComponents` and `readProject`. */
 export interface CodeFacts {
   files: RepositoryFile[];
   modules: Map<string, ModuleFacts>;
   manifests: Manifest[];
   resolver: Resolver;
   graph: Graph;
-  /** Symbolic links at the root, with their targets inside the repository. */
   links: Map<string, string>;
   read: (path: string) => string | null;
 }
@@ -84,7 +82,10 @@ function readGuides({ files, read }: CodeFacts): string[] {
     .map(({ path }) => (read(path) ?? "").slice(0, 200_000));
 }
 
-/** Returns the source files, or examples, configuration or tests in a repository without source files. */
+/**
+ * Returns the files of the first role in `roles` that has any, so that a repository without source files gets pages
+ * too.
+ */
 function documentedFiles({ files, modules }: CodeFacts): string[] {
   const paths = files.filter(({ path }) => (modules.get(path)?.lines ?? 0) > 0);
   const byRole = Map.groupBy(paths, ({ role }) => role);
@@ -110,13 +111,12 @@ function splitFiles(files: string[], packages: Set<string>, sumLines: SumLines):
   }
 }
 
-/** The number of pieces into which a part may be opened if there are `count` parts. */
 function maxPieces(part: ComponentPart, count: number, sumLines: SumLines): number {
   const isLong = part.files.length > LONG_FILES || sumLines(part.files) > LONG_LINES;
   return (isLong && count > MAX_COMPONENTS / 2 ? MAX_WITH_LONG_PARTS : MAX_COMPONENTS) - count + 1;
 }
 
-/** Parts that contain packages are opened first, then the longest. */
+/** A part that `containsPackage` is opened first, then the longest. */
 function openingRank(part: ComponentPart, packages: Set<string>, sumLines: SumLines): number {
   return sumLines(part.files) + (containsPackage(part, packages) ? 1e12 : 0);
 }
@@ -127,7 +127,7 @@ function containsPackage(part: ComponentPart, packages: Set<string>): boolean {
   );
 }
 
-/** Divides a part into its larger subfolders and one piece for all other files. */
+/** Divides a part into the subfolders that are `isWorthAPage` and one piece for all other files. */
 function openPart(
   part: ComponentPart,
   packages: Set<string>,
@@ -157,17 +157,16 @@ function openPart(
   return otherFiles.length === 0 ? pieces : [...pieces, { ...part, files: otherFiles }];
 }
 
-/** Whether the files have more than one language, so that they deserve separate pages. */
 function isMixed(files: string[]): boolean {
   return new Set(files.map(languageOf)).size > 1;
 }
 
-/** A folder with very little code gets no page. If there are many components, only a large folder does. */
+/** A folder with very little code gets no page. If `isCrowded`, only a large folder does. */
 function isWorthAPage(files: number, lines: number, isCrowded: boolean): boolean {
   return isCrowded ? files >= 8 || lines >= 800 : files >= 2 || lines >= 60;
 }
 
-/** Groups the files of a long flat folder by the first word of their names. */
+/** Groups more than `FLAT_FILES` files by the first word of their names. */
 function openFlat(part: ComponentPart, sumLines: SumLines, limit: number): ComponentPart[] {
   if (part.files.length <= FLAT_FILES) return [part];
   const groups = [...Map.groupBy(part.files, firstWord)]
@@ -184,7 +183,6 @@ function firstWord(path: string): string {
   return /^[a-zA-Z][a-z0-9]+(?=[-_.A-Z])/.exec(baseName(path))?.[0].toLowerCase() ?? "";
 }
 
-/** Replaces a folder that contains only one subfolder by that subfolder. */
 function deepen(folder: string, paths: string[]): string {
   const common = commonFolder(paths);
   return isBelow(common, folder) || common === folder ? common : folder;
@@ -205,7 +203,7 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === "" ? path !== "" : path.startsWith(`${folder}/`);
 }
 
-/** Names whole folders where the component contains all their documented files, and single files elsewhere. */
+/** Names whole folders where `part` contains all their documented files, and single files elsewhere. */
 function scopeOf(part: ComponentPart, fileCounts: Map<string, number>): string[] {
   const partCounts = countByFolder(part.files);
   const scope = new Set<string>();
@@ -218,7 +216,6 @@ function scopeOf(part: ComponentPart, fileCounts: Map<string, number>): string[]
   return [...scope].toSorted(compareText);
 }
 
-/** Counts the files in each folder, at any depth. */
 function countByFolder(files: string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const path of files) {

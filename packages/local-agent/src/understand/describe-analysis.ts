@@ -1,4 +1,4 @@
-// Describes the analysis as the `data` of the response block `analysis`.
+// Describes the analysis as the `data` of the response block `analysis`, for the task planner and for later prompts.
 import type { CodeAnalysis } from "./analyse.ts";
 import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
@@ -55,7 +55,6 @@ function summaryOf({ project, components, modules }: CodeAnalysis, files: number
   return introduction === "" ? size : `${size} ${introduction}`;
 }
 
-/** Entry points first, then the files with the most importers. */
 function keyFiles({ project, graph, owners }: CodeAnalysis): string[] {
   const imported = [...owners.keys()]
     .filter((path) => (graph.importers.get(path)?.size ?? 0) > 0)

@@ -1,5 +1,5 @@
-// Chooses the folder of the pages. If a page would overwrite a file of the user, all pages go to another folder. The
-// choice ignores the pages of the agent, so that every worker makes the same one.
+// If a page would overwrite a file of the user, `chooseDocsFolder` takes another folder for all pages. It ignores the
+// pages of the agent, so that every worker makes the same choice.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Component } from "./components.ts";
@@ -37,7 +37,7 @@ function isFree(repository: RepositoryFiles, folder: string, pages: string[]): b
     const stats = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
     if (stats && !stats.isDirectory()) return false;
   }
-  // Some file systems ignore case, and `readme.md` is an index too.
+  // Compares in lower case: some file systems ignore case, and `readme.md` is an index too.
   const existingPaths = new Set(
     repository.files.filter(({ path }) => path.startsWith(`${folder}/`)).map(({ path }) => path.toLowerCase()),
   );

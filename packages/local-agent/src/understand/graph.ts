@@ -1,8 +1,7 @@
-// Builds the graph of imports between files, and finds the definition of each imported name behind re-exports.
+// `buildGraph` links files by their imports, and `definitionOf` finds the declaration of a name behind re-exports.
 import type { ExportedName, ModuleFacts } from "../read/facts.ts";
 import { resolveImport, type Resolver } from "./resolve-imports.ts";
 
-/** A file that uses an exported name. */
 interface NameUse {
   file: string;
   /** The name in that file: an alias, or `module.name` after a namespace import. */
@@ -15,13 +14,12 @@ interface ModuleIndex {
 }
 
 export interface Graph {
-  /** Maps each file to the files that it imports, with the imported names. */
+  /** From a file to the files that it imports, each with the imported names. */
   links: Map<string, Map<string, Set<string>>>;
-  /** Maps each file to the files that import it. */
+  /** The inverse of `links`. */
   importers: Map<string, Set<string>>;
-  /** Maps each file to the external packages that it imports. */
   packages: Map<string, Set<string>>;
-  /** Maps each file and exported name to the uses of the name. */
+  /** By file and exported name, at most `MAX_USES` per name. */
   uses: Map<string, Map<string, NameUse[]>>;
 }
 
@@ -45,7 +43,7 @@ export function buildGraph(index: ModuleIndex): Graph {
   return graph;
 }
 
-/** An import of a namespace in C# uses only those of its types that the file mentions. */
+/** A `using` of C# names a namespace; only the types in `mentions` are used of it. */
 function importsOf(module: ModuleFacts, resolver: Resolver): ModuleFacts["imports"] {
   if (module.language !== "C#") return module.imports;
   const mentions = module.mentions.split(" ");
@@ -66,7 +64,7 @@ function addName(
 ): void {
   if (imported === "*") {
     if (local === "") return;
-    // The members of a namespace import are used as `local.name`, in whichever file they are defined.
+    // Members of a namespace import are used as `local.name`. `definitionOf` finds the file that defines each.
     for (const name of exportedNames(index, target).slice(0, 300)) {
       const definition = definitionOf(index, target, name);
       const isWhole = definition?.exported.isDefault ?? false;
@@ -91,7 +89,7 @@ function definitionOf(
 ): { path: string; exported: ExportedName } | null {
   const module = index.modules.get(path);
   if (!module || seen.has(path)) return null;
-  // Files can re-export names in a circle.
+  // `seen` ends a circle of re-exports.
   seen.add(path);
   const exported = module.exports.find((entry) => (name === "default" ? entry.isDefault : entry.name === name));
   if (exported) return { path, exported };

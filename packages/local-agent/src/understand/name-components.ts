@@ -1,11 +1,11 @@
-// Names components and their pages: after the package, else after the last meaningful segment of the folder's path,
-// with as many segments before it as a unique name needs.
+// `nameComponents` names a component after its package, else after the last meaningful segment of its folder, with as
+// many segments before it as a unique name needs.
 import { baseName } from "../read/classify.ts";
 import type { ComponentPart } from "./components.ts";
 import type { Manifest } from "../read/manifest.ts";
 import { joinPath } from "../read/paths.ts";
 
-/** Folder names that do not describe the content. */
+/** `GENERIC_FOLDERS` do not describe their content. */
 const GENERIC_FOLDERS = new Set([
   "src",
   "lib",
@@ -18,12 +18,14 @@ const GENERIC_FOLDERS = new Set([
   "java",
   "kotlin",
 ]);
+/** Pages of the agent that belong to no component. */
+export const RESERVED_SLUGS = ["readme", "index", "architecture"];
 const WINDOWS_DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
 export function nameComponents(parts: ComponentPart[], manifests: Manifest[]): { name: string; slug: string }[] {
   const folders = new Set(parts.map((part) => part.folder));
   const choicesOfParts = parts.map((part) => nameChoices(part, folders, manifests));
-  // Parts with the same name all take their next longer name, until all names differ.
+  // Parts with the same name all take their next longer one of `choicesOfParts`, until all names differ.
   const lengths = parts.map(() => 0);
   const nameAt = (index: number): string => choicesOfParts[index]![lengths[index]!]!;
   const key = (name: string): string => name.toLowerCase();
@@ -38,14 +40,13 @@ export function nameComponents(parts: ComponentPart[], manifests: Manifest[]): {
     }
   }
   const usedNames = new Set<string>();
-  const usedSlugs = new Set(["readme", "index", "architecture"]);
+  const usedSlugs = new Set(RESERVED_SLUGS);
   return parts.map((_, index) => {
     const name = unique(nameAt(index), (count) => `${nameAt(index)} (${count})`, usedNames);
     return { name, slug: unique(toSlug(name), (count) => `${toSlug(name)}-${count}`, usedSlugs) };
   });
 }
 
-/** Returns possible names, the shortest first. */
 function nameChoices(part: ComponentPart, folders: Set<string>, manifests: Manifest[]): string[] {
   const namedManifests = manifests.filter(({ name }) => name !== "");
   const manifest =

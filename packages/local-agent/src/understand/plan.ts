@@ -1,10 +1,10 @@
-// Plans one task per component and an overview that depends on all of them. `findWork` maps a task back to its
-// component, also if the user has changed the plan.
+// `planTasks` makes one task per component and an overview that depends on all of them. `findWork` maps a task back to
+// its component, also if the user has changed the plan.
 import type { CodeAnalysis } from "./analyse.ts";
 import { type Component, isBelow } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
-import { toSlug } from "./name-components.ts";
+import { RESERVED_SLUGS, toSlug } from "./name-components.ts";
 
 interface PlannedTask {
   id: string;
@@ -106,15 +106,16 @@ function filesInScope(analysis: CodeAnalysis, scope: string[]): string[] {
     .toSorted(compareText);
 }
 
-/** Makes a component for a task that the user added. Its page must not replace another one. */
+/**
+ * Makes a component for a task that the user added. If the slug `isTaken`, it gets another, so that no page is
+ * replaced.
+ */
 function makeComponent(analysis: CodeAnalysis, title: string, files: string[]): Component {
   const name =
     oneLine(title.replace(/^(?:document|describe|write (?:the )?documentation (?:for|of))\s+(?:the\s+)?/i, "")) ||
     title;
   const slug = toSlug(name);
-  const isTaken =
-    ["readme", "index", "architecture"].includes(slug) ||
-    analysis.components.some((component) => component.slug === slug);
+  const isTaken = RESERVED_SLUGS.includes(slug) || analysis.components.some((component) => component.slug === slug);
   return {
     name,
     slug: isTaken ? `${slug}-task` : slug,

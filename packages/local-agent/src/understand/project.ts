@@ -1,4 +1,4 @@
-// Reads the facts about the repository as a whole, from its README, its manifests and its Makefile.
+// `readProject` describes the repository as a whole, from its README, its manifests and its Makefile.
 import { baseName, folderOf } from "../read/classify.ts";
 import type { CodeFacts } from "./components.ts";
 import { compareText, type RepositoryFile } from "../read/facts.ts";
@@ -11,13 +11,10 @@ import { sourceOfEntry } from "./resolve-imports.ts";
 export interface ProjectFacts {
   name: string;
   introduction: string;
-  /** Path of the README at the root. */
   readme: string | null;
-  /** Commands that exist, each with its effect. */
   commands: Script[];
-  /** Entry points of packages and programs, each with the reason why it is one. */
+  /** `reason` says why the path is an entry point, for example that a manifest names it. */
   entryPoints: { path: string; reason: string }[];
-  /** Documents that users wrote, without the README. */
   documents: string[];
 }
 
@@ -39,7 +36,7 @@ export function readProject(facts: CodeFacts, folderName: string): ProjectFacts 
   };
 }
 
-/** The README at the root may be a symbolic link to that of the main package. */
+/** The README at the root may be one of the `links`, for example to the main package. */
 function findReadme({ files, links }: CodeFacts): string | null {
   const isReadme = (path: string): boolean => /^readme(?:\.(?:md|markdown|rst|txt))?$/i.test(path);
   const target = [...links].find(([path]) => isReadme(path))?.[1];
@@ -60,7 +57,6 @@ function shortName(manifest: Manifest | undefined): string {
   );
 }
 
-/** Lists the commands of the manifests at the root, or of the only manifest. */
 function findCommands({ files, manifests, read, modules }: CodeFacts, entryPoints: { path: string }[]): Script[] {
   const atRoot = manifests.filter(({ folder }) => folder === "");
   const names = new Set(files.map(({ path }) => path));
@@ -130,7 +126,7 @@ function findEntryPoints({ files, manifests, resolver, modules }: CodeFacts): Pr
   return [...reasons].map(([path, reason]) => ({ path, reason })).toSorted((a, b) => compareText(a.path, b.path));
 }
 
-/** Reads the targets whose effect the file itself shows: by a comment or by the first command. */
+/** Reads only targets with a known effect: from a comment or from the first command. */
 function readMakefile(makefile: string): Script[] {
   const lines = makefile.split("\n");
   const targets: Script[] = [];

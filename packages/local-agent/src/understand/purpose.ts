@@ -1,5 +1,6 @@
-// Finds the purpose of a component in the texts of the repository: the README of its folder, the description in its
-// manifest, a guide that lists folders, or the comment at the top of its main file. The agent invents no purpose.
+// `purposeOf` finds the purpose of a component in the texts of the repository: the README of its folder, the
+// description in its manifest, a guide that lists folders, or the comment at the top of its main file. The agent
+// invents no purpose.
 import { baseName, folderOf } from "../read/classify.ts";
 import type { ComponentPart, CodeFacts } from "./components.ts";
 import { compareText } from "../read/facts.ts";
@@ -34,10 +35,12 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
   return "";
 }
 
-/** Returns the files whose header may describe all of `part`: its entry points, then the file named after its folder. */
+/**
+ * Returns the files that may have a header about all of `part`: its entry points, then the file named after its folder.
+ */
 function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): string[] {
   const stem = baseName(part.folder);
-  // Any file of a Go package may have the comment about the package.
+  // In a Go package any of `goFiles` may have the comment about the package.
   const goFiles = part.files.filter((path) => path.endsWith(".go") && folderOf(path) === part.folder);
   const rank = (path: string): number => {
     if (path === entry) return 0;
@@ -54,7 +57,7 @@ function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): str
     (path) =>
       folderOf(path) === part.folder && ![...(graph.importers.get(path) ?? [])].some((other) => partFiles.has(other)),
   );
-  // A single file that imports the others and that none of them imports describes them.
+  // A single file that imports the others and that none of them imports (`roots`) describes them.
   if (ranked.length === 0 && roots.length === 1) return roots;
   const importers = (path: string): number => graph.importers.get(path)?.size ?? 0;
   return [
@@ -64,8 +67,8 @@ function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): str
 }
 
 /**
- * Finds the description of a folder in a table, a list or a drawing of the tree. The path must contain a slash, because
- * a plain word may be a command or ordinary text.
+ * Finds the description of a folder in a table, a list or a drawing of the tree. `listedPath` must contain a slash,
+ * because a plain word may be a command or ordinary text.
  */
 function findInGuides(folder: string, guides: string[]): string {
   const line =

@@ -1,11 +1,9 @@
-// Derives the dependencies between components from the imports of their files.
 import type { CodeAnalysis } from "./analyse.ts";
 import type { Component } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 
 interface Relation {
   other: Component;
-  /** The used names, sorted. */
   names: string[];
 }
 

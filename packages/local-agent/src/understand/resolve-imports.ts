@@ -1,4 +1,4 @@
-// Resolves imports to files of the repository. An import that resolves to no file is an external package.
+// `resolveImport` finds the files of an import. An import that resolves to no file is an external package.
 import { baseName, folderOf, isJavaScript } from "../read/classify.ts";
 import type { ModuleFacts } from "../read/facts.ts";
 import { ancestors, joinPath } from "../read/paths.ts";
@@ -7,24 +7,20 @@ import type { Manifest } from "../read/manifest.ts";
 interface ResolvedImport {
   /** Several files for an import of a whole folder, as in Go. */
   files: string[];
-  /** The name of the external package. */
   external: string | null;
 }
 
 export interface Resolver {
   paths: Set<string>;
   byFolder: Map<string, string[]>;
-  /** Files by the package or namespace that they declare. */
   byNamespace: Map<string, string[]>;
-  /** Files by the last segment of their paths. */
   byName: Map<string, string[]>;
-  /** Files by the full name of a type, for languages whose imports name types. */
+  /** Files by the full name of a type (`typeKey`), for languages in which imports name types. */
   byType: Map<string, string>;
   manifests: Manifest[];
 }
 
 const UNRESOLVED: ResolvedImport = { files: [], external: null };
-/** The common modules of the standard library. */
 const PYTHON_STANDARD = new Set(
   (
     "abc argparse array ast asyncio base64 bisect builtins calendar collections concurrent configparser contextlib contextvars " +
@@ -105,14 +101,14 @@ function resolveJavaScript(resolver: Resolver, importer: string, specifier: stri
   );
 }
 
-/** Tries the path with and without an extension, as the index of a folder, and as the output of TypeScript. */
+/** `path` may lack an extension, name a folder with an index, or name the output of TypeScript. */
 function javaScriptFile(resolver: Resolver, path: string): string | null {
   const candidates = [
     ...ENDINGS.map((ending) => path + ending),
     ...(/\.[cm]?jsx?$/.test(path) ? [path.replace(/js(x?)$/, "ts$1"), path.replace(/js$/, "tsx")] : []),
     ...ENDINGS.slice(1).map((ending) => `${path === "" ? "" : `${path}/`}index${ending}`),
   ];
-  return candidates.find((candidate) => resolver.paths.has(candidate)) ?? null;
+  return fileIn(resolver, candidates);
 }
 
 function insidePackage(resolver: Resolver, folder: string, inside: string): string | null {
@@ -121,7 +117,7 @@ function insidePackage(resolver: Resolver, folder: string, inside: string): stri
   );
 }
 
-/** Returns the source of a package's entry point, also if the manifest names the build output. */
+/** Tries `manifest.entries`, also if they name the build output, and then the usual names. */
 export function entryFile(resolver: Resolver, manifest: Manifest): string | null {
   for (const entry of [...manifest.entries, "src/index", "index", "src/main", "main"]) {
     const file = sourceOfEntry(resolver, manifest, entry);
@@ -155,7 +151,7 @@ function resolvePython(resolver: Resolver, importer: string, specifier: string, 
 }
 
 function pythonFile(resolver: Resolver, path: string): string | null {
-  return [`${path}.py`, `${path}/__init__.py`].find((candidate) => resolver.paths.has(candidate)) ?? null;
+  return fileIn(resolver, [`${path}.py`, `${path}/__init__.py`]);
 }
 
 function resolveGo(resolver: Resolver, specifier: string): ResolvedImport {
@@ -193,7 +189,7 @@ function resolveRust(resolver: Resolver, importer: string, specifier: string, na
         resolver,
         crate.entries.map((entry) => joinPath(crate.folder, entry)),
       );
-    // The other crate may be the one of this file.
+    // `crate` may be the crate of `importer` itself.
     if (root !== null) return resolvedFile(rustModule(resolver, folderOf(root), parts) ?? root);
   }
   const dependency = nearestManifest(resolver, "Rust", importer)?.dependencies.find(
@@ -206,7 +202,9 @@ function rustRoot(resolver: Resolver, folder: string): string | null {
   return fileIn(resolver, [joinPath(folder, "lib.rs"), joinPath(folder, "main.rs")]);
 }
 
-/** Returns the file of the longest beginning of `parts` that is a module. */
+/**
+ * Returns the file of the longest beginning of `parts` that is a module, since the last part may name an item in it.
+ */
 function rustModule(resolver: Resolver, base: string, parts: string[]): string | null {
   for (let length = parts.length; length > 0; length -= 1) {
     const path = joinPath(base, parts.slice(0, length).join("/"));
@@ -223,7 +221,7 @@ function nearestManifest(resolver: Resolver, ecosystem: Manifest["ecosystem"], p
     .toSorted((a, b) => b.folder.length - a.folder.length)[0];
 }
 
-/** Resolves an include next to the file, or else to the only file whose path ends with it. */
+/** Resolves an include next to `importer`, or else to the only file with a path that ends with it. */
 function resolveInclude(resolver: Resolver, importer: string, specifier: string): ResolvedImport {
   const near = joinPath(folderOf(importer), specifier);
   if (resolver.paths.has(near)) return resolvedFile(near);
@@ -244,7 +242,7 @@ function resolveRuby(resolver: Resolver, importer: string, specifier: string): R
   );
 }
 
-/** Resolves the full name of a type. The name of a nested type ends with the names of the types around it. */
+/** `specifier` is the full name of a type. For a nested type, the file is that of a type around it. */
 function resolveType(resolver: Resolver, language: string, specifier: string): ResolvedImport {
   for (let name = specifier; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
     const file = resolver.byType.get(`${language}\0${name}`);

@@ -1,4 +1,5 @@
-// Finds real uses of exported names to quote. Tests come first, because a test shows a call with its result.
+// `findExamples` quotes real uses of exported names. Tests come first (`rankOf`), because a test shows a call with its
+// result.
 import { findUse } from "../languages/find-use.ts";
 import { parseCode } from "../languages/syntax.ts";
 import { fenceLanguageOf, folderOf } from "../read/classify.ts";
@@ -15,12 +16,11 @@ export interface Example {
   language: string;
 }
 
-/** A name to search in one file. */
 interface ExampleSearch {
   file: string;
   key: string;
   exported: ExportedName;
-  /** The name in the searched file. */
+  /** The name in `file`: an alias, or `module.name` after a namespace import. */
   local: string;
 }
 
@@ -74,7 +74,7 @@ function* usesOf(analysis: CodeAnalysis, path: string): Generator<ExampleSearch>
   }
 }
 
-/** Returns the files that use the names of a module as they are, without an import that lists them. */
+/** Returns the files that use the names of `module` as they are, without an import that lists them. */
 function companionsOf(analysis: CodeAnalysis, module: ModuleFacts): string[] {
   const { modules, graph, resolver, repository } = analysis;
   const { language, namespace, path } = module;

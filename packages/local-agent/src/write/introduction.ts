@@ -1,10 +1,10 @@
-// Finds the title and the introduction of a README: the first paragraph that says what the project is, not its news,
+// `readIntroduction` finds the title of a README and the first paragraph that says what the project is, not its news,
 // badges or thanks.
 import { oneLine } from "./markdown.ts";
 
 const NEWS =
   /\b(?:excited|happy|pleased|proud|thrilled) to (?:announce|share|release)\b|\bannouncing\b|\bhas been released\b|\bwe'?re hiring\b|\bsponsor|\bdonat(?:e|ion)|\bthis (?:repository|readme|branch) (?:is|was|has been) (?:archived|moved|deprecated)|\blooking for (?:maintainers|contributors)|^\W*(?:note|news|update|warning|important|caution|tip|notice)\b\W|\b(?:documentation|docs) for (?:the )?(?:latest|version|v\d)|^\W*(?:table of )?contents?\W*$|\bjoin (?:us|our)\b|\bfollow us\b|^(?:see|read|visit|view) (?:the|our|also|more|https?:)|^(?:check out|click here)\b/i;
-/** Titles of a first section, in a README whose own title is a picture. */
+/** A title that matches `SECTION` belongs to the first section of a README whose own title is a picture. */
 const SECTION =
   /^(?:overview|introduction|about|readme|documentation|docs|description|getting started|quick ?start|installation|install|features|usage|welcome|summary|contents|table of contents|what is .*)$/i;
 const LONGEST = 1_500;
@@ -26,7 +26,6 @@ export function readIntroduction(text: string, path: string): { title: string; t
   return { title: isTitle ? title : "", text: introduction.slice(0, LONGEST) };
 }
 
-/** A description has several words and is no list, table, quotation or code. */
 function isSentence(block: string): boolean {
   return !/^(?:[-*+|>]\s|\||\d+[.)]\s|\[!|:::|\$ |={3,}|-{3,})/.test(block) && /\p{L}+\s+\p{L}+\s+\p{L}+/u.test(block);
 }

@@ -1,7 +1,7 @@
-// Builds Markdown from any names, comments and code, which must not break out of their element.
+// Builds Markdown from any names, comments and code. `oneLine`, `code` and `fence` keep them inside their element.
 import { folderOf } from "../read/classify.ts";
 
-/** Builds a code span. Control characters become spaces, and text with backticks gets more backticks around it. */
+/** Control characters become spaces, and text with backticks gets more backticks around it (`longestRun`). */
 export function code(text: string): string {
   const clean = oneLine(text);
   const fence = "`".repeat(longestRun(clean) + 1);
@@ -14,7 +14,7 @@ export function fence(text: string, language: string): string {
   return `${ticks}${language}\n${text.replaceAll(/[^\P{Cc}\n\t]/gu, "")}\n${ticks}`;
 }
 
-/** Builds a table. The cells are Markdown, so only `|`, which would end a cell, is escaped. */
+/** The cells are Markdown already, so only `|`, which would end a cell, is escaped. */
 export function table(heads: string[], rows: string[][]): string {
   const cell = (text: string): string => oneLine(text).replaceAll("\\|", "\\ |").replaceAll("|", "\\|");
   const line = (cells: string[]): string => `| ${cells.map(cell).join(" | ")} |`;
@@ -25,7 +25,6 @@ export function link(label: string, target: string): string {
   return `[${label}](${target})`;
 }
 
-/** Returns the relative URL from a page to a file, with an anchor for the line. */
 export function addressFrom(page: string, path: string, line?: number): string {
   const here = folderOf(page).split("/").filter(Boolean);
   const there = path.split("/").filter(Boolean);
@@ -35,7 +34,6 @@ export function addressFrom(page: string, path: string, line?: number): string {
   return `${steps.join("/")}${line === undefined ? "" : `#L${line}`}`;
 }
 
-/** Builds a link labelled `path:line`. */
 export function placeLink(page: string, path: string, line: number): string {
   return link(code(`${path}:${line}`), addressFrom(page, path, line));
 }

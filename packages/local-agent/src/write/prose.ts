@@ -1,6 +1,6 @@
-// Converts text of comments and READMEs for a page. Simple Markdown is kept: lists, emphasis, code spans, code blocks
-// and web links. Everything that could change the surrounding page is escaped: HTML, headings, images, relative links
-// and unclosed code spans.
+// `prose` and `inlineProse` convert text of comments and READMEs for a page. Simple Markdown is kept: lists, emphasis,
+// code spans, code blocks and web links. Everything that could change the surrounding page is escaped: HTML, headings,
+// images, relative links and unclosed code spans.
 import { code, fence, oneLine } from "./markdown.ts";
 
 const MAX_LINES = 60;
@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 4_000;
 const LINK_OR_CODE =
   /\[(?<label>(?:`[^`\n]+`|[^\][<>`\n])*)\]\((?<target>https?:\/\/[^\s()<>"'`]+)\)|(?<ticks>`+)(?!`)(?<words>.*?[^`])\k<ticks>(?!`)/g;
 
-/** Converts a text that may have several paragraphs. */
+/** Unlike `inlineProse`, keeps several paragraphs. */
 export function prose(text: string): string {
   const lines = withPlainLinks(truncate(text)).split("\n");
   const blocks: string[] = [];
@@ -78,7 +78,6 @@ function escapeLineStart(words: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2");
 }
 
-/** Converts a text for one line of a table or a list. */
 export function inlineProse(text: string): string {
   const clean = oneLine(
     withPlainLinks(text).replaceAll(
@@ -99,7 +98,7 @@ export function inlineProse(text: string): string {
   return parts.join("");
 }
 
-/** Converts the label of a link, which has code spans but no links. */
+/** `label` may have code spans, but no links. */
 function inlineCode(label: string): string {
   return label
     .split(/(`[^`]+`)/)
@@ -123,7 +122,7 @@ function truncate(text: string): string {
   return kept.length < text.length ? `${kept.trimEnd()} …` : kept;
 }
 
-/** Returns the first sentence for tables and lists, unescaped. */
+/** Unlike `inlineProse`, returns unescaped text, for tables and lists. */
 export function firstSentence(text: string, maxLength = 160): string {
   const paragraph = oneLine(firstParagraph(withoutTags(text)));
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs|cf|approx))[.!?](?=\s+["'`(]?[\p{Lu}\d`]|\s*$)/u.exec(paragraph);
@@ -143,7 +142,6 @@ export function firstParagraph(text: string): string {
   return paragraph?.trim() ?? "";
 }
 
-/** Returns a JSDoc comment up to its first tag. */
 export function withoutTags(text: string): string {
   return text.replace(/(?:^|\n)\s*@[a-zA-Z][\s\S]*$/, "").trim();
 }

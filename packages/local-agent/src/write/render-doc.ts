@@ -1,5 +1,5 @@
-// Converts a documentation comment to Markdown: first the text, then parameters, result, errors and examples. Reads the
-// tags of JSDoc and the sections of Python docstrings.
+// `renderDoc` converts a documentation comment to Markdown: first the text, then parameters, result, errors and
+// examples. It reads the tags of JSDoc and the sections of Python docstrings.
 import { code, fence } from "./markdown.ts";
 import { inlineProse, prose, withoutTags } from "./prose.ts";
 
@@ -67,7 +67,6 @@ function renderExample(text: string, language: string): string {
   return words + fence(body, language === "TypeScript" ? "ts" : "js");
 }
 
-/** Fences the interactive sessions of a docstring as code. */
 function withDoctests(doc: string): string {
   return doc.replaceAll(/(?:^|\n)([ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*)/g, (_, session: string) => {
     const lines = session.split("\n");
@@ -76,7 +75,6 @@ function withDoctests(doc: string): string {
   });
 }
 
-/** Converts the entries of a docstring's sections to lists. */
 function withLists(doc: string): string {
   let isSection = false;
   let depth = -1;

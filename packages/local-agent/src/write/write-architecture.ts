@@ -1,5 +1,5 @@
-// Writes the page about the architecture: a diagram of the components and one row per dependency, with an import that
-// proves it.
+// `writeArchitecture` draws a diagram of the components and lists one row per dependency, with an import that proves
+// it.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import type { Component } from "../understand/components.ts";
 import { compareText } from "../read/facts.ts";
@@ -7,17 +7,16 @@ import { MARKER } from "../read/marker.ts";
 import { fence, fileLink, link, oneLine, table } from "./markdown.ts";
 import { inlineProse } from "./prose.ts";
 
-export interface ComponentEdge {
+interface ComponentEdge {
   from: Component;
   to: Component;
   /** A file of `from`, and the file of `to` that it imports. */
   importer: string;
   imported: string;
-  /** The number of files of `from` that import a file of `to`. */
+  /** Counts the files of `from` that import a file of `to`, `importer` included. */
   importers: number;
 }
 
-/** Returns the dependencies between components that the imports of their files prove. */
 export function componentEdges({ components, graph, owners }: CodeAnalysis): ComponentEdge[] {
   const edges = new Map<string, ComponentEdge>();
   const importers = new Map<string, Set<string>>();
@@ -36,9 +35,12 @@ export function componentEdges({ components, graph, owners }: CodeAnalysis): Com
   return [...edges.values()];
 }
 
-/** An architecture needs at least two components. */
 export function hasArchitecture({ components }: CodeAnalysis): boolean {
   return components.length > 1;
+}
+
+export function componentLink({ name, slug }: Component, hasPage: (slug: string) => boolean): string {
+  return hasPage(slug) ? link(inlineProse(name), `${slug}.md`) : inlineProse(name);
 }
 
 export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage: (slug: string) => boolean): string {
@@ -50,11 +52,9 @@ export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage:
     ...components.map(({ slug, name }) => `  ${ids.get(slug)}["${label(name)}"]`),
     ...edges.map(({ from, to }) => `  ${ids.get(from.slug)} --> ${ids.get(to.slug)}`),
   ];
-  const named = ({ name, slug }: Component): string =>
-    hasPage(slug) ? link(inlineProse(name), `${slug}.md`) : inlineProse(name);
   const rows = edges.map(({ from, to, importer, imported, importers }) => [
-    named(from),
-    named(to),
+    componentLink(from, hasPage),
+    componentLink(to, hasPage),
     `${fileLink(page, importer)} imports ${fileLink(page, imported)}${importers > 1 ? `, and so do ${importers - 1} more` : ""}`,
   ]);
   const blocks = [

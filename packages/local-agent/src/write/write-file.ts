@@ -1,4 +1,4 @@
-// Writes and removes pages of the agent. Rejects files that a user wrote and paths through a symbolic link.
+// `assertOwnPage` protects files that a user wrote and paths through a symbolic link.
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isGeneratedPage } from "../read/marker.ts";

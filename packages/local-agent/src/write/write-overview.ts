@@ -1,4 +1,3 @@
-// Writes the overview: introduction, commands, components, entry points, dependencies and links to all pages.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { baseName } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
@@ -6,13 +5,12 @@ import { compareText } from "../read/facts.ts";
 import { code, fileLink, link, plural, table } from "./markdown.ts";
 import { MARKER } from "../read/marker.ts";
 import { firstSentence, inlineProse, prose } from "./prose.ts";
-import { hasArchitecture } from "./write-architecture.ts";
+import { componentLink, hasArchitecture } from "./write-architecture.ts";
 import { dependenciesOf } from "../understand/relations.ts";
 
 const MAX_ROWS = 40;
 
 interface OtherPage {
-  /** File name in the docs folder. */
   file: string;
   title: string;
 }
@@ -20,9 +18,8 @@ interface OtherPage {
 interface OverviewRequest {
   analysis: CodeAnalysis;
   page: string;
-  /** Whether the component has a page to link to. */
   hasPage: (slug: string) => boolean;
-  /** Pages of tasks that the user added to the plan. */
+  /** Pages of tasks that the user added to the plan, which belong to none of the `components`. */
   otherPages: OtherPage[];
 }
 
@@ -57,12 +54,9 @@ function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): 
     ];
   }
   const rows = analysis.components.map((component) => {
-    const needs = dependenciesOf(analysis, component).components.map(({ other }) =>
-      hasPage(other.slug) ? link(inlineProse(other.name), `${other.slug}.md`) : inlineProse(other.name),
-    );
-    const name = inlineProse(component.name);
+    const needs = dependenciesOf(analysis, component).components.map(({ other }) => componentLink(other, hasPage));
     return [
-      hasPage(component.slug) ? link(name, `${component.slug}.md`) : `${name} (no page)`,
+      componentLink(component, hasPage) + (hasPage(component.slug) ? "" : " (no page)"),
       inlineProse(firstSentence(component.purpose)) || mainNames(analysis, component),
       String(component.files.length),
       needs.join(", "),
@@ -84,7 +78,7 @@ function componentsSection({ analysis, hasPage, otherPages }: OverviewRequest): 
   ];
 }
 
-/** Describes a component without a known purpose by its most used names, and by the comment of the first of them. */
+/** Describes a component without a known `purpose` by its most used names, and by the comment of the first of them. */
 function mainNames(analysis: CodeAnalysis, component: Component): string {
   const isOutside = (file: string): boolean => analysis.owners.get(file) !== component;
   const names = component.files.flatMap((path) =>
@@ -133,11 +127,7 @@ function dependenciesSection({ analysis, hasPage }: OverviewRequest): string[] {
         .filter((component) =>
           dependenciesOf(analysis, component).packages.some((used) => used === name || used.startsWith(`${name}/`)),
         )
-        .map((component) =>
-          hasPage(component.slug)
-            ? link(inlineProse(component.name), `${component.slug}.md`)
-            : inlineProse(component.name),
-        );
+        .map((component) => componentLink(component, hasPage));
       return [code(name), version === "" ? "" : code(version), users.join(", ")];
     });
   const known = rows.filter(([, version, users]) => version !== "" || users !== "");

@@ -1,4 +1,3 @@
-// Writes the page of one component.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { fenceLanguageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
@@ -13,11 +12,14 @@ import { dependenciesOf, usersOf } from "../understand/relations.ts";
 import { renderDoc } from "./render-doc.ts";
 import { resolveImport } from "../understand/resolve-imports.ts";
 
-/** The limits of the shortest form of a page. */
+/** The limits of the `table` form. */
 const MAX_ROWS = 400;
 const MAX_NAMES_OF_FILE = 12;
 
-/** `full` has a section per name, `short` has sections without examples and members, `table` has a row per name. */
+/**
+ * The first form with at most `MAX_PAGE_LINES` is written: `full` has a section per name, `short` has sections without
+ * examples and members, `table` has a row per name.
+ */
 type PageDetail = "full" | "short" | "table";
 
 interface PageRequest {
@@ -61,9 +63,9 @@ function renderPage(request: PageRequest, modules: ModuleFacts[], detail: PageDe
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-/** Lists the names of all files, with as many rows as a page may have. */
+/** Lists the names of all files in at most `MAX_ROWS` rows. */
 function namesTable({ page }: PageRequest, modules: ModuleFacts[]): string {
-  // A module has at least one name, so these are enough for all rows.
+  // Each of `modules` has at least one name, so the first `MAX_ROWS` fill all rows.
   const first = modules.filter(({ exports }) => exports.length > 0).slice(0, MAX_ROWS);
   const rows = first.flatMap((module) =>
     module.exports
@@ -90,7 +92,7 @@ function describeSize(component: Component, modules: ModuleFacts[]): string {
   return `${plural(component.files.length, "file")} ${place}, ${plural(component.lines, "line")} of ${languages}`;
 }
 
-/** Returns the anchors of all sections. Equal headings are numbered as on GitHub. */
+/** Returns the anchors of all sections. Like GitHub, `next` numbers equal headings. */
 function anchorsOf(component: Component, modules: ModuleFacts[], isTable: boolean): Map<string, string> {
   const counts = new Map<string, number>();
   const anchors = new Map<string, string>();
@@ -114,7 +116,7 @@ function sectionTitle(component: Component, path: string): string {
   return component.folder === "" ? path : path.slice(component.folder.length + 1);
 }
 
-/** A file about which nothing is known but its name is only listed. */
+/** A file without a known purpose and without `exports` is only listed. */
 function filesSection(request: PageRequest, modules: ModuleFacts[], anchors: Map<string, string>): string[] {
   const { component, page } = request;
   const rows = modules.slice(0, MAX_ROWS).map((module) => {
@@ -138,9 +140,7 @@ function filesSection(request: PageRequest, modules: ModuleFacts[], anchors: Map
   return [
     "## Files",
     known.length === 0 ? "" : table(["File", "Purpose", "Exports"], known),
-    others.length === 0
-      ? ""
-      : `${known.length === 0 ? "" : "Without public names: "}${others.join(", ")}${others.length > 0 ? "." : ""}`,
+    others.length === 0 ? "" : `${known.length === 0 ? "" : "Without public names: "}${others.join(", ")}.`,
     rest > 0 ? `And ${rest} more files.` : "",
   ];
 }
@@ -190,7 +190,6 @@ function nameSection(
   ];
 }
 
-/** Returns the declaration with its public members. */
 function outline(entry: ExportedName, language: string): string {
   const indented = (indent: string): string =>
     entry.members
@@ -215,7 +214,6 @@ function memberNotes(entry: ExportedName): string {
     .join("\n");
 }
 
-/** Lists the names that a file re-exports, with a link to the file that they come from. */
 function reExportList({ analysis, page }: PageRequest, module: ModuleFacts): string {
   const bySource = Map.groupBy(module.reExports, (entry) => entry.from);
   const lines = [...bySource].map(([from, entries]) => {

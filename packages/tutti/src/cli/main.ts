@@ -16,7 +16,7 @@ export async function main(argv: string[], options: ProgramOptions = {}): Promis
 
 async function runCommand(argv: string[], options: ProgramOptions, hasInterrupted: () => boolean): Promise<number> {
   const adjustExitCode = endOnBrokenPipe();
-  // Read from `argv`, because the parser gives no options when it fails.
+  // The flag is read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;
   const program = createProgram((work) => async () => {
@@ -24,13 +24,13 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
     try {
       code = await work(output);
     } catch (error) {
-      // An error after an interrupt is a consequence of it.
+      // If `hasInterrupted`, the error is a consequence of the interrupt.
       code = hasInterrupted() ? INTERRUPTED : output.error(toTuttiError(error));
     }
   });
   let captured = "";
   const capture = (text: string) => void (captured += text);
-  // With `--json` the text of the parser is `captured` for the one value on stdout.
+  // `--json` prints one value on stdout, so the parser's text is `captured` for it.
   const streams = json ? { writeOut: capture, writeErr: capture } : { outputError: writeUsage };
   for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.configureOutput(streams).exitOverride();
@@ -51,7 +51,9 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
   return adjustExitCode(code);
 }
 
-/** Commander suggests a word that has little in common with the wrong one. Only a similar beginning is worth a line. */
+/**
+ * Commander suggests words that have little in common with the wrong one. Keep only those with the same first letter.
+ */
 function withoutFarSuggestion(text: string): string {
   const [, word = ""] = /^error: unknown command '(.+)'$/m.exec(text) ?? [];
   if (word === "") return text;

@@ -1,4 +1,4 @@
-// The command table. Each command is one short file that is loaded only when the command runs.
+// The command table. `action` loads the file of a command only when the command runs.
 import { Command } from "commander";
 import { addFleetCommands } from "./fleet/fleet-commands.ts";
 import { addLogCommands } from "./log/log-commands.ts";
@@ -51,7 +51,7 @@ const SERVER_COMMANDS = new Set([
   "mcp",
 ]);
 
-/** Calls `work` with an `Output`, and handles its exit code and its errors. */
+/** `runner` provides the `Output` and handles the exit code and the errors of `work`. */
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
 export function createProgram(runner: Runner): Command {
@@ -107,10 +107,7 @@ export function createProgram(runner: Runner): Command {
     .option("--max-workers <n>", "Maximum number of parallel workers")
     .option("--max-usd <amount>", "Cost in US dollars at which the run asks for more")
     .option("--trust <hash>", "Agree to the programs and settings that files of the project ask for")
-    .option(
-      "--sandbox <mode>",
-      "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)",
-    )
+    .option("--sandbox <mode>", SANDBOX)
     .option("--yes", "Confirm the plan without asking")
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--leave-running", "Keep the agents running when the command ends")
@@ -148,10 +145,7 @@ export function createProgram(runner: Runner): Command {
     )
     .option("--log-file <file>", "Write the log to this file instead of stderr")
     .option("--retain-days <n>", "Remove runs N days after they ended (default: from tutti.config.json)")
-    .option(
-      "--sandbox <mode>",
-      "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)",
-    )
+    .option("--sandbox <mode>", SANDBOX)
     .option("--leave-running", "Keep the agents running when the server ends")
     .option("--database-url <url>", "Keep the runs in a PostgreSQL database, which several servers can share")
     .option("--lease <seconds>", "Time after which the work of a silent worker host is given to another (default: 30)")
@@ -251,6 +245,8 @@ export function createProgram(runner: Runner): Command {
 }
 
 const SET_UP = "Set up:";
+const SANDBOX =
+  "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)";
 
 const HELP_END = `
 Examples:

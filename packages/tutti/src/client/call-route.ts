@@ -1,11 +1,11 @@
-// Typed calls of all routes. Only types come from `ROUTES`: a call needs just the method and the path at run time, and
-// both are in the key of the route.
+// `createCall` types the calls of all routes. Only types come from `ROUTES`: a call needs just the method and the path
+// at run time, and both are in the key of the route.
 import type { z } from "zod";
 import { readError, unreachable } from "./request-error.ts";
 import type { ROUTES, RouteKey } from "../schema/api/routes.ts";
 
 export interface ClientOptions {
-  /** Address of the server, such as `http://127.0.0.1:4517`. */
+  /** For example `http://127.0.0.1:4517`. */
   baseUrl: string;
   /** Omitted in the dashboard, which authenticates with its cookie. */
   token?: string;
@@ -38,12 +38,12 @@ interface Extras {
 export type RouteInput<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
 export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
 
-/** A `RouteKey` except live events, whose response never ends; use `followEvents` for them. */
+/** The response of live events never ends; use `followEvents` for them. */
 type CallableKey = Exclude<RouteKey, "GET /api/events">;
 
 type TextKey = { [Key in RouteKey]: Table[Key] extends { bodyType: string } ? Key : never }[RouteKey];
 
-/** Routes with a text body, and its content type; all others take JSON. */
+/** The content types of routes with a text body; all others take JSON. */
 const TEXT_BODIES: Record<TextKey, Table[TextKey]["bodyType"]> = { "POST /api/orchestrator/import": "text/plain" };
 
 export type CallRoute = <Key extends CallableKey>(
@@ -91,8 +91,8 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
 }
 
 /**
- * A server closes an idle connection after some seconds, perhaps while a request is under way. Only a request that
- * changes nothing may be sent again, since the server may have read the first one.
+ * A server closes an idle connection after some seconds, perhaps while a request is under way. `createCall` repeats
+ * only a GET, since the server may have read the first request.
  */
 function isConnectionReset(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as { code?: string };

@@ -1,4 +1,5 @@
-// The routes as functions. They reject with `RequestError`, and a rejected call has changed no state on the server.
+// `createClient` has the routes as functions. They reject with `RequestError`, and a rejected call has changed no state
+// on the server.
 import { createCall, type RouteInput, type ClientOptions } from "./call-route.ts";
 import type { ListedRun } from "./run-summary.ts";
 import { orderKey, type OrderArguments, type OrderName } from "../schema/api/orders.ts";
@@ -6,8 +7,8 @@ import type { PersonAnswer } from "../schema/inbox.ts";
 
 export type { ClientOptions } from "./call-route.ts";
 
-/** Requests a part of a list: only items after the number or id `after`. */
-export interface ListPage<After = number> {
+/** Requests only items after the number or id `after`. */
+interface ListPage<After = number> {
   after?: After;
   limit?: number;
 }
@@ -21,7 +22,7 @@ export function createClient(options: ClientOptions) {
   const signalOf = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
   return {
-    /** Calls any route by its key, for routes without a function here. */
+    /** Calls any `RouteKey`, for routes without a function here. */
     call,
     create: (body: NewRun, idempotencyKey?: string) =>
       call("POST /api/orchestrator", {
@@ -39,10 +40,9 @@ export function createClient(options: ClientOptions) {
     /** Compares the result of a run, or of a task, with its base. `stat: "1"` leaves out the patches. */
     diff: (id: string, query: DiffQuery = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/diff", { params: { id }, query, ...signalOf(signal) }),
-    /** Merges the result of an ended run into the branch that is checked out in its folder. */
+    /** `noFf` makes a merge commit even if the branch could be fast-forwarded. */
     merge: (id: string, body: { noFf?: boolean } = {}) =>
       call("POST /api/orchestrator/:id/merge", { params: { id }, body }),
-    /** Removes the branch of an ended run. */
     drop: (id: string) => call("POST /api/orchestrator/:id/drop", { params: { id } }),
     /** `tail` requests the last entries instead of those after `after`. */
     transcript: (
@@ -62,7 +62,7 @@ export function createClient(options: ClientOptions) {
     /** `trust` is the hash of the programs that the user agreed to. */
     import: (text: string, trust?: string) =>
       call("POST /api/orchestrator/import", { body: text, query: trust === undefined ? {} : { trust } }),
-    /** Folds the log of a run again, up to event `until`, and checks it. */
+    /** Folds the log again, up to event `until`, and reports problems. */
     replay: (id: string, until?: number, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/replay", {
         params: { id },
@@ -70,7 +70,7 @@ export function createClient(options: ClientOptions) {
         ...signalOf(signal),
       }),
     fork: (id: string, body: ForkedRun = {}) => call("POST /api/orchestrator/:id/fork", { params: { id }, body }),
-    /** Gives an order of `ORDERS` to a run; `input` is the body of its route. */
+    /** `input` is the body of the route that `orderKey` names. */
     order: <Name extends OrderName>(id: string, name: Name, ...[input]: OrderArguments<Name>) =>
       call(orderKey(name), { params: { id }, ...(input !== undefined && { body: input }) } as never),
     pauseWorker: (id: string, key: string) =>

@@ -7,7 +7,7 @@
 import type { Frame } from "./frame.ts";
 
 /** The part of a WebSocket that `followEvents` uses; browsers and Node provide one. */
-export interface EventSocket {
+interface EventSocket {
   addEventListener: (
     type: "open" | "message" | "close" | "error",
     listener: (event: { data?: unknown }) => void,

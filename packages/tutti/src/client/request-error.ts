@@ -1,8 +1,7 @@
-/** A failed request, with the code and the message of the server. */
 export class RequestError extends Error {
-  /** Any string, because a newer server may send unknown codes. Only the client itself uses `unreachable`. */
+  /** Any string, because a newer server may send unknown codes. Only `unreachable` comes from the client itself. */
   readonly code: string;
-  /** The HTTP status, or 0 if there was no response. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly details: unknown;
 

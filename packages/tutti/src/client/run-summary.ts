@@ -2,5 +2,5 @@ import type { z } from "zod";
 import type * as wire from "../schema/api/run-values.ts";
 
 export type ListedRun = z.infer<typeof wire.RunSummary>;
-/** An open inbox item; `hash` identifies the content that the user saw. */
+/** `hash` identifies the content that the user saw. */
 export type WaitingItem = z.infer<typeof wire.WaitingItem>;

@@ -1,11 +1,13 @@
-// `tutti.config.json` of the user, in the data folder, and of a project, in the root of its repository. The schemas are
-// strict: an unknown setting is rejected with its path, so that a misspelt one does not go unnoticed.
+// `readUserConfig` reads the `tutti.config.json` of the data folder, `readProjectConfig` that in the root of a
+// repository. The schemas are strict: an unknown setting is rejected with its path, so that a misspelt one does not go
+// unnoticed.
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
 import { SubSessionOptions } from "../schema/options.ts";
+import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import { SandboxMode } from "../schema/agent/sandbox.ts";
 import { NotificationSettings } from "../notify/notification-settings.ts";
 import { AgentName, TemplateConfig } from "../schema/template.ts";
@@ -14,7 +16,7 @@ export const CONFIG_FILE = "tutti.config.json";
 
 /** An `AgentName` cannot be confused with `kind:program`, and an agent of the user not with a built-in one. */
 const UserAgentName = AgentName.refine(
-  (name) => !["local", "claude", "codex"].includes(name),
+  (name) => !BUILT_IN_AGENTS.includes(name),
   "must not be the name of a built-in agent",
 );
 const Agent = z.string().min(1);
@@ -38,12 +40,10 @@ const UserConfig = z.strictObject({
   /** Limits of `tutti serve`, unless a flag sets them. */
   server: z
     .strictObject({
-      /** Requests per minute from one address. */
       rateLimit: z.number().int().min(1).optional(),
       folders: z.array(z.string().refine(isAbsolute, "must be an absolute path")).optional(),
     })
     .optional(),
-  /** Sandbox of agents, unless a flag or a request sets it. */
   sandbox: SandboxMode.optional(),
   sessions: z
     .strictObject({
@@ -54,7 +54,7 @@ const UserConfig = z.strictObject({
       maxOutputMb: z.number().int().min(1).max(100_000).optional(),
     })
     .optional(),
-  /** Sub-sessions outside of natural runs, whose template has settings of its own. */
+  /** For sub-sessions outside of natural runs; a natural template has settings of its own. */
   subSessions: SubSessionOptions.strict().optional(),
   /** Ended runs to keep; without `retention`, all of them. */
   retention: z
@@ -140,7 +140,6 @@ function describe(issue: z.core.$ZodIssue): string {
   return `${path === "" ? "the file" : path}: ${why}`;
 }
 
-/** Resolves the file of `script:FILE` against the folder of the configuration. */
 function fromFile(file: string, agent: string): string {
   const [, scenario] = /^script:(.+)$/s.exec(agent) ?? [];
   return scenario === undefined || isAbsolute(scenario) ? agent : `script:${join(dirname(file), scenario)}`;

@@ -1,5 +1,5 @@
-// Agents that the user's configuration defines. Each of their sessions gets its own host on the same folder, because
-// only that agent may receive the variables in its `env`.
+// `withAgents` adds the agents that the user's configuration defines. Each of their sessions gets its own host on the
+// same folder, because only that agent may receive the variables in its `env`.
 import type { UserConfig } from "./config.ts";
 import type { SessionHost } from "../session/session.ts";
 

@@ -42,7 +42,7 @@ const withoutProjectNames = (programs: readonly string[], { agents }: ProjectCon
   programs.filter((line) => !Object.keys(agents).some((name) => line.endsWith(`: ${JSON.stringify(name)}`)));
 
 function applyConfig(template: Template, projectConfig: ProjectConfig, userConfig: UserConfig): Template {
-  /** Replaces a name by its program, so that the run stores the program that the user agreed to. */
+  /** The run stores the program that the user agreed to, not the name of the project for it. */
   const resolveAgent = (agent: string): string =>
     Object.hasOwn(projectConfig.agents, agent) ? projectConfig.agents[agent]!.agent : agent;
   const agent = template.config.agent ?? projectConfig.agent ?? userConfig.agent;

@@ -1,5 +1,5 @@
 /** `missing` includes things that exist but cannot be used. */
-export type CheckStatus = "ok" | "warning" | "missing";
+type CheckStatus = "ok" | "warning" | "missing";
 
 export interface Check {
   name: string;

@@ -5,13 +5,13 @@ import { checkDataFolder } from "./check-data-folder.ts";
 import { checkNotifications } from "./check-notifications.ts";
 import { checkGit, checkNode, checkPostgres, checkSandbox, checkSqlite } from "./check-system.ts";
 
-export interface Diagnosis {
+interface Diagnosis {
   /** Whether Tutti can work: no `essential` check is `missing`. */
   ok: boolean;
   checks: Check[];
 }
 
-export interface DiagnoseOptions {
+interface DiagnoseOptions {
   dataDir: string;
   version: string;
   /** `timeoutMs` is the limit for each program to print its version. */

@@ -1,5 +1,5 @@
-// `tryAgent` lets an agent carry out one small run per protocol on a sample project, in a temporary folder that is removed
-// afterwards. The engine judges the answers by the rules of real runs.
+// `tryAgent` lets an agent carry out one small run per protocol on a sample project, in a temporary folder that is
+// removed afterwards. The engine judges the answers by the rules of real runs.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openLocalEngine, type LocalOptions } from "./local-engine.ts";
@@ -18,7 +18,7 @@ interface TriedTurn {
   phase: string;
   taskId: string | null;
   try: number;
-  /** Why the answer was rejected; empty if it was accepted. */
+  /** Empty if the answer was accepted. */
   problems: string[];
 }
 
@@ -27,17 +27,17 @@ export interface SuiteReport {
   templateId: string;
   /** `unsupported` if the agent never sent a message of this protocol. */
   result: "passed" | "failed" | "unsupported";
-  /** Why the suite did not pass. */
+  /** Empty if the `result` is "passed". */
   causes: string[];
   turns: TriedTurn[];
   usage: Run["usage"];
   durationMs: number;
 }
 
-export interface ConformanceOptions {
+interface ConformanceOptions {
   agent: string;
   timeoutMs: number;
-  /** The data folder whose named agents are known. */
+  /** The data folder with the user's agents, which are known in the temporary folder too. */
   userDataDir: string;
   host: Pick<LocalOptions, "replaceHost">;
   signal: AbortSignal;
@@ -62,7 +62,10 @@ export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise
   });
 }
 
-/** False if `signal` aborted first. A question to the user ends the try, because a report does not wait for answers. */
+/**
+ * Returns false if `signal` aborted first. A question to the user ends the run (`isStuck`), because a report does not
+ * wait for answers.
+ */
 async function finishRun(engine: Engine, id: string, signal: AbortSignal): Promise<boolean> {
   const isStuck = ({ status, planErrors, inbox }: Run) =>
     isRunOver(status) || status === "paused" || planErrors.length > 0 || Object.values(inbox).some(needsAnswer);
@@ -81,7 +84,7 @@ async function finishRun(engine: Engine, id: string, signal: AbortSignal): Promi
   return Promise.race([done, aborted.promise]);
 }
 
-/** A run goes on without an answer about a failed task. */
+/** A run continues without an answer to an item of kind `failure`. */
 const needsAnswer = ({ kind }: InboxItem): boolean => kind !== "failure";
 
 async function reportSuite(suite: SuiteName, engine: Engine, id: string, late: string[]): Promise<SuiteReport> {
@@ -110,7 +113,7 @@ async function reportSuite(suite: SuiteName, engine: Engine, id: string, late: s
   };
 }
 
-/** The lead's messages are the engine's. */
+/** Messages from `leadOf` the team are those of the engine, not of the agent. */
 const isOwnMessage = ({ type, data }: StoredEvent, { template }: Run): boolean =>
   type === "message:queued" && data.message.from !== leadOf(template.roles ?? {});
 

@@ -4,13 +4,13 @@ import { isAbsolute, join, resolve } from "node:path";
 import { makeFolderDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Entries of a data folder. Other files there belong to the user and keep their permissions. */
+/** Other files in a data folder belong to the user and keep their permissions. */
 const OWN_ENTRIES =
   /^(?:engine\.(?:lock(?:-journal)?|json|sock(?:\.new)?)|(?:tutti|replica)\.db(?:-wal|-shm|-journal)?|server\.json|token|trusted\.json|changed-programs\.json|notified\.json|keeper\.key|schedules\.json|tutti\.config\.json|tokens|templates|sessions|vault|worktrees)$/;
 
 /**
- * Creates the data folder if needed and makes it readable for its owner only. Returns its path without symbolic links:
- * git reports real paths, so all paths below the data folder must be real ones too.
+ * Only the owner can read the folder. Returns its path without symbolic links: git reports real paths, so all paths
+ * below the data folder must be real ones too.
  */
 export function openDataFolder(folder: string): string {
   try {
@@ -29,7 +29,7 @@ export function openDataFolder(folder: string): string {
 
 /**
  * Removes the rights of other users. A folder that holds something else, such as /tmp, keeps its own permissions; only
- * the entries that Tutti has made there are tightened.
+ * `OWN_ENTRIES` there are changed.
  */
 function tighten(folder: string): void {
   const names = readdirSync(folder);

@@ -4,7 +4,6 @@ import type { ResultDiff } from "../schema/api/result-values.ts";
 import type { Run } from "../schema/run.ts";
 import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
 
-/** Reads the diff of a run without an engine. */
 export async function diskDiff(dataDir: string, run: Run, options: DiffRequest): Promise<ResultDiff> {
   const dataFolder = resolve(dataDir);
   const workspaces = createGitWorkspaces({ folder: join(dataFolder, "worktrees"), dataFolder });

@@ -16,14 +16,14 @@ import type { TemplateLibrary } from "../template/files/library.ts";
 
 export interface EngineSocket {
   followedRuns: () => Set<string>;
-  /** Removes the socket. Returns the runs that other processes followed until then. */
+  /** Returns the runs that other processes followed until the socket was removed. */
   close(): Promise<Set<string>>;
 }
 
 interface SocketParts {
   engine: Engine;
   templates: TemplateLibrary;
-  /** Answers the requests for a server, which are no part of the API. */
+  /** Handles the requests of `HostedServers`, which are no part of the API. */
   answerFirst: HostedServers["answer"];
 }
 

@@ -1,4 +1,3 @@
-// Carries requests between servers that share a database.
 import type { ForwardedAnswer, ForwardedRequest, Forwarder } from "../server/forward.ts";
 import type { RequestBox } from "../store/postgres/request-box.ts";
 
@@ -9,7 +8,7 @@ export const forwarderOf =
     return answer === null ? null : (JSON.parse(answer) as ForwardedAnswer);
   };
 
-/** Sends the requests of other servers to this server's own port, with its own token. */
+/** Sends the requests of other servers to this server's own port, with its own `token`. */
 export function serveForwarded(requests: RequestBox, url: string, token: string): void {
   const base = new URL(url);
   // A server that listens on every address reaches itself through loopback.

@@ -1,4 +1,5 @@
-// Opens the log in a database. The folder is locked first: opening the log fences an earlier process of the same folder.
+// `openHeldStore` opens the log in a database. The folder is locked first: opening the log fences an earlier process of
+// the same folder.
 import { join } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
 import { Fleet } from "../fleet/fleet.ts";
@@ -11,14 +12,13 @@ import { realWorld } from "../world.ts";
 export interface HeldStore {
   lock: FolderLock;
   store: PostgresStore;
-  /** The worker hosts of the database. */
   fleet: Fleet;
 }
 
 export interface FleetSettings {
-  /** How long a host may be silent before its work is given to another. Default: 30 seconds. */
+  /** How long a host may be silent before its work is given to another. Default: `LEASE_MS`. */
   leaseMs?: number | undefined;
-  /** Whether the server works beside its hosts. */
+  /** Whether the server runs sessions itself while hosts are ready. */
   alsoWork?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function openHeldStore(folder: string, url: string, settings: Fleet
 
 async function openFleet(url: string, store: PostgresStore, settings: FleetSettings): Promise<Fleet> {
   const { leaseMs = LEASE_MS, alsoWork = false } = settings;
-  // A pool of its own: an append waits for the fleet while it holds a connection of the store.
+  // A pool of its own: in `extendAppends` an append waits for the fleet while it holds a connection of the store.
   const database = await openDatabase({ url, name: "tutti hosts" });
   const fleet = await Fleet.open({ database, world: realWorld, leaseMs, alsoWork });
   store.extendAppends((client, events) => fleet.extend(client, events));

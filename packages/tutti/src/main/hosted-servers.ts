@@ -1,9 +1,5 @@
-// Servers that a process with an engine opens for other processes, which ask for them through its Unix socket. They apply
-// the same access rules as `tutti serve`, because they are started by the same function.
-//
-// Invariants
-// 1. A server of `SERVER_PATH` lasts as long as the connection that asked for it, so it ends with that process.
-// 2. Ports are closed before the connections, so that the process at the other end can listen on the same port.
+// `HostedServers` are opened in a process with an engine for other processes, which ask for them through its Unix
+// socket. They apply the same access rules as `tutti serve`, because they are started by the same function.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
@@ -28,7 +24,7 @@ export class HostedServers {
     this.#local = local;
   }
 
-  /** Whether another process serves this engine, and continues all runs when this process ends. */
+  /** Whether another process serves this engine, and so continues all runs when this process ends. */
   get hasServer(): boolean {
     return this.#servers.size > 0;
   }
@@ -78,7 +74,7 @@ export class HostedServers {
       starting.then((served) => served.close()).catch(() => {});
     });
     const { url, openUrl } = await starting;
-    // The server of the socket ends connections that are idle.
+    // `setTimeout(0)`: the server of the socket would end this idle connection.
     request.socket.setTimeout(0);
     response.writeHead(200, JSON_TYPE).write(`${JSON.stringify({ url, openUrl })}\n`);
   }

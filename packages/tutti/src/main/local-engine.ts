@@ -1,4 +1,4 @@
-// The engine of a data folder with everything that observes it: log, notifications and traces.
+// `openLocalEngine` opens the engine of a data folder with everything that observes it: log, notifications and traces.
 import { join, resolve } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
 import type { EngineSocket } from "./engine-socket.ts";
@@ -22,30 +22,29 @@ import { realWorld } from "../world.ts";
 
 export interface LocalOptions extends EngineSetup {
   dataDir: string;
-  /** Rings the bell of this terminal for a notification. */
   bell?: () => void;
-  /** Called with a sentence for each failed notification. */
+  /** Gets a sentence for each failed notification, unless `log` is set. */
   warn?: (problem: string) => void;
-  /** Server log, to a file or standard error. It replaces `warn`. */
+  /** Server log, to a file or standard error. Replaces `warn`. */
   log?: LogSettings;
 }
 
 export interface LocalEngine extends Pick<OpenEngine, "engine" | "templates" | "trusted" | "close"> {
-  /** Resolves when other processes can reach the engine through `engine.sock`, or to false if they cannot. */
+  /** Resolves to true when other processes can reach the engine through `engine.sock`, or to false if they cannot. */
   reachable: Promise<boolean>;
-  /** Whether another process follows the run. Then that process continues it after this engine is closed. */
+  /** Whether another process follows the run and so continues it after `close`. */
   isFollowed: (id: string) => boolean;
-  /** Whether `tutti serve` of another process serves this engine. Then it continues all runs. */
+  /** Whether `tutti serve` of another process serves this engine and so continues all runs after `close`. */
   hasServer: () => boolean;
-  /** Starts the dashboard in this process, once, and returns its address. */
+  /** Starts the dashboard in this process at the first call. */
   openDashboard: () => Promise<HostedServer>;
 }
 
-/** Opens the engine and starts its notifier. Throws `data_folder_in_use` if another engine has the folder. */
+/** Throws `data_folder_in_use` if another engine has the folder. Unlike `openObservedEngine`, starts the notifier. */
 export function openLocalEngine(options: LocalOptions): LocalEngine {
   const { notifier, ...local } = openObservedEngine(options);
   notifier.begin(null);
-  // A rehearsal (`scenario`) has a data folder of its own, which no other command uses.
+  // `scenario`: a rehearsal has a data folder of its own, which no other command uses.
   if (options.scenario === undefined) return withSocket(local, options);
   const openDashboard = () =>
     Promise.reject(
@@ -60,11 +59,11 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
   };
 }
 
-/** Opens `engine.sock`. Without the socket the engine works all the same, unreachable. */
+/** Without the socket the engine works all the same, but is not `reachable`. */
 function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEngine {
   let socket: EngineSocket | null = null;
   let hosted: HostedServers | null = null;
-  // The modules of the server are loaded while the engine already works.
+  // The modules of the server are `loaded` while the engine already works.
   const loaded = import("./hosted-servers.ts").then(
     ({ HostedServers }) => (hosted = new HostedServers(dataDir, local)),
   );
@@ -78,7 +77,7 @@ function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEn
       return false;
     });
   const hasServer = () => hosted?.hasServer ?? false;
-  // The sessions of runs that other processes follow stay: one of these processes becomes the next engine.
+  // Sessions of `followed` runs stay: one of the processes that follow them becomes the next engine.
   const close = async ({ leaveRunning = false }: CloseOptions = {}) => {
     await reachable;
     const isServed = hasServer();
@@ -92,7 +91,7 @@ function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEn
   return { ...local, close, reachable, isFollowed, hasServer, openDashboard };
 }
 
-/** Like `openLocalEngine`, but the caller starts the notifier. */
+/** Unlike `openLocalEngine`, leaves the start of the `notifier` to the caller. */
 export function openObservedEngine(options: LocalOptions): OpenEngine & { notifier: Notifier; log: Log } {
   const dataDir = openDataFolder(options.dataDir);
   const settings = readNotifications(dataDir);
@@ -105,7 +104,7 @@ export function openObservedEngine(options: LocalOptions): OpenEngine & { notifi
       ...options,
       ...(options.log && { warn: (problem) => log.warn(problem) }),
     });
-    // A rehearsal (`scenario`) is not traced.
+    // `scenario`: a rehearsal is not traced.
     const env = options.scenario === undefined ? process.env : {};
     const trace = traceEngine({ engine, env, version: readVersion(), log, mask, world: realWorld });
     const close = async (how: CloseOptions = {}) => {

@@ -6,11 +6,9 @@ import type { RunningServer } from "../server/start-server.ts";
 
 interface LocalMcpOptions extends Pick<McpServerOptions, "port" | "server"> {
   dataDir: string;
-  /** Default: the token in the data folder. */
   token: string | undefined;
 }
 
-/** Serves `/mcp` for the holders of the tokens of a data folder. */
 export function startLocalMcp({ dataDir, token, port, server }: LocalMcpOptions): Promise<RunningServer> {
   const folder = resolve(dataDir);
   return startMcpServer({ token: loadToken(folder, token), tokens: openTokens(folder), port, server });

@@ -37,8 +37,7 @@ export function openSchedules(
   return openAutomation({ runs: engine, read, file, world: realWorld, env, mayUse, report: log.warn });
 }
 
-/** Where and for whom an open engine is served. */
-export interface PortOptions extends Pick<ServerOptions, "rateLimit" | "folders"> {
+interface PortOptions extends Pick<ServerOptions, "rateLimit" | "folders"> {
   dataDir: string;
   port: number;
   /** Selects a free port if `port` is in use. */
@@ -48,25 +47,24 @@ export interface PortOptions extends Pick<ServerOptions, "rateLimit" | "folders"
   token?: string | undefined;
 }
 
-export interface ServiceOptions extends PortOptions {
+interface ServiceOptions extends PortOptions {
   /** Days to keep ended runs; overrides `retention` of the configuration. */
   retainDays?: number | undefined;
 }
 
 export interface LocalServerOptions extends LocalOptions, ServiceOptions, FleetSettings {
   token?: string;
-  /** The PostgreSQL database that holds the log, for several servers. Without it the log is in the data folder. */
+  /** A PostgreSQL database, which several servers can share. Without it the log is in `dataDir`. */
   databaseUrl?: string | undefined;
 }
 
 export interface ServableEngine extends Pick<OpenEngine, "engine" | "templates" | "templateLog" | "hosts"> {
-  /** Requests between servers that share a database. */
+  /** Carries requests between servers that share a database. */
   requests?: RequestBox | undefined;
 }
 
 export interface ServedEngine {
   url: string;
-  /** URL that signs a browser in with the token. */
   openUrl: string;
   close: () => Promise<void>;
 }
@@ -78,7 +76,7 @@ export interface LocalServer extends Omit<ServedEngine, "close"> {
   close: (options: { leaveRunning: boolean }) => Promise<void>;
 }
 
-/** Opens the engine of a folder and serves it with `serveEngine`. */
+/** Unlike `serveEngine`, opens the engine first. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
   const held =
@@ -111,7 +109,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   }
 }
 
-/** Serves an engine with its schedules and its retention, and continues every run of the folder. */
+/** Unlike `openPort`, also runs the schedules and the retention, and continues every run of the folder. */
 export async function serveEngine(
   local: ServableEngine,
   options: ServiceOptions,
@@ -142,7 +140,6 @@ export async function serveEngine(
   };
 }
 
-/** Listens on a port for the API, the live events and the dashboard of an engine. */
 export async function openPort(
   { engine, templates, requests, hosts }: ServableEngine,
   options: PortOptions,
@@ -189,7 +186,7 @@ export async function openPort(
   };
 }
 
-/** The built dashboard is in its own package in a clone, and in this one when installed. */
+/** In a clone the built dashboard is in its own package, in an installed package it is in `dist/web`. */
 function findWebRoot(): string | null {
   const page = assetPath("../web/dist/index.html", "dist/web/index.html");
   return existsSync(page) ? dirname(page) : null;

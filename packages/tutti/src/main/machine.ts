@@ -6,11 +6,11 @@ import type { Rehearsal } from "../schema/api/template-routes.ts";
 import type { Machine } from "../server/machine.ts";
 import { realWorld } from "../world.ts";
 
-/** Far longer than a rehearsal takes. */
+/** A rehearsal takes far less than `REHEARSAL_MS`. */
 const REHEARSAL_MS = 120_000;
 
-export interface OpenMachine extends Machine {
-  /** Stops rehearsals and waits until their folders are removed. */
+interface OpenMachine extends Machine {
+  /** Aborts rehearsals and waits until their folders are removed. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function openMachine(dataDir: string, version: string): OpenMachine {
       return deliveries.map(({ target, ok, detail }) => ({ target, ok, detail }));
     },
     rehearse(template, request) {
-      // One at a time: each rehearsal starts several processes.
+      // `lastRehearsal` makes them run one at a time: each starts several processes.
       const play = async (): Promise<Rehearsal> => {
         const { rehearseTemplate } = await import("./rehearsal.ts");
         const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(REHEARSAL_MS)]);

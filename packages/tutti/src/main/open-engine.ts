@@ -1,11 +1,20 @@
-// Builds an engine with its store, sessions, workspaces and templates, for commands, servers and the library alike.
-// `openLocalEngine` adds the parts that observe an engine.
+// `openEngine` builds an engine with its store, sessions, workspaces and templates, for commands, servers and the
+// library alike. `openLocalEngine` adds the parts that observe an engine.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDataFolder, readToken } from "./data-folder.ts";
 import type { HeldStore } from "./held-store.ts";
-import { maskOf, openHost, checkRunner, runHook, sandboxMode, secretsOf, type HostOptions } from "./sessions.ts";
+import {
+  maskOf,
+  MEMORY_PER_SESSION,
+  openHost,
+  checkRunner,
+  runHook,
+  sandboxMode,
+  secretsOf,
+  type HostOptions,
+} from "./sessions.ts";
 import { openTemplates } from "./templates.ts";
 import { readUserConfig } from "../config/config.ts";
 import { withConfig } from "../config/configured-templates.ts";
@@ -41,26 +50,24 @@ import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
 import { realWorld, type World } from "../world.ts";
 
 const MAX_WORKERS = 20;
-/** Bytes that a coding agent needs, as measured with real ones. */
-const MEMORY_PER_WORKER = 300 * 1024 * 1024;
 
 export interface EngineSetup extends HostOptions {
-  /** The data folder. With null the log is in memory only. */
+  /** If null, the log is in memory only. */
   dataDir: string | null;
-  /** The log in a database, and the lock of the data folder. Without it the log is in the data folder. */
+  /** A log in a database, with the lock of `dataDir`. Without it the log is in `dataDir`. */
   held?: HeldStore | undefined;
-  /** Runs the sessions; by default they run under keepers on this machine. */
+  /** Default: `openHost`, which runs sessions under keepers on this machine. */
   sessionHost?: SessionHost | undefined;
-  /** A session controller that runs the sessions instead of `sessionHost`, and how they are polled. */
+  /** A session controller, which runs the sessions instead of `sessionHost`, and how they are polled. */
   polling?: Pick<PolledHostOptions, "controller" | "pollMs" | "isWatched" | "settleMs"> | undefined;
   /** Agents by the names that runs and templates can use, besides those of the configuration. */
   agents?: Readonly<Record<string, NamedAgent>> | undefined;
   /** Replaces the templates of the data folder. */
   templates?: Templates | undefined;
   maxWorkers?: number | undefined;
-  /** Concurrent workers per agent, e.g. `{ claude: 3 }`. */
+  /** Maximum of parallel workers by agent, for example `{ claude: 3 }`. */
   perAgent?: Readonly<Record<string, number>>;
-  /** Functions that templates can name as hooks. */
+  /** By the names under which templates call them. */
   hooks?: Readonly<Record<string, HookFunction>> | undefined;
   subSessions?: Pick<SubSessionCare, "settings" | "automatic">;
   /** Throws for a folder that runs may not use. */
@@ -71,12 +78,12 @@ export interface EngineSetup extends HostOptions {
 export interface OpenEngine {
   engine: Engine;
   sessions: SessionHost;
-  /** The host of a session controller, if there is one. */
+  /** Null without `polling`. */
   polled: PolledHost | null;
   templates: TemplateLibrary;
   templateLog: TemplateLog;
   trusted: TrustedPrograms;
-  /** The worker hosts, if there is a fleet. */
+  /** Undefined without a `fleet`. */
   hosts?: Hosts | undefined;
   close(options?: CloseOptions): Promise<void>;
 }
@@ -118,8 +125,8 @@ export function openEngine(setup: EngineSetup): OpenEngine {
       runCommand: runHook,
       names: NAME_FINDER,
       subSessions: { ...subSessions, reach },
-      // Sessions of a controller do not use this machine's memory.
-      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => freeMemory(fleet) }),
+      // With `polling`, sessions do not use this machine's memory.
+      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_SESSION, freeMemory: () => freeMemory(fleet) }),
     });
     fleet?.onUnplaced(({ run, session, labels }) => engine.reportUnplaced(run, session, labels));
     const close = async (options: CloseOptions = {}) => {
@@ -136,7 +143,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
   }
 }
 
-/** Workspaces of this machine and of its worker hosts, and the commands that run in them. */
+/** With a `fleet`, includes the workspaces of worker hosts and the checks that run in them. */
 function openWorkspaces(dataDir: string, { mayUse, held }: EngineSetup) {
   const fleet = held?.fleet;
   const folder = join(dataDir, "worktrees");
@@ -173,7 +180,10 @@ function openSessions(dataDir: string, setup: EngineSetup, world: World, runs: (
   return { sessions: named(polled), polled, reach };
 }
 
-/** Below the names of agents: the server resolves these, and a host starts the agent with its own environment. */
+/**
+ * Applied below `withAgents`: the server resolves the names of agents, and a host starts the agent with its own
+ * environment.
+ */
 function withFleet(setup: EngineSetup): EngineSetup {
   const fleet = setup.held?.fleet;
   return fleet ? { ...setup, replaceHost: (kept) => withRemoteSessions(kept, fleet) } : setup;

@@ -1,4 +1,4 @@
-// Reads the log of a data folder without taking its lock.
+// Reads the log of a data folder without its lock, while an engine may be writing (`openSqliteReader`).
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeCopy } from "../engine/copies/run-copy.ts";
@@ -11,7 +11,6 @@ import { findEngine } from "../store/folder-lock.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
 import type { LogReader } from "../store/store.ts";
 
-/** Oldest run first. */
 export const readSummaries = (dataDir: string): (RunSummary & { interrupted?: boolean })[] =>
   withLog(dataDir, [], (finished) => {
     const engine = findEngine(resolve(dataDir));
@@ -28,7 +27,6 @@ export const readRun = (dataDir: string, id: string): Run | null =>
 export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
   withLog(dataDir, [], (_, log) => log.read({ run: id, after }));
 
-/** The log of a run in the format of `tutti export`. */
 export const exportLog = (dataDir: string, id: string): string => writeCopy(id, readEvents(dataDir, id, 0));
 
 export const replayLog = (dataDir: string, id: string): Replay =>

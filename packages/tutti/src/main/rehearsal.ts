@@ -1,4 +1,5 @@
-// A rehearsal: a template runs with scripted agents on a sample project, in a temporary folder that is removed afterwards.
+// A template runs with scripted agents on a sample project, in a temporary folder that `withRehearsalFolder` removes
+// afterwards.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openLocalEngine } from "./local-engine.ts";
@@ -10,11 +11,10 @@ import { isRunOver } from "../schema/status.ts";
 import type { Template } from "../schema/template.ts";
 import { rehearsalScenario, rehearsedTemplate } from "../session/drivers/script/rehearsal.ts";
 
-export interface RehearsalFolder extends SampleFolder {
+interface RehearsalFolder extends SampleFolder {
   scenario: string;
 }
 
-/** Calls `work` with a data folder, a sample repository and the scenario of `template`, and removes them afterwards. */
 export function withRehearsalFolder<T>(
   template: Template,
   tasks: number | undefined,
@@ -31,7 +31,7 @@ export function withRehearsalFolder<T>(
   });
 }
 
-/** Rehearses `template` in this process. Rejects with `engine_stopped` if `signal` aborts first. */
+/** Rejects with `engine_stopped` if `signal` aborts first. */
 export function rehearseTemplate(template: Template, request: RehearseRequest, signal: AbortSignal) {
   const message = request.message ?? rehearsalRequest(template);
   return withRehearsalFolder(template, request.tasks, async ({ dataDir, cwd, scenario }): Promise<Rehearsal> => {
@@ -64,7 +64,7 @@ export function rehearseTemplate(template: Template, request: RehearseRequest, s
 
 export const rehearsalRequest = ({ name }: Template): string => `A rehearsal of the template ${name}`;
 
-/** The agents and hooks of `template`, which scripted agents replace. */
+/** The agents and hooks of a template, in the place of which a rehearsal plays its scenario. */
 export function notStarted({ phases, hooks }: Template): Rehearsal["notStarted"] {
   const agents = Object.entries(phases).flatMap(([name, { agent }]) => (agent ? [{ name, runs: agent }] : []));
   return [...agents, ...Object.entries(hooks).flatMap(([name, hook]) => (hook ? [{ name, runs: hook.run }] : []))];

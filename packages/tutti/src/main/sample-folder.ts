@@ -7,17 +7,16 @@ import { makeRepository } from "../workspace/sample.ts";
 export interface SampleFolder {
   folder: string;
   dataDir: string;
-  /** The sample repository. */
   cwd: string;
 }
 
-/** Calls `work` with an empty data folder and a sample repository, and removes them afterwards. */
+/** Removes both folders afterwards. */
 export async function withSampleFolder<T>(prefix: string, work: (sample: SampleFolder) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   const dataDir = join(folder, "data");
   const cwd = join(folder, "corner-bookshop");
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-  // An interrupted command that does not end in time exits without `finally`.
+  // An interrupted command that does not end in time exits without `finally`, so `remove` is also an exit handler.
   process.once("exit", remove);
   try {
     await makeRepository(cwd, SAMPLE_PROJECT);

@@ -1,4 +1,4 @@
-// The project of `tutti demo` and `tutti rehearse`: small, complete, and with packages that depend on each other.
+// `SAMPLE_PROJECT` is small, complete, and has packages that depend on each other.
 
 export const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "package.json": `{

@@ -1,4 +1,4 @@
-// Opens the session host of a data folder, and masks the secrets of its environment.
+// `openHost` opens the session host of a data folder, and `maskOf` masks the secrets of its environment.
 import { mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,17 +21,20 @@ import { TuttiError } from "../schema/error.ts";
 import { SandboxMode, type SandboxPaths } from "../schema/agent/sandbox.ts";
 import { realWorld } from "../world.ts";
 
+/** Bytes that a coding agent needs, as measured with real ones. */
+export const MEMORY_PER_SESSION = 300 * 1024 * 1024;
+
 export interface HostOptions {
   agentEnv?: Record<string, string>;
-  /** Server token from the command line; defaults to the one in the data folder. Sessions must not show it. */
+  /** Server token from the command line; default: that of `readToken`. Sessions must not show it. */
   token?: string;
   /** How long a keeper waits for an engine before it ends its agent. */
   orphanAfterMs?: number;
-  /** The mode of new runs that name none; default: from the environment, else the configuration, else `auto`. */
+  /** The mode of new runs that name none. Default: `TUTTI_SANDBOX`, else the configuration, else `auto`. */
   sandbox?: SandboxMode;
-  /** Scenario file that replaces every agent, for rehearsals. */
+  /** A file that replaces every agent, for rehearsals (`withScenario`). */
   scenario?: string;
-  /** Replaces the host that runs agents under keepers. */
+  /** Gets the host that runs agents under keepers, `createKeeperHost`. */
   replaceHost?: (kept: SessionHost) => SessionHost;
 }
 
@@ -66,7 +69,7 @@ function ownAccess(dataDir: string): SandboxPaths {
   return { readable: readable.map(inHome), writable: writable.map(inHome) };
 }
 
-/** A rehearsal starts no program but Tutti's own, so it needs no sandbox. */
+/** A rehearsal (`scenario`) starts no program but Tutti's own, so it needs no sandbox. */
 export function sandboxMode(dataDir: string, { sandbox, scenario }: HostOptions): SandboxMode {
   if (scenario !== undefined) return "off";
   return sandbox ?? readSandboxMode(process.env) ?? readUserConfig(dataDir).sandbox ?? "auto";
@@ -78,7 +81,6 @@ function readSandboxMode({ TUTTI_SANDBOX: value }: NodeJS.ProcessEnv): SandboxMo
   throw new TuttiError("usage", `TUTTI_SANDBOX is "${value}". Set it to auto, off or required.`);
 }
 
-/** All sessions of the returned host play the scenario, so a rehearsal starts no other agent. */
 function withScenario(host: SessionHost, scenarioFile: string): SessionHost {
   const agent = `script:${scenarioFile}`;
   return {
@@ -97,7 +99,10 @@ function fromEnvironment(names: readonly string[]): Record<string, string> {
   );
 }
 
-/** Finds the secrets of the environment, of agents, `others`, and the server's token, besides those of known shapes. */
+/**
+ * Besides values of known shapes, secrets are those of the environment and of `agentEnv`, `others`, and the server's
+ * token.
+ */
 export function secretsOf(
   dataDir: string,
   { token, agentEnv }: HostOptions = {},
@@ -113,7 +118,6 @@ export function secretsOf(
   };
 }
 
-/** Returns a function that masks the secrets of `secretsOf` in any value. */
 export function maskOf(...args: Parameters<typeof secretsOf>): <T>(value: T) => T {
   const secrets = secretsOf(...args);
   return (value) => maskValue(secrets(), value);

@@ -5,7 +5,7 @@ import { NotificationSettings } from "../notify/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 
-/** The port of `tutti serve`. A dashboard that a command opens prefers it. */
+/** `tutti serve` listens on it, and `openDashboard` of another command prefers it. */
 export const DEFAULT_PORT = 4517;
 
 /** The configuration of `project` wins over the user's. */
@@ -25,11 +25,9 @@ export const readRetention = (dataDir: string): UserConfig["retention"] => readU
 export const readNotifications = (dataDir: string): NotificationSettings =>
   readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
 
-/** Sends a test notification to every target that the user has configured. */
 export function testNotifications(dataDir: string): Promise<TestDelivery[]> {
   const surroundings = { env: process.env, world: realWorld };
   return testTargets(targetsOf(readNotifications(dataDir), resolve(dataDir), surroundings), surroundings);
 }
 
-/** Named tokens of a data folder; its server reads the same files. */
 export const openTokens = (dataDir: string): NamedTokens => new NamedTokens(resolve(dataDir));

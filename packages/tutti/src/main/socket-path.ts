@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 /** macOS allows 103 bytes, Linux 107. */
 const MAX_PATH_BYTES = 103;
 
-/** The Unix socket through which other processes reach the engine of a data folder. */
+/** Other processes reach the engine of the data folder through it. */
 export const engineSocketIn = (dataDir: string): string => join(dataDir, "engine.sock");
 
 /**

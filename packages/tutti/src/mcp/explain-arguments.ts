@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { expectedForm, pathText, preview, valueAt, type SchemaIssue } from "../explain-issue.ts";
 
-/** An invalid list of thousands of items has a problem each. */
+/** An invalid list of thousands of items has as many problems, so `MAX_PROBLEMS` are shown. */
 const MAX_PROBLEMS = 20;
 
 export interface ArgumentProblem {
-  /** As in a program: `modifications.a.title`. Empty for the arguments as a whole. */
+  /** As in a program, for example `modifications.a.title`. Empty for the arguments as a whole. */
   path: string;
   problem: string;
 }
@@ -23,7 +23,7 @@ function explain(issue: SchemaIssue, input: unknown): ArgumentProblem[] {
   return [{ path, problem: `must be ${expectedForm(issue)}; it is ${preview(value)}` }];
 }
 
-/** One line per problem, for a model that corrects its call. */
+/** A model reads one line per problem and corrects its call. */
 export const problemText = (tool: string, problems: readonly ArgumentProblem[]): string =>
   [
     `The arguments of ${tool} are invalid. Correct them and call the tool again:`,

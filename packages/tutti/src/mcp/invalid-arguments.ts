@@ -1,6 +1,6 @@
 import type { ArgumentProblem } from "./explain-arguments.ts";
 
-/** Thrown by a tool for arguments that fit its schema, but not the situation. */
+/** A tool throws `InvalidArguments` if they fit its schema, but not the situation. */
 export class InvalidArguments extends Error {
   readonly problems: readonly ArgumentProblem[];
 

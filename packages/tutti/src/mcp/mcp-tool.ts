@@ -1,10 +1,8 @@
 import type { z } from "zod";
 
-/** One tool of an MCP server. A model reads `description` and the schema of `input`. */
 export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
   description: string;
   input: Input;
-  /** True if the tool changes nothing. */
   readOnly?: true;
   /** A rejection becomes a tool result with `isError`. */
   call(input: z.output<Input>, call: CallContext): Promise<unknown>;
@@ -13,7 +11,7 @@ export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
 export interface CallContext {
   /** Aborted when the client cancels the call or disconnects. */
   signal: AbortSignal;
-  /** Sends a notification if the client asked for progress. */
+  /** Does nothing unless the client asked for progress. */
   progress: (message: string) => Promise<void>;
 }
 

@@ -2,15 +2,15 @@ import { PassThrough } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { createToolServer } from "./tool-server.ts";
 
-export interface ServedStdio {
-  /** Resolves when the client has closed stdin and every call is answered. */
+interface ServedStdio {
+  /** Resolves when the client has closed stdin and `finish` has answered every call. */
   closed: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Serves one client on stdin and stdout. `finish` resolves when every call is answered. The transport would abort open
- * calls at the end of its input, and a script that sends its requests through a pipe would get no answers.
+ * Serves one client on stdin and stdout. `finish` resolves when every call is answered. `StdioServerTransport` would
+ * abort open calls at the end of its input, and a script that sends its requests through a pipe would get no answers.
  */
 export function serveTools(
   server: () => ReturnType<typeof createToolServer>,
@@ -23,7 +23,7 @@ export function serveTools(
     process.stdin.once("close", resolve);
   });
   const served = serveStdio(server, { transport: new StdioServerTransport(input) });
-  // A request that was read last becomes a call only in the next steps of the event loop.
+  // A request that was read last becomes a call only in the next steps of the event loop, hence `SETTLE_MS`.
   const closed = ended.then(() => new Promise((resolve) => void setTimeout(resolve, SETTLE_MS))).then(finish);
   return { closed, close: () => served.close() };
 }

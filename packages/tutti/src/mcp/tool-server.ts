@@ -1,5 +1,5 @@
-// An MCP server made of a table of tools. It validates arguments itself, so that a wrong one is a tool result with the
-// path of each problem, which a model reads, and not a protocol error, which some clients hide from their model.
+// `createToolServer` serves a table of tools. It validates arguments itself, so that a wrong one is a tool result with
+// the path of each problem, which a model reads, and not a protocol error, which some clients hide from their model.
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -13,29 +13,29 @@ import { InvalidArguments } from "./invalid-arguments.ts";
 import type { McpTool } from "./mcp-tool.ts";
 import { asTuttiError } from "../schema/error.ts";
 
-export interface ToolServerOptions {
-  /** Read by models together with the tools. */
+interface ToolServerOptions {
+  /** Models read these together with the descriptions of the `tools`. */
   instructions: string;
   version: string;
   tools: Readonly<Record<string, McpTool>>;
   resources?: Resources;
 }
 
-export interface ListedResource {
+interface ListedResource {
   uri: string;
   name: string;
   description: string;
   mimeType: string;
 }
 
-export interface ResourceTemplate extends Omit<ListedResource, "uri"> {
+interface ResourceTemplate extends Omit<ListedResource, "uri"> {
   uriTemplate: string;
 }
 
 export interface Resources {
   templates: readonly ResourceTemplate[];
   list(): Promise<ListedResource[]>;
-  /** Null if no resource has this address. */
+  /** Returns null if no resource has this `uri`. */
   read(uri: string): Promise<{ mimeType: string; text: string } | null>;
 }
 
@@ -103,7 +103,7 @@ function refusalOf(name: string, problems: readonly ArgumentProblem[]): CallTool
   };
 }
 
-/** `structuredContent` must be an object. */
+/** Only an object may be `structuredContent`. */
 function resultOf(value: unknown): CallToolResult {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -125,6 +125,6 @@ function errorOf(thrown: unknown): CallToolResult {
 
 const messageOf = (thrown: unknown): string => (isCoded(thrown) ? thrown : asTuttiError(thrown)).message;
 
-/** An error of a server or of Tutti. `asTuttiError` hides the text of all others. */
+/** True for an error of a server or of Tutti. `asTuttiError` hides the text of all others. */
 const isCoded = (error: unknown): error is Error & { code: string; details?: unknown } =>
   error instanceof Error && "details" in error && typeof (error as { code?: unknown }).code === "string";

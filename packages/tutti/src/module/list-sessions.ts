@@ -1,4 +1,4 @@
-// Lists sessions for users. Sessions of workers are hidden if the template sets `hideWorkersFromList`.
+// `listSessions` is for users: sessions of workers are hidden if the template sets `hideWorkersFromList`.
 import type { SharedEngine } from "./shared-engine.ts";
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
@@ -13,13 +13,12 @@ export interface ListedSession {
 }
 
 export interface ListOptions {
-  /** Includes hidden sessions of workers. */
   includeHidden?: boolean;
 }
 
 type RunSession = ListedSession & { orchestratorId: string; isHidden: boolean };
 
-/** Archived sessions are never listed. */
+/** Leaves out archived sessions, also with `includeHidden`. */
 export async function listSessions(
   shared: SharedEngine,
   { includeHidden = false }: ListOptions,
@@ -32,7 +31,10 @@ export async function listSessions(
   return [...listed, ...(await foreignSessions(shared, runSessions))];
 }
 
-/** Returns the other sessions of a controller. Sessions of runs are excluded, hidden or not. */
+/**
+ * Returns sessions of the controller that belong to no run. `runSessions` includes hidden ones, so these are left out
+ * too.
+ */
 async function foreignSessions({ polled }: SharedEngine, runSessions: readonly RunSession[]): Promise<ListedSession[]> {
   if (polled === null) return [];
   const runSessionIds = new Set(

@@ -1,4 +1,4 @@
-// Emits the events of the log from the classes of document 004, with their names and data.
+// `forwardEvents` emits the events of the log from the classes of document 004, with their names and data.
 import type { EventEmitter } from "node:events";
 import type { SharedEngine } from "./shared-engine.ts";
 import type { EventData, EventType } from "../schema/event.ts";
@@ -6,8 +6,8 @@ import type { EventData, EventType } from "../schema/event.ts";
 export type ModuleEvents = { [T in EventType]: [data: EventData<T>] };
 
 /**
- * Emits the events that become durable from now on. `queueMicrotask` keeps an error of a listener away from the engine,
- * which is still handling the event.
+ * Emits only events that become durable from now on. `queueMicrotask` keeps an error of a listener away from the
+ * engine, which is still handling the event.
  */
 export function forwardEvents(
   shared: SharedEngine,

@@ -1,4 +1,4 @@
-// The `OrchestratorManager` of document 004: a view of the engine under the documented names, without state of its own.
+// `OrchestratorManager` of document 004 is a view of the engine under the documented names, without state of its own.
 // An operation that the state of a run does not allow throws a `TuttiError` and changes nothing.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
@@ -44,7 +44,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   readonly options: z.output<typeof OrchestratorOptions>;
   readonly sharedEngine: SharedEngine;
 
-  /** Managers with the same controller, or the same `SharedEngine`, share one engine. */
+  /** Managers with the same `cdpController`, or the same `SharedEngine`, share one engine. */
   constructor(
     templateManager: TemplateManager,
     responseParser: ResponseParser,
@@ -97,18 +97,18 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "cancel"));
   }
 
-  /** Resumes idle runs of the log and starts polling the main sessions of a controller. */
+  /** `activateAll` resumes idle runs of the log; the main sessions of a controller are polled from now on. */
   startMonitoring(): void {
     this.sharedEngine.watch("main", true);
     this.sharedEngine.activateAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
-  /** Stops polling the main sessions of a controller. Other sessions still report by themselves. */
+  /** Undoes the polling of `startMonitoring`. Sessions without a controller still report by themselves. */
   stopMonitoring(): void {
     this.sharedEngine.watch("main", false);
   }
 
-  /** Polls the main session once. */
+  /** Does nothing without a controller, since other sessions report by themselves. */
   async pollOrchestrator(orchestratorId: string): Promise<void> {
     const { mainSessionId } = this.sharedEngine.run(orchestratorId);
     if (mainSessionId !== null) await this.sharedEngine.polled?.poll(mainSessionId);
@@ -129,7 +129,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     throw new TuttiError("wrong_state", `Run "${run.id}" cannot advance to ${phase}, because it is ${where}.`);
   }
 
-  /** Accepts `data` as the answer that the run waits for. */
+  /** `data` takes the place of the answer of an agent that the run waits for. */
   async handleAnalysisResponse(orchestratorId: string, data: AnalysisAnswer): Promise<void> {
     await this.#respond(orchestratorId, "analysis", data);
   }
@@ -156,10 +156,10 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return run && orchestratorSummary(run);
   }
 
-  /** Adds to the tool counts of the run. */
+  /** Adds `toolStats` to the counts of the run. */
   updateStats(orchestratorId: string, toolStats: Readonly<Record<string, unknown>>): void {
     this.sharedEngine.run(orchestratorId);
-    // The state shows whether the write succeeded, and an engine that cannot write reports that to all callers.
+    // `countTools` rejects only if the engine cannot write, which it reports to all callers.
     this.sharedEngine.engine.countTools(orchestratorId, countsOf(toolStats)).catch(() => {});
   }
 
@@ -173,7 +173,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     await this.sharedEngine.engine.flush();
   }
 
-  /** Joins system text and user text with a blank line. */
+  /** Joins `prompt.system` and `prompt.user` with a blank line. */
   generatePrompt(template: Template, phase: Phase, variables: Readonly<Record<string, unknown>>): string {
     const prompt = template.prompts[PROMPT_OF[phase]];
     if (!prompt)
@@ -188,7 +188,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return parts.filter((part) => part !== "").join("\n\n");
   }
 
-  /** Returns the tasks of the plan that are not skipped. */
+  /** Leaves out tasks that are `skipped`. */
   buildWorkerTasks(orchestratorId: string): WorkerTask[] {
     const { tasks, skipped } = this.sharedEngine.run(orchestratorId);
     return structuredClone(tasks.filter(({ id }) => !Object.hasOwn(skipped, id))).map((task) => {
@@ -205,7 +205,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return listSessions(this.sharedEngine, options);
   }
 
-  /** Closes the shared engine for all managers. Runs that are not over continue with the next engine. */
+  /** Closes the engine for all managers that share it. Runs that are not over continue with the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     await this.sharedEngine.close(options);
   }

@@ -1,4 +1,4 @@
-// The `OrchestratorModule` of document 004: all managers on one engine, with one emitter for all events.
+// `OrchestratorModule` of document 004 has all managers on one engine, and one emitter for all events.
 import { EventEmitter } from "node:events";
 import { resolve } from "node:path";
 import type { z } from "zod";
@@ -39,10 +39,10 @@ export interface ActiveSummary {
 }
 
 export interface CleanedUp {
-  /** True if the run had to be cancelled first. */
+  /** True if the run was not over and so had to be cancelled first. */
   cancelled: boolean;
   workers: Pick<CleanupResult, "archived" | "deleted" | "errors">;
-  /** True if the sessions of all workers were archived. */
+  /** True if `archiveWorkers` was set and no session failed to be archived. */
   archived: boolean;
 }
 
@@ -70,9 +70,9 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     this.#forwardTemplates();
   }
 
-  /** Resumes the runs of the log, reads the templates and starts monitoring sub-sessions. */
+  /** `activateAll` resumes the runs of the log. */
   async initialize(): Promise<void> {
-    // Events about templates go into the log, so it must be open first.
+    // `TemplateLog` needs an open log, so `activateAll` comes before `templates.initialize`.
     await this.sharedEngine.activateAll();
     await this.templates.initialize();
     this.subSessions.startMonitoring();
@@ -83,7 +83,6 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     return this.orchestrators.start(id);
   }
 
-  /** Returns the runs that are not over. */
   getActiveSummary(): ActiveSummary[] {
     const { engine } = this.sharedEngine;
     const open = engine.summaries().filter(({ status }) => !isRunOver(status));
@@ -92,7 +91,6 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     });
   }
 
-  /** Confirms the plan of a run. */
   async confirmTasksAndSpawn(
     orchestratorId: string,
     modifications: NonNullable<PlanChanges["tasks"]> = {},
@@ -103,7 +101,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     return countConfirmed(run);
   }
 
-  /** Cancels a run if it is not over, unregisters the sub-sessions of its sessions and cleans it up. */
+  /** `unregisterAllChildren` removes the sub-sessions of its sessions before the run is cleaned up. */
   async cancelAndCleanup(orchestratorId: string, options: CleanupOptions = {}): Promise<CleanedUp> {
     const { archiveWorkers = true } = options;
     const run = this.sharedEngine.run(orchestratorId);
@@ -122,7 +120,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     await this.sharedEngine.close(options);
   }
 
-  /** Emits template events immediately, and appends them to the log if it is open. */
+  /** Templates are files, so their events are emitted immediately. `log.record` appends them if the engine is open. */
   #forwardTemplates(): void {
     const emit = this.emit.bind(this) as (type: string, data: unknown) => boolean;
     const log = new TemplateLog(() => this.sharedEngine.engine);

@@ -1,15 +1,15 @@
-// A run in the form of document 004: the state folded from the log, with times as `Date`.
+// `orchestratorState` is a run in the form of document 004: the state folded from the log, with times as `Date`.
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
-export interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web" | "failed"> {
+interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web" | "failed"> {
   totalTools: number;
   other: number;
 }
 
-/** Members that are the same in the log and in the document. */
+/** `MEMBERS` are the same in the log and in the document. */
 const MEMBERS = [
   "id",
   "templateId",
@@ -34,7 +34,7 @@ const MEMBERS = [
 ] as const satisfies (keyof Run)[];
 
 export interface OrchestratorState extends Pick<Run, (typeof MEMBERS)[number] | "skipped" | "blocked"> {
-  /** The session of the newest attempt at each task. */
+  /** Task ids to the sessions of their newest attempts. */
   workers: Map<string, string>;
   stats: OrchestratorStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: Date }[];
@@ -56,10 +56,10 @@ export interface OrchestratorSummary extends Pick<
 }
 
 export function orchestratorState(run: Run): OrchestratorState {
-  // A deep copy, so changes to it do not affect the run.
+  // The deep copy keeps changes by the caller away from the run.
   return structuredClone({
     ...pick(run, MEMBERS),
-    // Shared records are proxies, which `structuredClone` cannot copy.
+    // `skipped` and `blocked` are proxies, which `structuredClone` cannot copy.
     skipped: { ...run.skipped },
     blocked: { ...run.blocked },
     workers: new Map(workersOf(run).map(({ taskId, sessionId }) => [taskId, sessionId])),
@@ -94,13 +94,13 @@ const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
 
 export const dateOrNull = (at: number | null): Date | null => (at === null ? null : new Date(at));
 
-/** Tools without a member of their own count as `other`. */
+/** `total` includes tools without a member of their own; these are `other`. */
 function orchestratorStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats): OrchestratorStats {
   const other = total - reads - writes - edits - bash - glob - grep - task;
   return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
 }
 
-/** Converts the counts of the document to those of the log. Values that are not positive numbers are ignored. */
+/** Converts the counts of the document to those of the log. Ignores values that are not positive numbers. */
 export function countsOf(toolStats: Readonly<Record<string, unknown>>): ToolStats {
   const of = (...names: string[]): number =>
     names.map((name) => toolStats[name]).reduce((sum: number, n) => sum + (typeof n === "number" && n > 0 ? n : 0), 0);

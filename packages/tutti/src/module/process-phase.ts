@@ -1,4 +1,5 @@
-// Reads a transcript supplied by the caller like the turn of an agent and accepts the answer in it, if there is one.
+// `processPhase` reads a transcript of the caller like the turn of an agent, and accepts the answer in it, if there is
+// one.
 import type { SharedEngine } from "./shared-engine.ts";
 import { judgeAnswer } from "../protocol/response/judge-answer.ts";
 import { scanBlocks } from "../protocol/response/response-scanner.ts";
@@ -9,7 +10,7 @@ import { readMessages } from "../session/polled/session-controller.ts";
 
 export interface PhaseResult {
   phaseComplete: boolean;
-  /** The new phase of the run, if it has changed. */
+  /** The `currentPhase` of the run, if it has changed. */
   nextPhase: Phase | null;
   error?: string;
 }
@@ -32,8 +33,7 @@ export async function processPhase(shared: SharedEngine, id: string, transcript:
 }
 
 /**
- * Only text of the assistant can be an answer; other text contains samples. A transcript without a block is not an
- * error.
+ * Only text of the assistant can be an answer; `others` contain samples. A transcript without a block is not an error.
  */
 function judgeTranscript(run: Run, phase: Phase, transcript: unknown) {
   const messages = readMessages(transcript);

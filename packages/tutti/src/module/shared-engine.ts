@@ -1,5 +1,5 @@
-// The engine that the classes of document 004 share. It opens on first use, so every manager can set its options
-// before. Managers with the same session controller have the same `SharedEngine`.
+// `SharedEngine` is the engine of the classes of document 004. It opens on first use, so that every manager can set its
+// options before. Managers with the same session controller have the same `SharedEngine`.
 import { defaultDataDir } from "../main/data-folder.ts";
 import { openEngine, type OpenEngine } from "../main/open-engine.ts";
 import type { Engine, Listener } from "../engine/engine.ts";
@@ -20,11 +20,10 @@ import type { TemplateManager } from "./template-manager.ts";
 
 /**
  * The backend of the sessions: a session controller, a session host, the name of an agent (`local`, `script:FILE`, …),
- * or none. A `SharedEngine` shares the engine of other managers.
+ * or none. A `SharedEngine` is that of other managers.
  */
 export type Controller = SessionController | SessionHost | SharedEngine | string | null | undefined;
 
-/** Options of the managers for the engine. The engine has a default for each. */
 export interface SharedOptions {
   templates?: TemplateManager;
   dataDir?: string | null;
@@ -32,26 +31,25 @@ export interface SharedOptions {
   mainPollMs?: number;
   workerPollMs?: number;
   settleMs?: number;
-  /** Time and ids, for tests. */
   world?: World;
-  /** Functions that templates can name as hooks. */
+  /** By the names under which templates call them. */
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** Agents by the names that runs and templates can use. */
+  /** By the names that runs and templates can use. */
   agents?: Readonly<Record<string, NamedAgent>>;
-  /** The settings for sub-sessions. If set, monitoring starts only with `startMonitoring`. */
+  /** If set, `startMonitoring` starts the monitoring of sub-sessions; else the engine does. */
   subSession?: SubSessionSettings;
-  /** Settings for runs whose template does not set them. */
+  /** For runs with a template that does not set these members. */
   config?: Partial<TemplateConfig>;
 }
 
 const sharedEngines = new WeakMap<object, SharedEngine>();
 const DEFAULT_MAIN_POLL_MS = 3000;
-/** The delay between two worker starts if a controller starts them. */
+/** `spawnDelay` between two workers that a controller starts. */
 const CONTROLLER_SPAWN_DELAY_MS = 500;
 
 export class SharedEngine {
   readonly #controller: SessionController | SessionHost | null;
-  /** The agent of runs that name none. */
+  /** For runs that name no agent. */
   readonly agent: string | undefined;
   readonly #options: SharedOptions = {};
   readonly #listeners = new Set<Listener>();
@@ -68,7 +66,7 @@ export class SharedEngine {
     this.agent = typeof controller === "string" ? controller : this.isPolled ? CONTROLLER_AGENT : undefined;
   }
 
-  /** Returns the `SharedEngine` of a controller and creates it if necessary. */
+  /** Returns the same instance for the same `controller`. A name of an agent, or none, gets a new one. */
   static of(controller: Controller): SharedEngine {
     if (controller instanceof SharedEngine) return controller;
     if (typeof controller !== "object" || controller === null) return new SharedEngine(controller);
@@ -85,7 +83,7 @@ export class SharedEngine {
     return this.#opened !== null;
   }
 
-  /** Sets options. Throws once the engine is open. */
+  /** Throws once the engine `isOpen`. */
   configure(options: SharedOptions): void {
     if (this.isOpen)
       throw new TuttiError("wrong_state", "The engine is already open. Create all managers before you use one.");
@@ -144,7 +142,7 @@ export class SharedEngine {
     return this.#open.polled;
   }
 
-  /** Calls `listener` for every durable event, in order. */
+  /** Unlike `engine.subscribe`, works before the engine is open. */
   subscribe(listener: Listener): void {
     this.#listeners.add(listener);
   }
@@ -155,12 +153,12 @@ export class SharedEngine {
     return run;
   }
 
-  /** Returns the runs that can have active workers. Does not load the state of ended runs. */
+  /** Returns the runs that can have active workers. Unlike `engine.list`, does not load the state of ended runs. */
   openRuns(): Run[] {
     return this.engine.summaries().flatMap(({ id, released }) => (released ? [] : this.run(id)));
   }
 
-  /** Finds the run and worker of a session. Sessions of earlier attempts have no worker any more. */
+  /** Sessions of earlier attempts have no worker any more, so the result is null for them. */
   find(sessionId: string): { run: Run; worker: Worker } | null {
     for (const run of this.engine.list()) {
       const worker = workerOfSession(run, sessionId);
@@ -179,14 +177,14 @@ export class SharedEngine {
     return found;
   }
 
-  /** Gives an order and resumes the run if it was idle. */
+  /** `activate` resumes the run if it was idle. */
   async order(id: string, give: (engine: Engine) => Promise<Run>): Promise<Run> {
     const run = await give(this.engine);
     await this.engine.activate(id);
     return run;
   }
 
-  /** Returns the settings for a new run that its template does not set. */
+  /** Returns `config` for a new run without the members that its template sets. */
   config(templateId: string, cwd: string): Partial<TemplateConfig> {
     const { config = {}, templates } = this.#options;
     const settings = this.isPolled ? { spawnDelay: CONTROLLER_SPAWN_DELAY_MS, ...config } : config;
@@ -200,12 +198,11 @@ export class SharedEngine {
     else this.#unwatched.add(role);
   }
 
-  /** Resumes every idle run. */
   async activateAll(): Promise<void> {
     await this.engine.activateAll();
   }
 
-  /** Closes the engine. Runs that are not over can be resumed by the next engine. */
+  /** Runs that are not over can be resumed by the next engine. A later `SharedEngine.of` opens one. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     if (this.#controller) sharedEngines.delete(this.#controller);
     await this.#opened?.close(options);

@@ -1,5 +1,6 @@
 // The spawn functions of document 004. The engine starts every task of a confirmed plan by itself, so a caller can only
-// confirm a plan by naming its tasks and wait until a task starts. Tasks that differ from the log are rejected.
+// confirm a plan by naming its tasks (`confirmTasks`) and wait until a task starts (`untilSpawned`). Tasks that differ
+// from the log are rejected.
 import type { SharedEngine } from "./shared-engine.ts";
 import { queuedWorker, workerState, type WorkerState } from "./worker-state.ts";
 import { taskOf, workerOf, workersOf } from "../run/lookup.ts";
@@ -18,7 +19,7 @@ export interface QueueItem {
   variables: Record<string, unknown>;
 }
 
-/** Confirms a plan with exactly these tasks: skips the others and adds new ones. */
+/** Confirms a plan with exactly `tasks`: skips the others and adds new ones. */
 export async function confirmTasks(shared: SharedEngine, run: Run, tasks: readonly Task[]): Promise<void> {
   const named = new Map(tasks.map((task) => [task.id, task]));
   const changes = {
@@ -34,7 +35,7 @@ function changeOf(task: Task | undefined) {
   return edits;
 }
 
-/** Throws if the task differs from the confirmed plan. */
+/** Throws if `task` differs from the confirmed plan. */
 export function checkQueued(run: Run, task: Task, template?: Template, variables: Record<string, unknown> = {}): void {
   checkContext(run, template, variables);
   const planned = taskOf(run, task.id);
@@ -47,7 +48,7 @@ export function checkQueued(run: Run, task: Task, template?: Template, variables
     throw wrongState(run, `Task "${task.id}" differs from the confirmed plan. Pass it unchanged.`);
 }
 
-/** Throws if the template or the variables differ from those that the run was created with. */
+/** Throws if `template` or `variables` differ from those that the run was created with. */
 export function checkContext(run: Run, template?: Template, variables: Record<string, unknown> = {}): void {
   if (template && template.id !== run.templateId)
     throw wrongState(run, `Its template is "${run.templateId}" and cannot be changed.`);
@@ -58,7 +59,7 @@ export function checkContext(run: Run, template?: Template, variables: Record<st
   }
 }
 
-/** Resolves when the task has started, or immediately with `pending` if it waits for others. */
+/** Resolves when the task has started, or immediately with `pending` if it is not `startable`. */
 export async function untilSpawned(shared: SharedEngine, runId: string, taskId: string): Promise<WorkerState> {
   const run = await shared.engine.until(runId, (run) => {
     const worker = workerOf(run, taskId);
@@ -69,7 +70,7 @@ export async function untilSpawned(shared: SharedEngine, runId: string, taskId: 
   return worker ? workerState(worker) : queuedWorker(run, taskOf(run, taskId)!);
 }
 
-/** Returns the tasks that the engine can start now, ignoring the delay between two starts. */
+/** Unlike `schedule`, ignores the delay between two starts. */
 export function startable(shared: SharedEngine, run: Run): string[] {
   const { template } = run;
   const unpaced = { ...run, template: { ...template, config: { ...template.config, spawnDelay: 0 } } };

@@ -1,6 +1,6 @@
-// The `SubSessionManager` of document 004: sessions that start other sessions by themselves, without a plan or answer
-// blocks. It is a view of the relations in the engine. Operations take effect immediately; their events follow when
-// they are on disk.
+// `SubSessionManager` of document 004 is about sessions that start other sessions by themselves, without a plan or
+// answer blocks. It is a view of the relations in the engine. Operations take effect immediately; their events follow
+// when they are on disk.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
 import { SharedEngine, type Controller } from "./shared-engine.ts";
@@ -25,18 +25,18 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
   readonly config: z.output<typeof SubSessionOptions>;
   readonly sharedEngine: SharedEngine;
 
-  /** Managers with the same controller, or the same `SharedEngine`, share one engine. */
+  /** Managers with the same `cdpController`, or the same `SharedEngine`, share one engine. */
   constructor(cdpController: Controller, config: Partial<z.input<typeof SubSessionOptions>> = {}) {
     super();
     this.config = checkOptions(SubSessionOptions, config);
     this.sharedEngine = SharedEngine.of(cdpController);
-    // A manager without options of its own may join an engine that is already open.
+    // Without options of its own, a manager may join an engine that `isOpen` already.
     if (!this.sharedEngine.isOpen || Object.keys(config).length > 0)
       this.sharedEngine.configure({ subSession: this.config });
     forwardEvents(this.sharedEngine, this, isOfSubSessions);
   }
 
-  /** Keyed by child session. */
+  /** By `childSessionId`. */
   get relations(): Map<string, SubSessionRelation> {
     return new Map(this.#all().map((relation) => [relation.childSessionId, subSessionRelation(relation)]));
   }
@@ -67,7 +67,7 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return this.getRelation(childSessionId)!;
   }
 
-  /** Records that the session started another one. The next new session is linked to it. */
+  /** The next new session is linked to `parentSessionId`. */
   registerTaskSpawn(parentSessionId: string, taskToolId?: string): void {
     checkId(parentSessionId);
     this.#monitor.spawns.register(parentSessionId, taskToolId ?? null);
@@ -86,7 +86,7 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return childrenOf(this.#log.ahead, parentSessionId).map(subSessionRelation);
   }
 
-  /** Returns the children that are active, completing, or completed and not yet returned. */
+  /** Returns the children that are active, completing, or completed and not yet returned (`isOpen`). */
   getActiveChildren(parentSessionId: string): SubSessionRelation[] {
     return childrenOf(this.#log.ahead, parentSessionId).filter(isOpen).map(subSessionRelation);
   }
@@ -150,17 +150,20 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return this.#monitor.stats();
   }
 
-  /** Returns the agent starts in the transcript. New ones that are certain are linked to the next new session. */
+  /**
+   * Returns the agent starts in the transcript of `parentSessionId`. New ones that are certain are linked to the next
+   * new session.
+   */
   async scanForTaskSpawns(parentSessionId: string): Promise<TaskInvocation[]> {
     return this.#monitor.spawns.scan(parentSessionId);
   }
 
-  /** Links sessions that are new since the last call and returns their number. */
+  /** Returns the number of sessions that are new since the last call and were linked. */
   async autoDetectNewSessions(): Promise<number> {
     return this.#monitor.spawns.detect();
   }
 
-  /** Starts watching the transcript of the session and links the sessions that it starts. */
+  /** Watches the transcript of `parentSessionId` from now on, and links the sessions that it starts. */
   async watchParentSession(parentSessionId: string): Promise<void> {
     await this.#monitor.watch(parentSessionId);
   }

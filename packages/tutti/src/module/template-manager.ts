@@ -14,12 +14,12 @@ import type { TemplateSummary } from "../template/summary.ts";
 import type { Validation } from "../template/check/validate-template.ts";
 
 /** Returns whether a template is valid. `errors` holds the errors of the last call. */
-export interface TemplateValidator {
+interface TemplateValidator {
   (template: unknown): boolean;
   errors: string[] | null;
 }
 
-export type TemplateRow = Pick<
+type TemplateRow = Pick<
   TemplateSummary,
   "id" | "name" | "description" | "icon" | "author" | "version" | "tags" | "isSystem" | "isInternal" | "extends"
 >;

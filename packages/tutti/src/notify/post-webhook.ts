@@ -6,7 +6,7 @@ import { isPublicAddress } from "./address-rules.ts";
 import { checkedLookup, internalAddress, RefusedAddress } from "./checked-lookup.ts";
 import type { Delivery } from "./target.ts";
 
-export interface PostOptions {
+interface PostOptions {
   url: URL;
   body: string;
   headers: Record<string, string>;

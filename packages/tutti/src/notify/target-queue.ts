@@ -17,7 +17,7 @@ export interface QueuedNotification {
   since: number;
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   target: NotificationTarget;
   world: World;
   /** Whether the notification is still worth sending. */

@@ -4,10 +4,8 @@
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
+import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import type { Run } from "../schema/run.ts";
-
-/** Agents that any project may name: they run programs that the user has installed. */
-const AGENTS_OF_ANYBODY = ["local", "claude", "codex"];
 
 /** Settings that spare the user a question or a limit, with the values that do so. */
 const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -39,7 +37,7 @@ export function programsOf(resolution: Resolution, agents: readonly string[]): s
   const replaced = resolution.replaced.map(
     ({ id, place, digest }) => `templates.${id}: replaces the template of the ${place} with content ${digest}`,
   );
-  const programs = linesOf(ofProject, [...AGENTS_OF_ANYBODY, ...agents]);
+  const programs = linesOf(ofProject, [...BUILT_IN_AGENTS, ...agents]);
   return [...programs, ...bold.map(lineOf), ...replaced].toSorted();
 }
 
@@ -55,7 +53,7 @@ export function programsOfRun({ agent, template, tasks }: Pick<Run, "agent" | "t
   const ofTasks = tasks.flatMap((task): [string, unknown][] =>
     task.agent === undefined || listed.includes(task.agent) ? [] : [[`/tasks/${task.id}/agent`, task.agent]],
   );
-  return linesOf([["/agent", agent], ...leavesOf(template), ...ofTasks], AGENTS_OF_ANYBODY);
+  return linesOf([["/agent", agent], ...leavesOf(template), ...ofTasks], BUILT_IN_AGENTS);
 }
 
 function linesOf(leaves: readonly [path: string, value: unknown][], approved: readonly string[]): string[] {
@@ -77,7 +75,7 @@ const lineOf = ([path, value]: readonly [string, unknown]): string =>
 
 /** Like `programsOf`, for agents in a project's configuration, keyed by their path in it. */
 export function programsOfAgents(named: Readonly<Record<string, string>>, agents: readonly string[]): string[] {
-  const approved = [...AGENTS_OF_ANYBODY, ...agents];
+  const approved = [...BUILT_IN_AGENTS, ...agents];
   return Object.entries(named)
     .filter(([, agent]) => !approved.includes(agent))
     .map(([path, agent]) => `${path}: ${visible(agent)}`)

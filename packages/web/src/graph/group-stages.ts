@@ -1,7 +1,7 @@
 // A plan of many tasks has no readable size as a whole, so each of its stages is one node until the user opens it.
 import type { GraphShape } from "./layout.ts";
 
-export interface PlanStage {
+interface PlanStage {
   /** Counts from 1. */
   number: number;
   tasks: readonly string[];

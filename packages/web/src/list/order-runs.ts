@@ -4,7 +4,7 @@ import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summa
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { RunFilter } from "../shell/page-route.ts";
 
-export interface OrderedRuns {
+interface OrderedRuns {
   needsYou: ListedRun[];
   others: ListedRun[];
   /** The number of waiting items by run id. */

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 import type { RunFilter } from "../shell/page-route.ts";
 
-export interface SavedView {
+interface SavedView {
   name: string;
   filter: RunFilter;
 }

@@ -45,7 +45,7 @@ async function readAll<T extends { id: string }>(read: Read<T>): Promise<T[]> {
   }
 }
 
-export class LiveStore {
+class LiveStore {
   #state: LiveState = {
     connection: "connecting",
     runs: null,

@@ -1,11 +1,12 @@
 import { translate } from "../text/language.ts";
 import type { Answered } from "../../../tutti/src/client/call-route.ts";
+import { BUILT_IN_AGENTS } from "../../../tutti/src/schema/agent/built-in-agents.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 
 type Checks = Answered<"GET /api/doctor">["checks"];
 type OwnAgents = Answered<"GET /api/settings">["agents"];
 
-export interface AgentChoice {
+interface AgentChoice {
   name: string;
   word: string;
   note: string;
@@ -13,7 +14,7 @@ export interface AgentChoice {
 
 /** The built-in agents with their state, and the user's own. */
 export function agentChoices(checks: Checks, own: OwnAgents): AgentChoice[] {
-  const built = ["local", "claude", "codex"].flatMap((name): AgentChoice[] => {
+  const built = BUILT_IN_AGENTS.flatMap((name): AgentChoice[] => {
     const found = checks.filter((check) => check.name === `agent ${name}` || check.name === `login ${name}`);
     if (found.length === 0) return [];
     const problem = found.find(({ status }) => status !== "ok");

@@ -2,7 +2,7 @@
 // browser.
 
 /** `unavailable`: the browser offers no notifications here, for example without TLS. `blocked`: its settings deny them. */
-export type Consent = "unavailable" | "blocked" | "off" | "on";
+type Consent = "unavailable" | "blocked" | "off" | "on";
 
 const KEY = "tutti-notify";
 const ON = "on";

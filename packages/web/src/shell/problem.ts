@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 
-export interface PageProblem {
+interface PageProblem {
   title: string;
   advice: string;
 }

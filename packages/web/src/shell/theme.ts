@@ -1,7 +1,7 @@
 // The choice is stored under `KEY`; `public/theme.js` reads it before the first paint. Without one, the system decides.
 import { useState } from "react";
 
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 const KEY = "tutti-theme";
 
 export function useTheme(): [Theme, (theme: Theme) => void] {

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { useLive } from "../live/use-live.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 
-export interface ServerAction {
+interface ServerAction {
   busy: boolean;
   error: unknown;
   run: () => void;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-export interface RequestState<T> {
+interface RequestState<T> {
   /** Null until the first response. */
   value: T | null;
   error: unknown;

@@ -2,7 +2,7 @@
 // then shows it as not sent.
 import { useSyncExternalStore } from "react";
 
-export interface UnsentDraft {
+interface UnsentDraft {
   item: string;
   run: string;
   /** The question that the draft answers. */

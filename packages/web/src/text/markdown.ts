@@ -6,7 +6,7 @@ export interface Inline {
   text: string;
 }
 
-export type MarkdownBlock =
+type MarkdownBlock =
   | { kind: "code"; text: string }
   | { kind: "heading"; inlines: Inline[] }
   | { kind: "item"; depth: number; mark: string; inlines: Inline[] }

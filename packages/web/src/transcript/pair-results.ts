@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 
-export interface ShownEntry {
+interface ShownEntry {
   entry: TranscriptEntry;
   /** The beginning of the result, for a tool call that has one. */
   result?: string;

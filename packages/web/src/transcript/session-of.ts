@@ -4,7 +4,7 @@ import { mainSessionId, workerSessionId } from "../../../tutti/src/schema/ids.ts
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
 
-export interface SessionNames {
+interface SessionNames {
   title: string;
   /** The session of each attempt, the newest last. */
   sessions: string[];

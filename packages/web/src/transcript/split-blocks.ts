@@ -4,7 +4,7 @@ export interface BlockFormat {
   delimiterStart: string;
   delimiterEnd: string;
 }
-export type TextPart = { kind: "words"; text: string } | { kind: "report"; phase: string; text: string };
+type TextPart = { kind: "words"; text: string } | { kind: "report"; phase: string; text: string };
 
 export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: BlockFormat): TextPart[] {
   const parts: TextPart[] = [];

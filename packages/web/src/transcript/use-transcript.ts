@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
-export interface LoadedTranscript {
+interface LoadedTranscript {
   /** A part of the transcript without gaps. Null until the first response. */
   entries: TranscriptEntry[] | null;
   /** False while entries after the last one are known to exist, or may exist. */

@@ -1,4 +1,4 @@
-// The Unix socket of the process that has the engine of a data folder.
+// `EngineAddress` is the Unix socket of the process that has the engine of a data folder.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSocketClient, SOCKET_URL, type HeldAnswer, type SocketClient } from "./socket-client.ts";
@@ -29,14 +29,14 @@ export class EngineAddress {
     );
   }
 
-  /** Opens the dashboard in the process that has the engine. It lasts as long as that process. */
+  /** The dashboard lasts as long as the process that has the engine. Unlike `openServer`, it has no `close`. */
   async openDashboard(): Promise<HostedServer> {
     const response = await this.client.fetch(new URL(DASHBOARD_PATH, SOCKET_URL), { method: "POST" });
     if (!response.ok) throw await readError(response);
     return HostedServer.parse(await response.json());
   }
 
-  /** Opens a server in the process that has the engine. It lasts until `close`, or until that process ends. */
+  /** The server lasts until `close`, or until the process that has the engine ends. */
   async openServer(request: HostedServerRequest): Promise<HostedServer & Omit<HeldAnswer, "line">> {
     const { line, ended, close } = await this.client.hold(SERVER_PATH, request);
     return { ...HostedServer.parse(JSON.parse(line)), ended, close };

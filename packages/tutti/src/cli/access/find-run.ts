@@ -1,14 +1,14 @@
 import type { RunReader } from "./runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Finds a run by its id or by a unique prefix of it, with or without `orch_`. */
+/** `idPrefix` is the id or a unique beginning of it, with or without `orch_`. */
 export function findRun<R extends { id: string }>(runs: readonly R[], idPrefix: string): R {
   const run = find(runs, idPrefix, "orch_");
   if (run) return run;
   throw new TuttiError("run_not_found", `Run "${idPrefix}" does not exist. List runs with "tutti list".`);
 }
 
-/** Finds an inbox item by its id or by a unique prefix of it, with or without `item_`. */
+/** `idPrefix` is the id or a unique beginning of it, with or without `item_`. */
 export function findItem<R extends { id: string }>(items: readonly R[], idPrefix: string): R {
   const item = find(items, idPrefix, "item_");
   if (item) return item;

@@ -1,5 +1,5 @@
-// The engine of a data folder that another process has opened. Its socket answers requests; when that process ends,
-// this one opens the engine itself and continues the runs that it follows.
+// `JoinedEngine` is the engine of a data folder that another process has opened. Its socket answers requests; when that
+// process ends, this one opens the engine itself and continues the runs that it follows.
 import type { EngineAddress } from "./engine-address.ts";
 import type { RunAccess } from "./runs.ts";
 import { serverRuns, type RunsAddress } from "./server-runs.ts";
@@ -7,7 +7,7 @@ import { SOCKET_URL, type SocketClient } from "./socket-client.ts";
 import { untilFree } from "./until-free.ts";
 import type { LocalEngine } from "../../main/local-engine.ts";
 
-/** How long a process may take to end its agents before the next one opens the engine. */
+/** `HANDOVER_MS` limits how long a process may take to end its agents before the next one opens the engine. */
 const HANDOVER_MS = 15_000;
 
 export class JoinedEngine {
@@ -15,7 +15,7 @@ export class JoinedEngine {
   readonly #address: EngineAddress;
   /** Null until the other process has ended. */
   #own: LocalEngine | null = null;
-  /** Runs whose live events this process reads. */
+  /** Runs with live events that this process reads. `#takeOver` continues them. */
   readonly #followed = new Set<string>();
   #reaching: Promise<void> | null = null;
   #isClosed = false;
@@ -65,15 +65,15 @@ export class JoinedEngine {
     await reachable;
   }
 
-  /** Closes the engine of this process, if it has opened one. */
+  /** Ends only the engine that `#takeOver` has opened; the engine of another process stays open. */
   async close(options: Parameters<LocalEngine["close"]>[0]): Promise<void> {
     this.#isClosed = true;
-    // An engine that this process opens just now must be closed, too. It ends only the sessions of active runs.
+    // `#reaching` may open an engine just now, which must be closed too. It ends only the sessions of active runs.
     await this.#reaching?.catch(() => {});
     await this.#own?.close(options);
   }
 
-  /** Repeats a request that has not reached an engine, or that only reads. */
+  /** Repeats a request that has not reached an engine (`NOT_SENT`), or that only reads. */
   readonly #fetch: SocketClient["fetch"] = async (url, init) => {
     for (;;) {
       try {
@@ -88,5 +88,5 @@ export class JoinedEngine {
   };
 }
 
-/** Codes of connections that were refused. */
+/** The connection was refused, so the request cannot have had an effect. */
 const NOT_SENT = new Set(["ENOENT", "ECONNREFUSED"]);

@@ -54,19 +54,18 @@ export async function withRuns(
   return untilInterrupted((signal) => work(serverRuns(server), signal));
 }
 
-/** Flags that only a command with its own engine takes. */
 interface EngineFlags {
   agentEnv?: readonly string[] | undefined;
   leaveRunning?: boolean | undefined;
 }
 
-/** An engine that this process has opened, the engine of another process, or a server. */
+/** `local` is opened by this process, `joined` by another process on this machine. */
 type ReachedEngine =
   | { local: LocalEngine; joined?: never; server?: never }
   | { joined: JoinedEngine; local?: never; server?: never }
   | { server: ClientOptions; local?: never; joined?: never };
 
-/** How long a process may hold the folder without an address: it starts, or it ends. */
+/** How long a process may hold the data folder while `findEngineAddress` finds nothing: it starts, or it ends. */
 const REACH_MS = 5000;
 
 /** Throws `data_folder_in_use` if another process has the folder and does not answer. */
@@ -84,7 +83,6 @@ async function reachEngine(output: Output, options: LocalOptions): Promise<Reach
   });
 }
 
-/** Returns null if no other process answers. */
 async function findEngineAddress(dataDir: string): Promise<EngineAddress | null> {
   if (!existsSync(engineSocketIn(resolve(dataDir)))) return null;
   const { EngineAddress } = await import("./engine-address.ts");
@@ -92,7 +90,7 @@ async function findEngineAddress(dataDir: string): Promise<EngineAddress | null>
   return (await address.answers()) ? address : null;
 }
 
-/** Opens an engine for one command. */
+/** Unlike `withRuns`, never uses a server or the engine of another process. */
 export async function withEngine(
   options: LocalOptions,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,

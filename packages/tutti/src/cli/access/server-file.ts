@@ -11,7 +11,7 @@ const ServerFile = z.object({
   ownToken: z.boolean(),
   process: z.object({ pid: z.number(), startTime: z.string(), bootId: z.string() }),
 });
-export type FoundServer = Pick<z.infer<typeof ServerFile>, "url" | "ownToken"> & { pid: number };
+type FoundServer = Pick<z.infer<typeof ServerFile>, "url" | "ownToken"> & { pid: number };
 
 const fileIn = (dataDir: string): string => join(dataDir, "server.json");
 

@@ -10,18 +10,17 @@ import type { InboxItem } from "../../schema/inbox.ts";
 
 const PAGE = 1000;
 
-/** A server or, with `socket`, an engine that this process shares with others. */
+/** Without `socket`, a server; with it, the engine of another process on this machine. */
 export interface RunsAddress extends ClientOptions {
   socket?: JoinedSocket;
 }
 
-export interface JoinedSocket {
+interface JoinedSocket {
   open: NonNullable<FollowOptions["open"]>;
-  /** Resolves when an engine answers again. One that this process opens acts for the runs that it follows. */
+  /** Resolves when an engine answers again. If `isOwn` then, this process acts for the runs that it follows. */
   reach: () => Promise<void>;
-  /** Whether this process has opened the engine itself. */
   isOwn: () => boolean;
-  /** Whether a server continues the runs of the engine that this process has opened. */
+  /** Whether a server continues the runs after this command. False unless `isOwn`. */
   hasServer: () => boolean;
   isFollowed: (id: string) => boolean;
   openDashboard: () => Promise<string>;
@@ -83,7 +82,7 @@ export function serverRuns(address: RunsAddress): RunAccess {
   };
 }
 
-/** The address that signs a browser in to the dashboard of a server. */
+/** The `token` in the address signs a browser in to the dashboard of a server. */
 export const dashboardAt = ({ baseUrl, token }: ClientOptions): string =>
   token === undefined ? `${baseUrl}/` : `${baseUrl}/?token=${encodeURIComponent(token)}`;
 

@@ -1,4 +1,4 @@
-// Requests and live events through the Unix socket of an engine in another process.
+// `createSocketClient` sends requests and follows live events through the Unix socket of an engine in another process.
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
@@ -10,18 +10,17 @@ import { withShortPath } from "../../main/socket-path.ts";
 export interface SocketClient {
   fetch: NonNullable<ClientOptions["fetch"]>;
   open: NonNullable<FollowOptions["open"]>;
-  /** Posts JSON, and resolves with the first line of an answer that goes on until one side ends it. */
+  /** Posts JSON and resolves with the first line of the answer. `HeldAnswer` stays open until one side closes it. */
   hold: (path: string, body: unknown) => Promise<HeldAnswer>;
 }
 
 export interface HeldAnswer {
   line: string;
-  /** Resolves when the connection has ended. */
   ended: Promise<void>;
   close: () => void;
 }
 
-/** The host of URLs, which a Unix socket does not use. */
+/** A Unix socket has no host, so every URL of a `SocketClient` begins with `SOCKET_URL`. */
 export const SOCKET_URL = "http://engine.sock";
 
 export function createSocketClient(path: string): SocketClient {
@@ -59,7 +58,7 @@ export function createSocketClient(path: string): SocketClient {
     const headers = { host: new URL(SOCKET_URL).host, "content-type": "application/json" };
     const sent = request({ createConnection, path, method: "POST", headers }, (answer) => {
       const ended = new Promise<void>((resolveEnded) => answer.on("close", resolveEnded));
-      // The connection of a killed process is reset.
+      // The connection of a killed process is reset; `ended` resolves then too.
       answer.on("error", () => {});
       let read = "";
       answer.setEncoding("utf8");

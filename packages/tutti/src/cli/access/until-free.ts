@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TuttiError } from "../../schema/error.ts";
 
-/** How often to look for the socket or the lock of a process that starts or ends. */
+/** Interval at which `untilFree` looks for the socket or the lock of a process that starts or ends. */
 const POLL_MS = 50;
 
 /**

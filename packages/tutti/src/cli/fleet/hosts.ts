@@ -1,4 +1,4 @@
-// `tutti hosts`: uses the routes of the server, or the database itself with `--database-url`.
+// Each command uses the routes of the server, or with `databaseUrl` the database itself.
 import { findAddress } from "../access/find-address.ts";
 import type { Output } from "../terminal/output.ts";
 import { createCall } from "../../client/call-route.ts";
@@ -71,23 +71,15 @@ export async function add(output: Output, name: string, { databaseUrl }: Require
   }
 }
 
-export async function drain(output: Output, id: string, flags: HostFlags): Promise<number> {
-  await withSource(output, flags, (source) => source.drain(id));
-  output.value({ success: true });
-  output.result(`${id} takes no more work`);
-  return 0;
-}
+const changeHost =
+  (change: "drain" | "undrain" | "remove", result: string) =>
+  async (output: Output, id: string, flags: HostFlags): Promise<number> => {
+    await withSource(output, flags, (source) => source[change](id));
+    output.value({ success: true });
+    output.result(`${id} ${result}`);
+    return 0;
+  };
 
-export async function undrain(output: Output, id: string, flags: HostFlags): Promise<number> {
-  await withSource(output, flags, (source) => source.undrain(id));
-  output.value({ success: true });
-  output.result(`${id} takes work again`);
-  return 0;
-}
-
-export async function remove(output: Output, id: string, flags: HostFlags): Promise<number> {
-  await withSource(output, flags, (source) => source.remove(id));
-  output.value({ success: true });
-  output.result(`${id} is removed`);
-  return 0;
-}
+export const drain = changeHost("drain", "takes no more work");
+export const undrain = changeHost("undrain", "takes work again");
+export const remove = changeHost("remove", "is removed");

@@ -1,11 +1,11 @@
-// `tutti worker`: SIGTERM drains the host, a second one ends it at once.
+// The first signal aborts `drain`, a second one ends the process at once.
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { INTERRUPTED } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
 import { serveAsHost } from "../../main/fleet/worker-host.ts";
 
-export interface WorkerFlags {
+interface WorkerFlags {
   databaseUrl: string;
   label: string[];
   capacity?: string;
@@ -23,7 +23,7 @@ export async function worker(output: Output, flags: WorkerFlags): Promise<number
     drain.abort();
     output.line("draining: no new work, sessions finish; a second signal ends at once");
   };
-  // The handlers of other commands end the process within two seconds.
+  // The handlers of `others` end the process within two seconds.
   const others = SIGNALS.map((name) => ({ name, listeners: process.listeners(name) }));
   for (const { name } of others) process.removeAllListeners(name).on(name, onSignal);
   const { databaseUrl, repository } = flags;

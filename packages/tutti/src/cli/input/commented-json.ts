@@ -1,9 +1,10 @@
-// Reads JSON with comments and trailing commas, as users write it by hand, and knows the line of every value.
+// `parseCommentedJson` accepts comments and trailing commas, as users write them by hand, and knows the line of every
+// value.
 import { TuttiError } from "../../schema/error.ts";
 
-export interface CommentedJson {
+interface CommentedJson {
   value: unknown;
-  /** Line of the value at `path`, or of the innermost existing value around it. Lines count from 1. */
+  /** Returns the line of the value at `path`, or of the innermost existing value around it. Lines count from 1. */
   lineOf: (path: readonly PropertyKey[]) => number;
 }
 
@@ -37,7 +38,6 @@ export function parseCommentedJson(text: string): CommentedJson {
       return fail(expected);
     }
   };
-  /** Reads members up to `end`. A comma may follow the last one. */
   const members = (end: string, read: () => void) => {
     advance();
     while (next.token !== end) {

@@ -1,6 +1,6 @@
 import { TuttiError } from "../../schema/error.ts";
 
-/** Parses a JSON object. `name` says in errors which text it is, such as `answer`. */
+/** `name` appears in errors, for example `answer`. */
 export function readObject(name: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -8,7 +8,7 @@ export interface PlanMistake {
   problem: string;
 }
 
-/** Reads the changes of a plan from JSON with comments. `lineOf` returns the line of a task id. */
+/** `lineOf` returns the line of a task id, so that an error of the engine can name it too. */
 export function readPlanChanges(
   text: string,
 ): { changes: ChangedPlan; lineOf: (taskId: string) => number } | { mistakes: PlanMistake[] } {

@@ -36,7 +36,7 @@ export async function find(output: Output, text: string): Promise<number> {
   );
 }
 
-/** Searches each commit once, the refs of which may be several. */
+/** Several refs may point to the same commit, so `seen` skips those that were searched. */
 async function findIn(
   repository: Repository,
   baseOf: (run: string) => string | null,
@@ -44,7 +44,7 @@ async function findIn(
 ): Promise<FoundWork[]> {
   const seen = new Set<string>();
   const found: FoundWork[] = [];
-  // The work of a task says more than the result of the main session, which contains it.
+  // `isMain` comes last: the work of a task says more than the result of the main session, which contains it.
   const isMain = ({ name }: KeptRef): boolean => name === "main";
   const all = (await listKept(repository)).filter((each) => !isRemovalMark(each));
   for (const kept of all.toSorted((a, b) => Number(isMain(a)) - Number(isMain(b)))) {

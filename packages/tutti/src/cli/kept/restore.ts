@@ -9,7 +9,7 @@ import { listKept, type KeptRef } from "../../workspace/kept/kept-refs.ts";
 import { restoreFiles } from "../../workspace/kept/restore-files.ts";
 import { withRepositories } from "../../workspace/kept/with-repositories.ts";
 
-/** Also restores the work of a run that was removed, if its repository is the one of the current folder. */
+/** Also restores the work of a removed run if the current folder is in its repository. */
 export async function restore(
   output: Output,
   idPrefix: string,
@@ -21,7 +21,7 @@ export async function restore(
   const { cwd } = rows.find(({ id }) => matches(id, idPrefix)) ?? { cwd: process.cwd() };
   return withRepositories([cwd], output.dataDir, async ({ repositories: [repository] }) => {
     const kept = repository ? await listKept(repository) : [];
-    // A removed run has no row, but its refs name it.
+    // A removed run has no row, but the refs in `kept` name it.
     const { id: run } = findRun([...rows, ...kept.map((each) => ({ id: each.run }))].filter(isFirst), idPrefix);
     if (!repository)
       throw new TuttiError("folder_not_found", `The folder "${cwd}" of run "${run}" is no repository any more.`);
@@ -45,7 +45,7 @@ const matches = (id: string, idPrefix: string): boolean => id.startsWith(idPrefi
 const isFirst = ({ id }: { id: string }, i: number, all: readonly { id: string }[]): boolean =>
   all.findIndex((each) => each.id === id) === i;
 
-/** Without `attempt`, selects the newest attempt, and its snapshot before other refs of it. */
+/** Without `attempt`, selects the newest one, and its snapshot before other refs of it. */
 function selectAttempt(
   kept: readonly KeptRef[],
   { run, task, attempt }: { run: string; task: string; attempt: string | undefined },

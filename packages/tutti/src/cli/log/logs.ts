@@ -15,20 +15,19 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { TranscriptEntry } from "../../schema/transcript.ts";
 
-export interface LogsFlags {
+interface LogsFlags {
   follow?: boolean;
   task?: string;
   tail?: string;
 }
 
-/** An event or a transcript entry: `value` is for `--json`, `show` for the terminal. */
+/** `show` prints to the terminal, `value` is for `--json`. */
 interface Entry {
   value: unknown;
-  /** Null for entries that only `--json` prints. */
   show: (() => void) | null;
 }
 
-/** Interval of `--follow`. Polling works whichever process writes the log. */
+/** Polling works whichever process writes the log, so `--follow` needs no subscription. */
 const POLL_MS = 300;
 
 export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
@@ -49,7 +48,7 @@ export async function logs(output: Output, idPrefix: string, flags: LogsFlags): 
   });
 }
 
-/** Prints the events of a run and, with `--task`, the transcripts of the sessions of that task. */
+/** Prints events and, with `#task`, the transcripts of the sessions of that task. */
 class LogPrinter {
   readonly #output: Output;
   readonly #runs: RunReader;
@@ -57,11 +56,11 @@ class LogPrinter {
   readonly #task: string | null;
   #run: Run | null = null;
   #seq = 0;
-  /** Number of the last printed entry, by session id. */
+  /** Number of the last printed entry, by session id; `read` continues after it. */
   readonly #printed = new Map<string, number>();
-  /** The sub-agents of each session: their descriptions, by the ids of the calls that started them. */
+  /** By session id, then by `toolId` of the call that started a sub-agent: its description. */
   readonly #subagents = new Map<string, Map<string, string>>();
-  /** Collected entries; `read` prints them once it has read everything new. */
+  /** `read` prints these once it has read everything new, since `tail` counts from the end. */
   #entries: Entry[] = [];
 
   constructor(output: Output, runs: RunReader, id: string, task: string | null) {
@@ -101,7 +100,7 @@ class LogPrinter {
 
   async #readSession(sessionId: string): Promise<void> {
     const entries = await this.#runs.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
-    // The newest text may still grow, so it waits for the next entry or for the end of the session.
+    // The newest text may still grow, so `isOpen` leaves it for the next call.
     const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
     const subagents = this.#subagents.get(sessionId) ?? new Map<string, string>();
     this.#subagents.set(sessionId, subagents);
@@ -130,7 +129,6 @@ class LogPrinter {
   }
 }
 
-/** The lines below that of an event: the warnings of a start, and the tasks of a plan. */
 function detailsOf({ type, data }: StoredEvent, run: Run): string[] {
   if (type === "orchestrator:started") return data.warnings.map((warning) => `  warning: ${warning}`);
   return type === "orchestrator:tasksReady" ? describePlan(run) : [];
@@ -138,7 +136,9 @@ function detailsOf({ type, data }: StoredEvent, run: Run): string[] {
 
 const taskOf = ({ data }: StoredEvent): unknown => (data as { taskId?: unknown }).taskId;
 
-/** A call of a sub-agent is indented below it, with its description, because several may work at the same time. */
+/**
+ * The call of a sub-agent is indented and has its description, because several `subagents` may work at the same time.
+ */
 function describeTool(entry: Extract<TranscriptEntry, { type: "tool" }>, subagents: Map<string, string>): string {
   const call = `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
   return entry.parent === undefined ? call : `  ${subagents.get(entry.parent) ?? "sub-agent"}: ${call}`;

@@ -9,7 +9,7 @@ import { toTuttiError } from "../to-tutti-error.ts";
 import { outdatedRuns, type KeepRules } from "../../run/fold/outdated-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-export interface PruneFlags {
+interface PruneFlags {
   days?: string;
   keep?: string;
   dryRun?: boolean;
@@ -35,7 +35,6 @@ export async function prune(output: Output, flags: PruneFlags): Promise<number> 
         output.line(`${id} is removed`);
       } catch (error) {
         const { code, message } = toTuttiError(error);
-        // Another client has reopened or removed the run.
         if (code === "wrong_state" || code === "run_not_found") continue;
         failed.push({ id, error: message });
         output.warn(`${id} could not be removed: ${message}`);

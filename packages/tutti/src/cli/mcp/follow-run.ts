@@ -5,7 +5,7 @@ import { describeEvent, titleOf, withDetail } from "../../run/describe-event.ts"
 import { waitsForUser } from "../../run/inbox/waits-for-user.ts";
 import { isRunOver } from "../../schema/status.ts";
 
-/** Resolves when the run has ended or waits for the user, or when the call is cancelled. Reports events as progress. */
+/** Resolves when the run has ended or `waitsForPerson`, or when the call is cancelled. Reports events as `progress`. */
 export async function followRun(
   { runs, ended }: Pick<LinkedRuns, "runs" | "ended">,
   id: string,
@@ -20,7 +20,7 @@ export async function followRun(
   try {
     const rests = live.until((run) => isRunOver(run.status) || waitsForUser(run, Date.now()));
     await Promise.race([rests, whenAborted(AbortSignal.any([signal, ended]))]);
-    // After `close` the promise may reject.
+    // `rests` may reject after `close`.
     rests.catch(() => {});
   } finally {
     unsubscribe();

@@ -49,8 +49,8 @@ function serveStdin(output: Output, link: RunsLink, server: ToolServers) {
 }
 
 /**
- * The token to send with requests. A server gets the one of `findAddress`. Without a server the user needs none; a
- * named token of the data folder then restricts the client to its rights.
+ * Returns null for a server, which gets the token of `findAddress`, and for the user, who needs none. A named token of
+ * the data folder restricts the client to its rights.
  */
 function tokenOnDisk({ token = process.env["TUTTI_TOKEN"], url, dataDir }: Output): string | null {
   if (token === undefined || url !== undefined || findServer(dataDir) || token === readToken(dataDir)) return null;

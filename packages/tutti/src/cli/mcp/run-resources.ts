@@ -5,10 +5,9 @@ import { TuttiError } from "../../schema/error.ts";
 const JSON_TYPE = "application/json";
 const RUN = /^tutti:\/\/runs\/([^/]+)$/;
 const TRANSCRIPT = /^tutti:\/\/runs\/([^/]+)\/tasks\/([^/]+)\/transcript$/;
-/** Stands for the main session in the address of a transcript. No task can have this id. */
+/** Names the main session in the URI of a `TRANSCRIPT`. No task can have this id. */
 const MAIN = "main";
 
-/** Runs and the transcripts of their sessions as MCP resources, with the rights of `token`. */
 export function runResources(link: RunsLink, token: string | null): Resources {
   const readRun = (id: string) => link.use(token, ({ client }) => client.get(id));
 

@@ -1,4 +1,4 @@
-// The tools of `tutti mcp`: each is one route, with the names of its parameters, and with `wait` some follow the run.
+// `runTools` has one tool per route, with the same names of parameters. With `wait`, some tools follow the run.
 import { z } from "zod";
 import { followRun } from "./follow-run.ts";
 import type { LinkedRuns, RunsLink } from "./runs-link.ts";
@@ -32,7 +32,7 @@ const page = {
 };
 
 const CreatedRun = RUN_ROUTES["POST /api/orchestrator"].body
-  // An agent must not agree to programs in the place of the user.
+  // Without `trust`, an agent cannot agree to programs in the place of the user.
   .omit({ trust: true, config: true })
   .extend({
     templateId: z.string().min(1).optional().describe("Default: as for `tutti run`."),
@@ -44,24 +44,24 @@ const CreatedRun = RUN_ROUTES["POST /api/orchestrator"].body
     wait,
   });
 
-/** A route takes "1", a model rather says true. */
+/** The route takes "1", but models rather write true, so `stat` accepts both. */
 const stat = z
   .union([z.boolean(), z.literal(["0", "1", 0, 1])])
   .default(false)
   .describe("True leaves out the patches.");
 const { task, path } = RESULT_ROUTES["GET /api/orchestrator/:id/diff"].query.shape;
 
-export interface RunToolOptions {
+interface RunToolOptions {
   output: Output;
   link: RunsLink;
-  /** The token of the caller; null has the rights of the user who started the command. */
+  /** The token of the caller. Null gives the rights of the user who started the command. */
   token: string | null;
 }
 
 export function runTools({ output, link, token }: RunToolOptions): Record<string, McpTool> {
   const use = <T>(work: (linked: LinkedRuns) => Promise<T>): Promise<T> => link.use(token, work);
 
-  /** Gives an order. The run is held even if it rested until now. */
+  /** After an order `hold` keeps the run active, even if it rested until now. */
   const order = (runId: string, name: OrderName, input?: unknown): Promise<unknown> =>
     use(async ({ client, hold }) => {
       const done = await client.order(runId, name, input as never);
@@ -212,7 +212,7 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
   }
 }
 
-/** Members that are undefined are left out, as optional members must be. */
+/** Optional members must not be undefined, so `definedMembers` leaves such members out. */
 function definedMembers<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never;
 }

@@ -1,5 +1,5 @@
-// The way of `tutti mcp` to the runs: the server of the data folder, else the engine of another process, else one of its
-// own. It is looked up for each call while no run is held, so a server that starts later is found, and it can start.
+// `RunsLink` is the way of `tutti mcp` to the runs: the server of the data folder, else the engine of another process,
+// else one of its own. While no run is held it is looked up for each call, so that a server that starts later is found.
 import { JoinedEngine } from "../access/joined-engine.ts";
 import { EngineAddress } from "../access/engine-address.ts";
 import { findAddress } from "../access/find-address.ts";
@@ -10,10 +10,9 @@ import { createClient } from "../../client/client.ts";
 import { isRunOver } from "../../schema/status.ts";
 
 export interface LinkedRuns {
-  /** Has the rights of the caller. */
   client: ReturnType<typeof createClient>;
   runs: RunAccess;
-  /** Aborted when the client is gone: nothing should wait for a run any longer. */
+  /** Aborted when the client has disconnected, so that no call waits for a run any longer. */
   ended: AbortSignal;
   /** Makes the engine act for the run until the run or this process ends. A server does so by itself. */
   hold: (id: string) => Promise<void>;
@@ -37,7 +36,7 @@ export class RunsLink {
     this.#output = output;
   }
 
-  /** `token` is that of the caller; null has the rights of the user who started the command. */
+  /** `token` is that of the caller. Null gives the rights of the user who started the command. */
   async use<T>(token: string | null, work: (linked: LinkedRuns) => Promise<T>): Promise<T> {
     this.#calls += 1;
     try {
@@ -52,7 +51,7 @@ export class RunsLink {
     }
   }
 
-  /** Resolves when all calls are answered. Those that follow a run end now. */
+  /** Resolves when all `#calls` are answered. `#ended` makes those that follow a run return now. */
   async finish(): Promise<void> {
     this.#ended.abort();
     if (this.#calls > 0) await this.#idle.promise;
@@ -82,7 +81,7 @@ export class RunsLink {
     void live
       .until(({ status }) => isRunOver(status))
       .then(() => live.settled())
-      // Without its engine the run is interrupted. The next call reaches the engine again.
+      // Without its engine the run is interrupted. The next `use` reaches an engine again.
       .catch(() => {})
       .then(release);
     await runs.activate(id);
@@ -92,7 +91,7 @@ export class RunsLink {
     if (this.#calls === 0 && this.#held.size === 0) await this.close();
   }
 
-  /** Ends the agents of an engine of this process. Their runs stay resumable. */
+  /** An engine of this process ends its agents; their runs stay resumable. The next `use` opens a new link. */
   async close(): Promise<void> {
     const open = this.#open;
     this.#open = null;

@@ -1,4 +1,4 @@
-// Finds the messages in a text: one message, a list, a mailbox file, or an agent's answer with delimited blocks.
+// `findMessages` accepts one message, a list, a mailbox file, or an agent's answer with delimited blocks.
 import { basename, dirname } from "node:path";
 import { detectProtocol } from "../../protocol/canonical/detect-protocol.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
@@ -7,13 +7,12 @@ import { readConfigFile, readMessageFile, readQueueFile, readStatusFile } from "
 import type { ProfileOptions, ProfileProblem } from "../../protocol/response/profile.ts";
 import { ResponseParser } from "../../protocol/response/response-parser.ts";
 
-/** Finds blocks with the default delimiters of document 000. */
 export const answerParser = new ResponseParser();
 
-/** A problem of a message or of the text around it, so `code` is any string. */
+/** Unlike a `ProfileProblem`, may be about the text around a message, so `code` is any string. */
 export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };
 
-export interface FoundMessage {
+interface FoundMessage {
   /** Position in the text, such as `messages[2]` or `block 1`; empty if the text is this message alone. */
   path: string;
   protocol: Protocol;
@@ -24,7 +23,7 @@ export interface FoundMessages {
   /** Null if the text matches none of the protocols. */
   protocol: Protocol | null;
   messages: FoundMessage[];
-  /** Problems of the text itself; the caller checks the messages. */
+  /** Problems of the text itself. `checkMessages` finds those of the messages. */
   problems: TextProblem[];
 }
 

@@ -1,4 +1,4 @@
-// `tutti mailbox`: the file mailbox of document 001, for users and for agents that can only start programs.
+// `tutti mailbox` is the file mailbox of document 001, for users and for agents that can only start programs.
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { readSources } from "./message-source.ts";
@@ -10,22 +10,22 @@ import { Mailbox } from "../../mailbox/mailbox.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { realWorld } from "../../world.ts";
 
-export interface MailboxFlags {
+interface MailboxFlags {
   dir?: string;
 }
 
-export interface SendFlags extends MailboxFlags {
+interface SendFlags extends MailboxFlags {
   file?: string;
 }
 
-export interface ReadFlags extends MailboxFlags {
+interface ReadFlags extends MailboxFlags {
   peek?: boolean;
   all?: boolean;
   task?: string;
   as?: string;
 }
 
-export interface InitFlags {
+interface InitFlags {
   layout?: MailboxLayout;
 }
 
@@ -76,7 +76,7 @@ export async function clear(output: Output, box: string, flags: MailboxFlags): P
   return 0;
 }
 
-/** Prints each message once, also across restarts, until a signal or a closed pipe ends it. */
+/** Prints each message once, also across restarts, until a signal arrives or `isStdoutOpen` is false. */
 export async function watch(output: Output, box: string, flags: ReadFlags): Promise<number> {
   return untilInterrupted(async (signal) => {
     const options = {

@@ -4,7 +4,7 @@ import { examples, type CommandAction } from "../command-parts.ts";
 import type { MailboxLayout } from "../../mailbox/layout.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 
-/** Repeated here as literals, so that parsing the command line does not load the protocols. */
+/** `PROTOCOLS` and `LAYOUTS` repeat the types, so that parsing the command line does not load the protocols. */
 const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies Protocol[];
 const LAYOUTS = ["document", "root"] satisfies MailboxLayout[];
 

@@ -3,11 +3,11 @@ import { extname, join } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
 
 export interface MessageSource {
-  /** Path as given, or as found in a given folder; `-` for stdin. */
+  /** Path as given, or as `walk` found it in a given folder; `-` for stdin. */
   name: string;
   /** Null if the file is not UTF-8 text. */
   text: string | null;
-  /** True for files found in a folder; they may have nothing to do with messages. */
+  /** True for files from `walk`, which may have nothing to do with messages. */
   isFound: boolean;
 }
 

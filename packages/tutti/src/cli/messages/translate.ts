@@ -1,4 +1,3 @@
-// `tutti translate`: converts messages to another protocol and reports what could not be carried over.
 import { answerParser, findMessages, type TextProblem } from "./find-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
@@ -6,7 +5,7 @@ import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import { translate as translateMessage } from "../../protocol/canonical/translate.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-export interface TranslateFlags {
+interface TranslateFlags {
   from?: Protocol;
   to: Protocol;
 }

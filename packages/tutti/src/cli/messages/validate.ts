@@ -1,4 +1,3 @@
-// `tutti validate`: checks messages in files, folders or stdin and reports every problem with its path.
 import { findMessages, type TextProblem } from "./find-messages.ts";
 import { readSources, type MessageSource } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
@@ -6,7 +5,7 @@ import { checkMessages } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import type { ProfileOptions } from "../../protocol/response/profile.ts";
 
-export interface ValidateFlags {
+interface ValidateFlags {
   protocol?: Protocol;
   lenient?: boolean;
 }

@@ -1,4 +1,3 @@
-// `tutti answer`: builds the answer to an inbox item from a text or a flag.
 import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import { readObject } from "../input/read-object.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -10,7 +9,7 @@ export const answerOrder =
     await runs.answer(item!.id, text === undefined ? answerFrom(item!, text, flags) : readAnswer(item!, text, flags));
   };
 
-/** Reads JSON for an item of kind `data`, unless the text is one of its options. */
+/** Items of kind `data` take JSON, unless `isOption`. */
 export function readAnswer(item: InboxItem, text: string, flags: SteerFlags = {}): PersonAnswer {
   if (item.kind === "data" && !isOption(item, text)) return { data: readObject("answer", text) };
   return answerFrom(item, text, flags);
@@ -19,7 +18,7 @@ export function readAnswer(item: InboxItem, text: string, flags: SteerFlags = {}
 const isOption = ({ options = [] }: InboxItem, text: string): boolean =>
   options.some((words) => words.toLowerCase() === text.trim().toLowerCase());
 
-/** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
+/** Takes one of `text`, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
 function answerFrom(item: InboxItem, text: string | undefined, flags: SteerFlags): PersonAnswer {
   const choices = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
   if (text !== undefined && (flags.option !== undefined || flags.approve)) {

@@ -16,11 +16,11 @@ export interface AskOptions {
 export const asker = ({ taskId, kind }: InboxItem): string =>
   kind === "budget" ? "the budget" : (taskId ?? "the main session");
 
-/** Asks until the item is answered, here or elsewhere. Returns false if the user puts the question away with Escape. */
+/** Asks until the item is answered, here or elsewhere. Returns false if the user closes the question with Escape. */
 export async function askItem({ runs, live, output, dialogue }: AskOptions, item: InboxItem): Promise<boolean> {
   const isOpen = () => live.run.inbox[item.id] !== undefined;
   const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
-  // Each question rejects with it; between two questions it must not end the process as unhandled.
+  // `askLine` rejects with `answered`; between two questions a rejection must not end the process as unhandled.
   answered.catch(() => {});
   output.result(`${asker(item)} asks: ${item.question}`);
   for (const [i, option] of (item.options ?? []).entries()) output.result(`  ${i}  ${option}`);
@@ -32,7 +32,7 @@ export async function askItem({ runs, live, output, dialogue }: AskOptions, item
       await answered;
     } catch (thrown) {
       const error = toTuttiError(thrown);
-      // Another terminal may have answered first.
+      // `item_not_found`: another terminal may have answered first.
       if (error.code !== "item_not_found" && error.kind.exit !== 2) throw error;
       if (isOpen()) output.error(error);
     }

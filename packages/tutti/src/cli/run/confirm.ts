@@ -1,4 +1,4 @@
-// `tutti confirm`: confirms a plan, unchanged or with the changes of `--skip` and `--edit`.
+// `confirmOrder` confirms a plan, unchanged or with the changes of `--skip` and `--edit`.
 import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, prompt } from "../terminal/ask.ts";

@@ -12,7 +12,7 @@ export function withTrustHint(error: unknown): unknown {
   return new TuttiError("needs_trust", message, { details: error.details });
 }
 
-/** Creates a run. If files of the project would start `programs`, the user must agree to them once. */
+/** If files of the project would start `programs`, the user must agree to them once. */
 export async function createTrusted(
   output: Output,
   runs: RunAccess,

@@ -1,4 +1,3 @@
-// `tutti delete`: cancels a run and cleans up after it. Its branch and its refs stay.
 import type { SendOrder, SteerFlags } from "./steer-commands.ts";
 import { plural } from "../../run/describe-event.ts";
 

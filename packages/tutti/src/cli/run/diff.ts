@@ -5,7 +5,7 @@ import { paintPatch } from "../terminal/paint-patch.ts";
 import { writeNew } from "../terminal/write-new.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Stands for bytes that are not UTF-8, also in the response of a server. */
+/** Replaces bytes that are not UTF-8, also in the response of a server. */
 const UNREADABLE = "\u{FFFD}";
 
 export async function diff(

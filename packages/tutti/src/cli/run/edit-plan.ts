@@ -1,4 +1,4 @@
-// Lets the user change a plan in an editor: a commented file in the format of `tutti confirm --edit`.
+// `editPlan` lets the user change a plan in an editor: a commented file in the format of `tutti confirm --edit`.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { TuttiError } from "../../schema/error.ts";
 import type { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** Marks a mistake at the end of its line, so that the numbers of the lines stay. */
+/** `withMarks` adds a mistake at the end of its line, so that the numbers of the lines stay. */
 const MARK = "// MISTAKE: ";
 
-/** Returns the changes, or null if the user left the file as it was. A file with mistakes is opened again. */
+/** Returns null if the user left the file as it was. A file with mistakes is opened again. */
 export async function editPlan(
   output: Output,
   run: Run,
@@ -57,7 +57,7 @@ function withMarks(text: string, mistakes: readonly PlanMistake[]): string {
 
 type CheckedChanges = { changes: ChangedPlan } | { mistakes: PlanMistake[] };
 
-/** Also finds mistakes of the plan as a whole, such as dependencies that form a cycle. */
+/** Also finds mistakes of the plan as a whole (`planErrors`), such as dependencies that form a cycle. */
 function readChecked(run: Run, text: string): CheckedChanges {
   const reading = readPlanChanges(text);
   if ("mistakes" in reading) return reading;
@@ -82,7 +82,7 @@ function planErrors(run: Run, { modifications, added, removed }: ChangedPlan): s
   }
 }
 
-/** Leaves out members that are equal to the plan, because the file lists whole tasks. */
+/** The file lists whole tasks, so members that are equal to the plan are left out. */
 function onlyChanges(run: Run, changes: ChangedPlan): ChangedPlan {
   const changed = <T extends object>(edited: T, original: object): Partial<T> =>
     Object.fromEntries(

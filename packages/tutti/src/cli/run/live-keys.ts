@@ -1,4 +1,4 @@
-// The keys that steer a run in the terminal that follows it. Each acts at once, without Enter.
+// `KEYS` steer a run in the terminal that follows it. Each acts at once, without Enter.
 import { askItem, type AskOptions } from "./ask-item.ts";
 import { describeTask } from "../terminal/describe.ts";
 import { openBrowser } from "../terminal/open-browser.ts";
@@ -25,7 +25,7 @@ const KEYS: readonly [key: string, word: string, effect: string, act: KeyAction]
 
 export const KEY_HINT = KEYS.map(([key, word]) => `${key} ${word}`).join("  ");
 
-/** Returns the listener for keys that no question takes. Errors of an action are printed; the run goes on. */
+/** Handles keys that no question takes. An error of an action is printed; the run continues. */
 export function liveKeys(options: AskOptions): (key: string) => void {
   return (key) => {
     const act = KEYS.find(([letter]) => letter === key.toLowerCase())?.[3];
@@ -37,7 +37,7 @@ async function pauseOrResume({ runs }: AskOptions, { id, status }: Run): Promise
   await runs.order(id, status === "paused" ? "resume" : "pause");
 }
 
-/** A message that begins with the id of a task goes to its worker. */
+/** If the message begins with the id of a task, the worker of `taskId` receives it, else the main session. */
 async function sendMessage({ runs, output, dialogue }: AskOptions, { id, tasks }: Run): Promise<void> {
   const words = (await dialogue.askLine("Message to the main session, or TASK: message to its worker: "))?.trim();
   if (!words) return;

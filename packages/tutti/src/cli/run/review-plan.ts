@@ -1,4 +1,4 @@
-// The review of a plan on a terminal: the user confirms it, changes it, sends it back or leaves it waiting.
+// `reviewPlan` lets the user confirm a plan, change it, send it back or leave it waiting.
 import { settleSkips, withSkips } from "./confirm.ts";
 import { editPlan } from "./edit-plan.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
@@ -24,7 +24,7 @@ const KEYS = [
 const HINT = KEYS.map(([key, word]) => `${key} ${word}`).join("  ");
 const QUESTION = `Carry out this plan? [${KEYS.map(([key]) => key).join("/")}] `;
 
-/** The engine refuses a plan with these; the user can correct it. */
+/** The engine refuses a plan with a `CORRECTABLE` error, and the user can change it. */
 const CORRECTABLE: ReadonlySet<ErrorCode> = new Set([
   "invalid_plan",
   "agent_unknown",
@@ -34,7 +34,7 @@ const CORRECTABLE: ReadonlySet<ErrorCode> = new Set([
   "wrong_state",
 ]);
 
-export interface ReviewOptions {
+interface ReviewOptions {
   runs: RunAccess;
   live: LiveRun;
   output: Output;
@@ -42,10 +42,10 @@ export interface ReviewOptions {
   signal: AbortSignal;
 }
 
-/** Returns false if the user leaves the plan waiting, and true once it is settled here or elsewhere. */
+/** Returns false if the user leaves the plan waiting, and true once it is `settled` here or elsewhere. */
 export async function reviewPlan({ runs, live, output, dialogue, signal }: ReviewOptions, run: Run): Promise<boolean> {
   const settled = live.until(({ status }) => status !== "confirming");
-  // Each question rejects with it; between two questions it must not end the process as unhandled.
+  // `askKey` rejects with `settled`; between two questions a rejection must not end the process as unhandled.
   settled.catch(() => {});
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
   let changes = ChangedPlan.parse({ hash: item?.hash });
@@ -106,7 +106,6 @@ export async function reviewPlan({ runs, live, output, dialogue, signal }: Revie
   }
 }
 
-/** The plan as the user has changed it so far. */
 function withChanges(run: Run, { modifications, added, removed, budget }: ChangedPlan): Run {
   return {
     ...run,
@@ -115,7 +114,6 @@ function withChanges(run: Run, { modifications, added, removed, budget }: Change
   };
 }
 
-/** The end of the input leaves the plan waiting. */
 function leaveAtEndOfInput(error: unknown): string {
   if (error instanceof TuttiError && error.code === "needs_confirmation") return "q";
   throw error;

@@ -13,7 +13,7 @@ import { readRuns, withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
 
-export interface RunFlags {
+interface RunFlags {
   template?: string;
   cwd?: string;
   after?: string;
@@ -62,7 +62,7 @@ async function findEarlier(output: Output, idPrefix: string): Promise<Run> {
   return runs.run(await findRunId(runs, idPrefix));
 }
 
-/** A run after an `earlier` one has its folder, template and agent, unless a flag names another. */
+/** A run after an `earlier` one takes its folder, template and agent, unless a flag names another. */
 export function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
   const cwd = resolve(flags.cwd ?? earlier?.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.

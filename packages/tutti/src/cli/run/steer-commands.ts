@@ -1,5 +1,5 @@
-// The commands that give an order to a run. Each row declares a command and sends its order; `steer.ts` does what all of
-// them have in common.
+// `COMMANDS` give orders to a run. Each row declares a command and sends its order; `steer.ts` does the rest, such as
+// finding the run and following it.
 import type { Command } from "commander";
 import { collect, examples, type CommandAction } from "../command-parts.ts";
 import type { RunAccess } from "../access/runs.ts";
@@ -8,7 +8,7 @@ import type { WatchRunOptions } from "./watch.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 
-/** The flags of all rows; each command has some of them. */
+/** The flags of all `COMMANDS`; each command has some of them. */
 export interface SteerFlags {
   agentEnv?: string[];
   leaveRunning?: boolean;
@@ -28,31 +28,29 @@ export interface SteerFlags {
   ff?: boolean;
 }
 
-export interface SteerContext {
+interface SteerContext {
   runs: RunAccess;
   output: Output;
   signal: AbortSignal;
-  /** The run, found by the prefix on the command line. */
   id: string;
-  /** The inbox item, for commands on `item`. */
+  /** Null unless the command is declared `on` an item. */
   item: InboxItem | null;
 }
 
-/** Sends the order. A command that follows the run may return settings for that. */
+/** Sends the order. A command that `follows` the run may return settings for that. */
 export type SendOrder = (context: SteerContext) => Promise<Partial<WatchRunOptions> | void>;
 
 export interface SteerCommand {
   name: string;
   description: string;
-  /** The first argument: a run, or an inbox item. */
+  /** Whether the first argument names an inbox item instead of a run. */
   on?: "item";
-  /** The arguments after the first. */
   arguments?: [name: string, description: string][];
   options?: [flag: string, description: string, kind?: "repeatable"][];
   examples: string[];
-  /** Follows the run afterwards in this terminal. */
+  /** Whether `watch` follows the run afterwards in this terminal. */
   follows: boolean;
-  /** Checks arguments and flags before a server or an engine is opened, and returns the function that acts. */
+  /** Checks arguments and flags before a server or an engine is opened. */
   order(args: (string | undefined)[], flags: SteerFlags): SendOrder | Promise<SendOrder>;
 }
 

@@ -4,13 +4,13 @@ import { findItem, findRunId } from "../access/find-run.ts";
 import { withRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 
-/** Returns the function of a command. Its arguments come from Commander: the last two are the flags and the command. */
+/** Commander calls an action with the arguments, the flags and the command, hence the slices of `given`. */
 export const steering = (command: SteerCommand) => ({
   steer: (output: Output, ...given: unknown[]) =>
     steer(output, command, given.slice(0, -2) as string[], given.at(-2) as SteerFlags),
 });
 
-/** Gives the order of a command. The run acts on it with `activate`, and is followed if the command `follows` it. */
+/** `activate` makes the run act on the order, and `watch` follows it if the command `follows`. */
 async function steer(
   output: Output,
   command: SteerCommand,

@@ -1,4 +1,4 @@
-import type { LiveRun } from "../access/runs.ts";
+import { mustExist, type LiveRun } from "../access/runs.ts";
 import type { RunsAddress } from "../access/server-runs.ts";
 import { followEvents } from "../../client/follow-events.ts";
 import { toStoredEvent } from "../../client/frame.ts";
@@ -7,17 +7,16 @@ import { TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** The command gives up after this many failed connections in a row, which takes about three seconds. */
+/** The command gives up after `MAX_TRIES` failed connections in a row, which takes about three seconds. */
 const MAX_TRIES = 6;
 const backOffMs = (tries: number): number => 100 * 2 ** (tries - 1);
 
-/** A socket is connected again at short intervals, because another process may have opened its engine by then. */
+/** With a `socket` the back-off does not grow, because another process may open the engine at any moment. */
 const SOCKET_BACK_OFF_MS = 100;
 
 interface WatchedRun {
   /** Returns all events of the run after `afterSeq`. */
   read: (afterSeq: number) => Promise<StoredEvent[]>;
-  /** Makes the engine act for the run. */
   activate: () => Promise<void>;
 }
 
@@ -28,9 +27,7 @@ export async function watchRun(
   { read, activate }: WatchedRun,
 ): Promise<LiveRun> {
   const past = await read(0);
-  const first = fold(null, past);
-  if (first === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
-  let run: Run = first;
+  let run: Run = mustExist(fold(null, past), id);
   let seq = past.at(-1)!.seq;
   let tries = 0;
   let wasLost = false;
@@ -62,7 +59,7 @@ export async function watchRun(
     onConnection: (connection) => {
       if (connection === "live") {
         tries = 0;
-        // The run rests in the engine of another process until it is activated there.
+        // In the engine of another process the run rests until `activate`.
         if (wasLost) activate().catch(fail);
       }
       if (connection !== "waiting") return;
@@ -96,8 +93,8 @@ export async function watchRun(
       return () => listeners.delete(listener);
     },
     /**
-     * Events that were decided together arrive one by one, and the run was never in a state between them. Therefore a
-     * match counts only if it still holds after everything that is in the log by then.
+     * Events that were decided together arrive one by one, and the run was never in a state between them. Therefore
+     * `reached` counts only if it still holds after everything that is in the log by then.
      */
     async until(reached) {
       for (;;) {
@@ -107,7 +104,7 @@ export async function watchRun(
         if (reached(run)) return run;
       }
     },
-    // The server cleans up after its runs, so `settled` need not wait.
+    // The server cleans up after its runs, so without a `socket` there is nothing to wait for.
     settled: async () => socket?.settled(id),
     close: stopFollowing,
   };

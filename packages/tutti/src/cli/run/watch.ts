@@ -1,4 +1,5 @@
-// Follows a run in this terminal until it ends, needs an answer that this command cannot get, or is interrupted.
+// `watch` follows a run in this terminal until it ends, needs an answer that this command cannot get, or is
+// interrupted.
 import { askItem, asker } from "./ask-item.ts";
 import { KEY_HINT, liveKeys } from "./live-keys.ts";
 import { reviewPlan } from "./review-plan.ts";
@@ -43,7 +44,7 @@ export interface WatchRunOptions {
   yes: boolean;
   allowDegraded: boolean;
   start: boolean;
-  /** Printed on an interrupt instead of the `tutti attach` command. */
+  /** Printed on an interrupt instead of the text of `AFTER_INTERRUPT`. */
   whenStopped?: string;
 }
 
@@ -51,7 +52,7 @@ interface FollowContext extends WatchRunOptions {
   live: LiveRun;
   ring: ReturnType<typeof openBell>;
   board: Board;
-  /** Items whose question the user closed. The key `a` asks them again. */
+  /** Items with a question that the user closed. The key `a` asks them again. */
   putAway: Set<string>;
 }
 
@@ -87,19 +88,18 @@ export async function watch(options: WatchRunOptions): Promise<number> {
 }
 
 interface Board {
-  /** Null without a terminal. */
+  /** Null without a terminal (`isTerminal`). */
   dialogue: UserDialogue | null;
-  /** Whether the user can steer the run with keys. */
   hasKeys: boolean;
-  /** Erases the drawing of the run while the user reviews its plan, and leaves the keys to the review. */
+  /** During a review of the plan the run is not drawn, and `liveKeys` get no keys. */
   reviewing(isReviewing: boolean): void;
   onEvent(event: StoredEvent): void;
   close(keep: boolean): void;
 }
 
 /**
- * Draws the run in place below the printed lines, and the question to the user below it. With `--quiet` it draws only
- * questions. Without a capable terminal it draws nothing.
+ * `drawBoard` draws the run below the printed lines, and `dialogue` the question to the user below it. With `--quiet`
+ * only questions are drawn. Without a capable terminal nothing is drawn.
  */
 function openBoard({ runs, output, signal }: WatchRunOptions, live: LiveRun): Board {
   const { stdout } = process;
@@ -145,7 +145,7 @@ function openBoard({ runs, output, signal }: WatchRunOptions, live: LiveRun): Bo
   };
 }
 
-/** `attend` shows the plan, the user's own answers and the outcome. */
+/** `attend` prints the plan, the user's own answers and the outcome itself. */
 const SHOWN_BY_COMMAND: ReadonlySet<StoredEvent["type"]> = new Set([
   "orchestrator:tasksReady",
   "orchestrator:confirmed",
@@ -198,7 +198,7 @@ async function attend(options: FollowContext): Promise<number> {
   return live.run.errors.some(({ code }) => code === "agent_not_startable") ? ERRORS.agent_not_startable.exit : 1;
 }
 
-/** Inbox items that block a run or a part of it. `settlePlan` handles plans, and the `failure` of a task blocks nothing. */
+/** `settlePlan` handles plans, and the `failure` of a task blocks nothing. */
 const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set([
   "question",
   "blocker",
@@ -208,8 +208,8 @@ const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set([
 ]);
 
 /**
- * Whether this command can do nothing more for a paused run, which then needs `tutti resume`. Some pauses end with the
- * answer to an item, some by themselves. On a terminal, a key ends a pause by the user.
+ * A paused run may need `tutti resume`, for which this command ends. Some pauses end with the answer to an item, some
+ * by themselves (`answersItself`). On a terminal, a key ends a pause by the user.
  */
 function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boolean {
   if (run.status !== "paused") return false;
@@ -219,7 +219,10 @@ function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boole
   );
 }
 
-/** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
+/**
+ * With a terminal a question is asked at once; without one only if the run `waitsForPerson` and nothing else can
+ * proceed.
+ */
 function questionNow(run: Run, { output, putAway }: Pick<FollowContext, "output" | "putAway">): InboxItem | null {
   const [first] = Object.values(run.inbox).filter((item) => isBlocking(item) && !putAway.has(item.id));
   return first && (isTerminal(output) || waitsForUser(run, Date.now())) ? first : null;
@@ -227,7 +230,7 @@ function questionNow(run: Run, { output, putAway }: Pick<FollowContext, "output"
 
 const isBlocking = (item: InboxItem): boolean => BLOCKING_KINDS.has(item.kind) || isOfMain(item);
 
-/** Shows an item for a terminal with keys. `askQuestion` prints those that block, and a failed task has its own line. */
+/** `askQuestion` prints the items that block, and the failure of a task has its own line already. */
 function showForKeys(output: Output, event: StoredEvent): boolean {
   if (event.type !== "inbox:added") return false;
   const { kind, taskId } = event.data.item;
@@ -253,7 +256,7 @@ async function settlePlan(options: FollowContext, run: Run): Promise<boolean> {
     showPlan(output, run);
     throw unconfirmed(run);
   }
-  // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
+  // With a server, the event of the confirmation arrives after `runs.order` resolves.
   await live.until(({ status }) => status !== "confirming");
   return true;
 }
@@ -263,7 +266,6 @@ function showPlan(output: Output, run: Run): void {
   for (const line of describePlan(run)) output.line(line);
 }
 
-/** The error for a plan that waits for a user whom this command cannot ask. */
 function unconfirmed({ id, planErrors }: Run): TuttiError {
   if (planErrors.length > 0) {
     const fix = `Correct it with "tutti confirm ${id} --edit FILE".`;

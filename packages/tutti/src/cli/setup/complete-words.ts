@@ -1,4 +1,4 @@
-// Completes a command line from the command table and from what the data folder contains.
+// `completeWords` uses the command table and the content of the data folder.
 import type { Argument, Command, Option } from "commander";
 import { findRun } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
@@ -6,19 +6,18 @@ import { Output } from "../terminal/output.ts";
 import { openTemplateSource } from "./template-source.ts";
 import { readUserConfig } from "../../config/config.ts";
 import { readConfig } from "../../main/settings.ts";
+import { BUILT_IN_AGENTS } from "../../schema/agent/built-in-agents.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-const BUILT_IN_AGENTS = ["local", "claude", "codex"];
 const SHELLS = ["bash", "zsh", "fish"];
 
-/** The last word of a command line, and the words before it as the command table reads them. */
 interface CommandLine {
   command: Command;
   /** Arguments of `command` before the last word. */
   given: string[];
-  /** The flags before the last word with their values, by name. */
+  /** By `attributeName`, with the values of the flags before the last word. */
   flags: Record<string, string>;
-  /** The flag whose value the last word is. */
+  /** Set if the last word is the value of this flag. */
   flag: Option | null;
   last: string;
 }
@@ -32,12 +31,12 @@ export async function completeWords(program: Command, words: readonly string[]):
   if (flag === null && subcommands.length > 0) return subcommands.filter((name) => name.startsWith(last));
   try {
     const values = await findValues(flag ?? argumentAt(command, given.length), line);
-    // An id is accepted without its prefix, too.
+    // `findRun` and `findItem` accept an id without its prefix, too.
     return values.filter(
       (value) => value.startsWith(last) || /^(?:orch|item)_(.*)$/.exec(value)?.[1]?.startsWith(last),
     );
   } catch (error) {
-    // A shell shows no errors: a missing run or an unreachable server completes nothing.
+    // A shell shows no errors, so a missing run or an unreachable server completes nothing.
     if (error instanceof TuttiError) return [];
     throw error;
   }
@@ -51,7 +50,7 @@ function readWords(program: Command, words: readonly string[]): CommandLine {
       line.flag = null;
     } else if (word.startsWith("-") && word !== "-") {
       const found = optionsOf(line.command, program).find(({ long, short }) => long === word || short === word);
-      // A flag with an optional value, or of an unknown name, may stand alone.
+      // A flag with an optional value, or with an unknown name, may have no value.
       if (found?.required) line.flag = found;
     } else {
       const subcommand =
@@ -74,7 +73,7 @@ const namesOf = (command: Command, program: Command): string[] => [
   ]),
 ];
 
-/** The last argument may be repeatable. */
+/** The last argument may be `variadic`. */
 function argumentAt(command: Command, index: number): Argument | null {
   const known = command.registeredArguments;
   return known[index] ?? (known.at(-1)?.variadic ? known.at(-1)! : null);
@@ -114,7 +113,6 @@ function kindOf(wanted: Argument | Option): string {
   return { after: "run", skip: "task" }[name] ?? name;
 }
 
-/** The tasks of the run that the first argument names. */
 async function tasksOf(output: Output, { command, given: [id] }: CommandLine): Promise<string[]> {
   const [first] = command.registeredArguments;
   if (id === undefined || first === undefined || kindOf(first) !== "run") return [];

@@ -1,5 +1,4 @@
-// `tutti completion`: prints a script for a shell, or completes a command line for that script. The script only passes
-// the words on, so that all shells complete the same.
+// The script for a shell only passes the words to `completeWords`, so that all shells complete the same.
 import type { Command } from "commander";
 import { completeWords } from "./complete-words.ts";
 import type { Output } from "../terminal/output.ts";
@@ -22,7 +21,7 @@ export async function completion(
     return 0;
   }
   output.value({ shell, script });
-  // Printed without escaping: a shell reads the script, and no part of it comes from agents.
+  // Unlike `output.result`, does not escape: a shell reads the script, and no part of it comes from agents.
   if (!output.json) process.stdout.write(script);
   return 0;
 }

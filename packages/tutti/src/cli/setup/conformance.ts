@@ -6,7 +6,7 @@ import { readNumber } from "../input/read-number.ts";
 import type { Output } from "../terminal/output.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 
-export interface ConformanceFlags {
+interface ConformanceFlags {
   agent: string;
   suite: string[];
   timeout: string;
@@ -14,7 +14,7 @@ export interface ConformanceFlags {
 
 const DAY_S = 86_400;
 
-/** Returns 0 if the agent passed `response` and failed in no protocol that it speaks. */
+/** Returns 0 if the agent passed at least one of the `suites` and failed none. */
 export async function conformance(output: Output, flags: ConformanceFlags): Promise<number> {
   const { agent } = flags;
   const suites = flags.suite.length > 0 ? flags.suite.map(readSuite) : SUITE_NAMES;

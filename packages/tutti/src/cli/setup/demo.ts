@@ -1,4 +1,4 @@
-// `tutti demo`: documents a sample project with the built-in agent. Needs neither a key nor a network.
+// Documents `SAMPLE_PROJECT` with the built-in agent. Needs neither a key nor a network.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `tutti init`: writes a configuration and an example template into a project. Never overwrites a file.
+// Writes `FILES` into a project. Never overwrites one.
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Output } from "../terminal/output.ts";

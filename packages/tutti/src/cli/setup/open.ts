@@ -11,8 +11,8 @@ import { readVersion } from "../../own-files.ts";
 import type { HostedServer } from "../../schema/api/hosted-server.ts";
 
 /**
- * Opens the dashboard of a running server, or else of the command that works on the data folder. Without either this
- * command is the server, until a signal.
+ * Opens the dashboard of a running server, or else of the command that works on the data folder (`EngineAddress`).
+ * Without either this command is the server, until a signal.
  */
 export async function open(output: Output, idPrefix?: string): Promise<number> {
   const id = idPrefix === undefined ? null : await findRunId(await readRuns(output), idPrefix);

@@ -1,4 +1,4 @@
-// `tutti rehearse`: runs a template with scripted agents on a sample project. Calls no model and leaves no files.
+// Runs a template with scripted agents in `withRehearsalFolder`. Calls no model and leaves no files.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { plural } from "../../run/describe-event.ts";
@@ -16,7 +16,7 @@ import type { StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Template } from "../../schema/template.ts";
 
-export interface RehearseFlags {
+interface RehearseFlags {
   cwd?: string;
   request?: string;
   var: string[];
@@ -25,9 +25,11 @@ export interface RehearseFlags {
 }
 
 const MAX_TASKS = 50;
-/** Lines of a prompt that are shown without `--prompts`. */
+/**
+ * Without `--prompts`, `excerpt` shows the first `FIRST_LINES` of a prompt and at most `OWN_LINES` that the template of
+ * a user does not inherit.
+ */
 const FIRST_LINES = 4;
-/** Further lines: those that a template of the user does not inherit. */
 const OWN_LINES = 8;
 
 export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
@@ -47,7 +49,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
       const runs = withPrompts(localRuns(opened), output, own);
-      // The run is deleted with its folder, so `tutti attach` could not find it.
+      // `whenStopped` replaces the hint to `tutti attach`, since the run is deleted with its folder.
       const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
       return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
     }),
@@ -62,7 +64,7 @@ function readFolder(folder: string): string {
   );
 }
 
-/** Also prints agents and `hooks` of the template, which a rehearsal does not start. */
+/** A rehearsal starts neither the agents nor the `hooks` of the template, so these are only printed. */
 function announce(output: Output, { id, phases, hooks }: Template): void {
   const named = (enabled: boolean) =>
     Object.entries(phases).flatMap(([name, phase]) => (phase.enabled === enabled ? [name] : []));
@@ -82,8 +84,8 @@ interface SentPrompt {
 }
 
 /**
- * Shows each prompt before the `turn:ended` of its turn: by then `transcript` has it exactly as sent. Events wait for the
- * prompts before them.
+ * Shows each prompt before the `turn:ended` of its turn: by then `transcript` has it exactly as sent. `afterShown`
+ * delays events until the prompts before them are shown.
  */
 function withPrompts(runs: RunAccess, output: Output, own: readonly string[][] | null): RunAccess {
   const phases = new Map<string, string>();
@@ -134,14 +136,13 @@ function showPrompt(output: Output, prompt: SentPrompt, own: readonly string[][]
   for (const line of shown) output.line(`  | ${own === null ? line : shorten(line)}`);
 }
 
-/** The first lines of a prompt, then lines that the template itself contributes. */
 function excerpt(lines: readonly string[], own: readonly string[][]): string[] {
   const filled = lines.filter((line) => line.trim() !== "");
   const rest = filled.slice(FIRST_LINES).filter((line) => own.some((parts) => containsInOrder(line, parts)));
   return [...filled.slice(0, FIRST_LINES), ...(rest.length > 0 ? ["…"] : []), ...rest.slice(0, OWN_LINES)];
 }
 
-/** The lines of `template` that its parent does not have, each as the texts around its variables. */
+/** Returns the lines of `template` that `parent` does not have, each as the texts around its variables. */
 function ownLines(template: Template, parent: Template): string[][] {
   const inherited = new Set(promptLines(parent));
   return promptLines(template)

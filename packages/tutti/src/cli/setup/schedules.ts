@@ -3,7 +3,7 @@ import type { Output } from "../terminal/output.ts";
 import { createCall, type CallRoute } from "../../client/call-route.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Throws without a server: only a server starts runs of schedules and triggers, and knows their state. */
+/** Only a server starts runs of schedules and triggers, and knows their state. */
 async function openServer(output: Output): Promise<CallRoute> {
   const address = await findAddress(output);
   if (address) return createCall(address);

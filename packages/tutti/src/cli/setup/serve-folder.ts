@@ -1,5 +1,6 @@
-// Serves a data folder until a signal. While another command works on the folder, the process of that command listens on
-// the port, because it has the engine. When it ends, this process opens the engine and listens on the same port.
+// `serveFolder` serves a data folder until a signal. While another command works on the folder, the process of that
+// command listens on the port, because it has the engine. When it ends, this process opens the engine and listens on
+// the same port.
 import { EngineAddress } from "../access/engine-address.ts";
 import { announceServer, findServer } from "../access/server-file.ts";
 import { untilFree } from "../access/until-free.ts";
@@ -8,11 +9,11 @@ import { startLocalServer, type LocalServerOptions } from "../../main/local-serv
 import type { HostedServer } from "../../schema/api/hosted-server.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** How long another process may hold the folder without an address: it starts, or it ends its agents. */
+/** How long another process may hold the folder before it `answers`: it starts, or it ends its agents. */
 const FREE_MS = 15_000;
 
 interface OpenedServer extends HostedServer {
-  /** Resolves when the process of another command has ended. Rejects if the engine of this process halts. */
+  /** Resolves when the process of another command has ended. Rejects if the engine of this process has `halted`. */
   ended: Promise<void>;
   close: () => Promise<void>;
 }
@@ -51,7 +52,7 @@ export async function serveFolder(
 
 async function openServer(options: LocalServerOptions, leaveRunning: boolean): Promise<OpenedServer> {
   const address = new EngineAddress(options.dataDir);
-  // The engine of another command has its log in the data folder.
+  // With a `databaseUrl` the log is not in the data folder, so an engine that works on the folder is no obstacle.
   if (options.databaseUrl === undefined && (await address.answers())) {
     const { host, port, orFreePort, token, rateLimit, folders, retainDays, sandbox } = options;
     if (sandbox !== undefined)

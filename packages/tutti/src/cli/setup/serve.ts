@@ -9,7 +9,7 @@ import { readVersion } from "../../own-files.ts";
 import type { LocalServerOptions } from "../../main/local-server.ts";
 import { readLogLevel } from "../../telemetry/log.ts";
 
-export interface ServeFlags {
+interface ServeFlags {
   port: string;
   host: string;
   maxWorkers?: string;

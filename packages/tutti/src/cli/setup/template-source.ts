@@ -1,5 +1,5 @@
-// Templates from the folders of this machine, or from the server of `--url`. A server on the same data folder reads the
-// same folders at each use, so the commands need not go through it.
+// `openTemplateSource` reads templates from the folders of this machine, or from the server of `--url`. A server on the
+// same data folder reads the same folders at each use, so the commands need not go through it.
 import { findAddress } from "../access/find-address.ts";
 import { openTemplates } from "../../main/templates.ts";
 import { parseTemplate } from "../../template/files/read-file.ts";
@@ -7,7 +7,7 @@ import type { Output } from "../terminal/output.ts";
 import { createCall, type ClientOptions } from "../../client/call-route.ts";
 import type { Template } from "../../schema/template.ts";
 
-export interface TemplateLine {
+interface TemplateLine {
   id: string;
   place: string;
   name: string;
@@ -17,15 +17,15 @@ export interface TemplateLine {
   errors: string[];
 }
 
-export interface ShownTemplate {
+interface ShownTemplate {
   template: Template;
   provenance: Record<string, string>;
   chain: string[];
   warnings: string[];
 }
 
-/** `project` is a folder whose templates are available too. */
-export interface TemplateSource {
+/** `project` is a folder with templates of its own, which are available too. */
+interface TemplateSource {
   list(project?: string): Promise<TemplateLine[]>;
   raw(id: string, project?: string): Promise<Record<string, unknown>>;
   resolve(id: string, project?: string): Promise<ShownTemplate>;

@@ -8,11 +8,11 @@ import { readFile } from "../input/read-file.ts";
 import { openTemplateSource } from "./template-source.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-export interface TemplateFlags {
+interface TemplateFlags {
   cwd?: string;
 }
 
-export interface ShowFlags extends TemplateFlags {
+interface ShowFlags extends TemplateFlags {
   raw?: boolean;
   provenance?: boolean;
 }
@@ -65,7 +65,7 @@ export async function validate(output: Output, file: string, flags: TemplateFlag
   return validation.valid ? 0 : 1;
 }
 
-/** A file that is not JSON is a template with a problem, like any other. */
+/** A file that `parseTemplate` rejects is a template with a problem, like any other. */
 async function check(output: Output, text: string, project: string | undefined) {
   let template: unknown;
   try {

@@ -1,5 +1,5 @@
-// `tutti tokens`: changes the token files of the data folder, which a server reads at every request. With `--url` it
-// uses the routes of that server.
+// `openSource` changes the token files of the data folder, which a server reads at every request. With `--url` it uses
+// the routes of that server.
 import { findAddress } from "../access/find-address.ts";
 import { openTokens } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
@@ -7,7 +7,7 @@ import { readNumber } from "../input/read-number.ts";
 import { createCall, type Answered } from "../../client/call-route.ts";
 import { MAX_TOKEN_DAYS, type TokenRole } from "../../schema/token-role.ts";
 
-export interface CreateFlags {
+interface CreateFlags {
   role: TokenRole;
   expires?: string;
 }

@@ -1,9 +1,12 @@
-// Asks the user at the terminal. Callers check `isTerminal` first.
+// `prompt` asks the user at the terminal. Callers check `isTerminal` first.
 import { createInterface } from "node:readline/promises";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
+
+export const endOfInput = (): TuttiError =>
+  new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
 
 export async function prompt(question: string, signal: AbortSignal): Promise<string> {
   // `terminal: false` keeps the settings of the terminal: they could not be restored once its window is closed.
@@ -12,10 +15,7 @@ export async function prompt(question: string, signal: AbortSignal): Promise<str
     return await terminal.question(question, { signal });
   } catch (error) {
     // `AbortError` also means end of input. After an interrupt the caller ends the command itself.
-    if ((error as Error).name === "AbortError") {
-      throw new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
-    }
-    throw error;
+    throw (error as Error).name === "AbortError" ? endOfInput() : error;
   } finally {
     terminal.close();
   }

@@ -135,7 +135,7 @@ function detailOf(run: Run, { task, alsoAfter }: Branch, standing: Standing, now
   return [...elapsed, ...progress, ...attempt, ...doing, ...cost].join("  ");
 }
 
-/** Selects `room` tasks: active, then failed, blocked and waiting ones, then the rest. Keeps the order of the plan. */
+/** Selects `room` branches by `rank`. Keeps the order of the plan. */
 function mostRelevant(run: Run, branches: Branch[], room: number): Branch[] {
   const rank: Record<Standing, number> = {
     active: 0,

@@ -77,7 +77,6 @@ export function describePlan(run: Run): string[] {
   });
 }
 
-/** The commands for a plan that the user left waiting. */
 export const describeWaitingPlan = (id: string): string[] => [
   `The plan of run ${id} waits for you. Go on with one of these:`,
   `  tutti attach ${id}                     review it again`,
@@ -86,7 +85,7 @@ export const describeWaitingPlan = (id: string): string[] => [
   `  tutti cancel ${id}                     cancel the run`,
 ];
 
-/** The facts that the user needs to confirm a plan: estimate, budget, critical path, advice and errors. */
+/** The facts that the user needs to confirm a plan: `estimate`, `budget`, critical path, advice and errors. */
 export function describePlanFacts({ budget, planErrors, planWarnings }: Run, item: InboxItem | undefined): string[] {
   const { estimate } = (item?.evidence ?? {}) as { estimate?: PlanEstimate };
   const limits = Object.entries(budget).map(([kind, limit]) => (kind === "usd" ? `$${limit}` : `${limit} ${kind}`));
@@ -108,7 +107,6 @@ function describeEstimate({ basis, samples, minutes, usd, tokens, criticalPath, 
   ];
 }
 
-/** A task in full, with the standing of its worker if there is one. */
 export function describeTask(run: Run, task: Task): string[] {
   const worker = run.workers[task.id];
   const by = [task.agent, task.model].filter((name) => name !== undefined).join(" ");
@@ -129,7 +127,6 @@ export function describeTask(run: Run, task: Task): string[] {
   ];
 }
 
-/** The tasks that did not complete, conflicts and warnings. */
 export const describeTroubles = ({ causes, conflicts, warnings }: Outcome): string[] => [
   ...causes.map((cause) => `  ${cause.taskId} ${cause.status}: ${cause.reason}`),
   ...conflicts.map(describeConflict),
@@ -157,6 +154,5 @@ export function describeOutcome(outcome: Outcome): string[] {
   ];
 }
 
-/** The commands for a run that ended with a result. */
 export const nextSteps = (id: string): string =>
   `Look at it with "tutti diff ${id}", take it with "tutti merge ${id}", or remove it with "tutti drop ${id}".`;

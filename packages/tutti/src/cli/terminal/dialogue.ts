@@ -4,11 +4,10 @@
 // 1. At most one question is open. Another one waits until it is answered.
 // 2. A question opens at once if no other is open, so keys that were typed ahead reach it.
 import type { Paint } from "./board.ts";
-import { prompt, promptUntil } from "./ask.ts";
+import { endOfInput, prompt, promptUntil } from "./ask.ts";
 import { Keyboard } from "./keyboard.ts";
 import type { DrawnLine } from "./screen.ts";
 import { cutTo, textWidth } from "./text-width.ts";
-import { TuttiError } from "../../schema/error.ts";
 
 const ESCAPE = "\u001b";
 const CTRL_D = "\u0004";
@@ -16,16 +15,15 @@ const CTRL_U = "\u0015";
 const ENTER = ["\r", "\n"];
 const BACKSPACE = ["\u007f", "\b"];
 
-/** The answer of a question; null after Escape, and once `until` resolves, because the question is settled elsewhere. */
+/** Null after Escape, and once `until` resolves, because the question is settled elsewhere. */
 type Reply = Promise<string | null>;
 
 export interface UserDialogue {
-  /** Resolves with one of `keys`. */
   askKey: (question: string, keys: string, until?: Promise<unknown>) => Reply;
   askLine: (question: string, until?: Promise<unknown>) => Reply;
-  /** Calls `onKey` for keys that no question takes; null keeps them for the next question. `hint` names these keys. */
+  /** `onKey` gets the keys that no question takes; null keeps them for the next question. `hint` names these keys. */
   listen(onKey: ((key: string) => void) | null, hint?: string): void;
-  /** Lends the terminal to another program. */
+  /** Lends the terminal to another program, such as an editor, while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>;
   draw(columns: number, paint: Paint): DrawnLine[];
   close(): void;
@@ -42,14 +40,10 @@ interface DialogueScreen {
   redraw(): void;
   hide(): void;
   show(): void;
-  /** Prints the question with its answer as a line that stays. */
+  /** Prints the question with its answer as a line that stays, unlike `redraw`. */
   keep(line: string): void;
 }
 
-export const endOfInput = (): TuttiError =>
-  new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
-
-/** Reads keys from the terminal until `close`. */
 export function openDialogue(screen: DialogueScreen): UserDialogue {
   const keyboard = new Keyboard();
   const now: { open: OpenQuestion | null } = { open: null };
@@ -99,7 +93,7 @@ export function openDialogue(screen: DialogueScreen): UserDialogue {
       return await promise;
     } finally {
       if (now.open === question) settle();
-      // After the caller has continued, and possibly asked again.
+      // The caller continues first, and possibly asks again; then `update` must not take its keys.
       setImmediate(update);
     }
   }
@@ -167,7 +161,6 @@ function editLine({ typed, type, answer, fail }: Asked, key: string): void {
   else if (!/\p{Cc}/u.test(key)) type(typed + key);
 }
 
-/** Keeps the end of a line that is too long, because the user types there. */
 function endOf(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let kept = "";
@@ -178,7 +171,10 @@ function endOf(text: string, columns: number): string {
   return `…${kept}`;
 }
 
-/** Asks with whole lines on a terminal that cannot move its cursor. It has no keys besides those of a question. */
+/**
+ * Asks with whole lines on a terminal that cannot move its cursor. Unlike `openDialogue`, has no keys outside of
+ * questions.
+ */
 export function openPlainDialogue(signal: AbortSignal): UserDialogue {
   const askLine = (question: string, until?: Promise<unknown>) =>
     until ? promptUntil(question, signal, until) : prompt(question, signal);

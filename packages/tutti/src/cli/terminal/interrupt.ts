@@ -8,7 +8,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export const INTERRUPTED = 130;
 
-/** Every command ends within two seconds after a signal, also on a busy machine. */
+/** Within `GRACE_MS`, every command ends in less than two seconds after a signal, also on a busy machine. */
 const GRACE_MS = 1500;
 
 interface InterruptibleWork {
@@ -20,7 +20,7 @@ const openWorks = new Set<InterruptibleWork>();
 let listeners = 0;
 let wasInterrupted = false;
 
-/** Handles signals until `stop`, for a whole command. */
+/** `stop` removes the handlers. Calls may be nested. */
 export function listenForSignals(): { hasInterrupted: () => boolean; stop: () => void } {
   if (listeners++ === 0) {
     wasInterrupted = false;
@@ -39,13 +39,13 @@ function onSignal(): void {
   interruptWorks();
 }
 
-/** Aborts the open works. Does nothing if there are none: such a command ends by itself. */
+/** Does nothing without `openWorks`: such a command ends by itself. */
 export function interruptWorks(): void {
   if (openWorks.size === 0) return;
   wasInterrupted = true;
   const graceMs = Math.max(...Array.from(openWorks, (work) => work.graceMs));
   for (const { controller } of openWorks) controller.abort();
-  // Also ends a command that has finished, but whose process something keeps alive.
+  // Also ends a command that has finished while something keeps its process alive.
   setTimeout(() => process.exit(INTERRUPTED), graceMs).unref();
 }
 
@@ -63,11 +63,10 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** Resolves on a signal to end; rejects with `halted` if the engine halts first. */
 export const waitForStopSignal = (halted: Promise<never>): Promise<void> =>
   untilInterrupted((signal) => Promise.race([whenAborted(signal), halted]), SERVER_GRACE_MS);
 
-/** A server lets requests finish and ends its agents in order. */
+/** A server lets requests finish and ends its agents in order, so it gets more than `GRACE_MS`. */
 export const SERVER_GRACE_MS = 9000;
 
 export const whenAborted = (signal: AbortSignal): Promise<void> =>

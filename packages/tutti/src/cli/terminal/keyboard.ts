@@ -1,9 +1,8 @@
 // `Keyboard` reads single keys of the terminal without Enter and without an echo.
 const ESC = "\u001b";
-/** An escape sequence, as of an arrow key, or one character. */
+/** Matches an escape sequence, as of an arrow key, or one character. */
 const KEY = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*[@-~]|O.)|[^]`, "gu");
 const CTRL_C = "\u0003";
-/** Keys that were typed ahead. */
 const MAX_QUEUED = 10_000;
 
 export class Keyboard {
@@ -23,13 +22,12 @@ export class Keyboard {
     process.stdin.setEncoding("utf8").on("data", this.#onData).resume();
   }
 
-  /** Restores the terminal, for an editor or the end of the command. */
   close(): void {
     process.stdin.off("data", this.#onData).pause();
     process.stdin.setRawMode(false);
   }
 
-  /** Without a `listener`, keys wait for the next one. */
+  /** Without a `listener`, keys stay in `#queued` for the next one. */
   listen(listener: ((key: string) => void) | null): void {
     this.#listener = listener;
     this.#flush();

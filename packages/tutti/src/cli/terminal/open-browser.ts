@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Opens a URL in the browser of the user, if there is one. The command does not wait for it. */
+/** Does nothing without a `browserProgram`. The command does not wait for the browser. */
 export function openBrowser(url: string): void {
   const program = browserProgram(process.env);
   if (program === null) return;
@@ -10,7 +10,7 @@ export function openBrowser(url: string): void {
   child.unref();
 }
 
-/** Without a display, `xdg-open` would start a browser on the terminal of the command. */
+/** Returns null without a display: `xdg-open` would start a browser on the terminal of the command. */
 function browserProgram(env: NodeJS.ProcessEnv): string | null {
   if (env["BROWSER"]) return env["BROWSER"];
   if (process.platform === "darwin") return "open";

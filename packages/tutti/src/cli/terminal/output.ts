@@ -1,4 +1,4 @@
-// Prints text for users or, with `--json`, JSON for programs; never both on stdout.
+// `Output` prints text for users or, with `json`, one JSON value per line for programs; never both on stdout.
 import type { Colour, Paint } from "./board.ts";
 import { interruptWorks } from "./interrupt.ts";
 import { defaultDataDir } from "../../main/data-folder.ts";
@@ -16,7 +16,7 @@ export interface GlobalFlags {
   color?: boolean;
 }
 
-/** Parts that a program which embeds the command line can replace. */
+/** A program that embeds the command line can replace these parts. */
 export type ProgramOptions = Pick<HostOptions, "replaceHost">;
 
 const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };
@@ -27,10 +27,10 @@ export class Output {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly dataDir: string;
-  /** `--url`. `token` belongs to this server, or to the one that `tutti serve` starts. */
+  /** `--url`. The `token` belongs to this server, or to the one that `tutti serve` starts. */
   readonly url: string | undefined;
   readonly token: string | undefined;
-  /** While a `Screen` is set, printed lines go above it. */
+  /** While `screen` is set, printed lines go above it. */
   screen: Screen | null = null;
   readonly #color: boolean;
 
@@ -50,7 +50,7 @@ export class Output {
     return columnsOf(process.stdout);
   }
 
-  /** Prints a line about progress; `--quiet` hides it. */
+  /** For progress: unlike `result`, hidden by `--quiet`. */
   line(text: string): void {
     if (!this.quiet) this.result(text);
   }
@@ -72,7 +72,6 @@ export class Output {
     if (!this.json) this.#complain("yellow", "warning", `: ${text}`);
   }
 
-  /** Prints the error in the one documented shape and returns its exit code. */
   error(error: TuttiError): number {
     if (this.json) this.value(error.toJSON());
     else this.#complain("red", "error", ` (${error.code}): ${error.message}`);
@@ -109,10 +108,10 @@ function brokenLines(text: string, columns: number): string {
 /** Replaces control characters. Agents wrote much of the text, and it must not move the cursor or forge lines. */
 export const safeText = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
 
-/** Exit code of a program that SIGPIPE ended, as a shell reports it. */
+/** The exit code with which a shell reports a program that SIGPIPE ended. */
 const BROKEN_PIPE = 141;
 
-/** Shared by all commands of a process: the listeners are added once and stay after a command ends. */
+/** All commands of a process share `pipeState`: the listeners are added once and stay after a command ends. */
 const pipeState = { isListening: false, isBroken: false };
 
 /**
@@ -131,9 +130,9 @@ export function endOnBrokenPipe(): (code: number) => number {
 }
 
 function onWriteError(error: NodeJS.ErrnoException): void {
-  // EPIPE: the pipe has no reader. EIO: the window of the terminal was closed.
+  // `EPIPE`: the pipe has no reader. `EIO`: the window of the terminal was closed.
   if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
-  // A command that follows something would keep running after its output is gone; others exit by themselves.
+  // `interruptWorks` ends a command that follows something; others exit by themselves.
   if (!pipeState.isBroken) interruptWorks();
   pipeState.isBroken = true;
 }

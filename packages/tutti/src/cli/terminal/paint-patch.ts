@@ -7,10 +7,7 @@ const COLOURS: readonly [start: RegExp, colour: Colour][] = [
   [/^-/, "red"],
 ];
 
-/**
- * Colours the lines of a patch and shows control characters in caret notation, as in `^[`. Agents wrote the lines, and
- * they must not move the cursor.
- */
+/** `showControls` uses caret notation, as in `^[`: agents wrote the lines, and they must not move the cursor. */
 export const paintPatch = (patch: string, paint: Paint): string =>
   patch
     .split("\n")

@@ -1,15 +1,14 @@
-// The lines of `list`, `status` and `inbox` about a run.
 import { homedir } from "node:os";
 import { cutAtWord, cutPath, textWidth } from "./text-width.ts";
 import type { RunRow } from "../access/runs.ts";
 
-/** The widest agent: `command:` and `script:` take whole command lines. */
+/** `command:` and `script:` agents are whole command lines, so they are cut to `AGENT_COLUMNS`. */
 const AGENT_COLUMNS = 24;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** One aligned line per run, as wide as `columns` at most: id, status, progress, cost, agent, age and folder. */
+/** One aligned line per run, at most `columns` wide: id, status, progress, cost, agent, age and folder. */
 export function runLines(rows: readonly RunRow[], now: number, columns: number): string[] {
   const cells = rows.map((row) => [
     row.id,
@@ -25,7 +24,7 @@ export function runLines(rows: readonly RunRow[], now: number, columns: number):
   });
 }
 
-/** Pads the cells of each column to its widest one, and leaves out empty columns. */
+/** Pads each column to its widest cell by `textWidth`, and leaves out empty columns. */
 export function alignCells(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => textWidth(row[i]!))));
   const pad = (cell: string, width: number): string => cell + " ".repeat(width - textWidth(cell));
@@ -45,19 +44,18 @@ export function describeAge(at: number, now: number): string {
   return age < 60 * DAY ? `${Math.floor(age / DAY)} days ago` : new Date(at).toISOString().slice(0, 10);
 }
 
-/** Abbreviates the home folder to `~`. */
 function shortPath(path: string): string {
   const home = homedir();
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
-/** The command that continues a run which rests, as a sentence; null if it needs none or its inbox names one. */
+/** Returns null if the run does not rest, or if its inbox names the next command. */
 export function describeNext({ id, status, interrupted }: RunRow): string | null {
   if (interrupted) return `No process works on it. Continue it with "${attachCommand(id)}".`;
   return status === "created" ? `It has not started. Start it with "tutti start ${id}".` : null;
 }
 
-/** Members of an interrupted run for `--json`. */
+/** Like `describeNext`, for `--json`. */
 export const nextOf = ({
   id,
   interrupted,

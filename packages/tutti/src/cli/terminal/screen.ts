@@ -33,7 +33,7 @@ export interface Size {
 export interface DrawnLine {
   text: string;
   plain: string;
-  /** Only of the last line: the user types at its end, so the cursor is shown there. */
+  /** Only of the last line: the user types at its end, so `SHOW_CURSOR` is written there. */
   hasCursor?: true;
 }
 
@@ -65,13 +65,12 @@ export class Screen {
     }, REDRAW_MS);
   }
 
-  /** Prints lines that stay, above the screen. */
   above(text: string): void {
     if (this.#state !== "open") return void this.#terminal.write(text);
     this.#write(`${this.#eraseSequence()}${text}`);
   }
 
-  /** Erases the screen to make room for another program; `show` draws it again. */
+  /** Makes room for another program; `show` draws again. */
   hide(): void {
     if (this.#state !== "open") return;
     this.#terminal.write(`${BEGIN}${this.#eraseSequence()}${SHOW_CURSOR}${END}`);
@@ -99,7 +98,6 @@ export class Screen {
     process.off("exit", this.#onExit);
   }
 
-  /** A `Terminal` of unknown size reports 0. */
   #size(): Size {
     return { columns: this.#terminal.columns || 80, rows: this.#terminal.rows || 24 };
   }

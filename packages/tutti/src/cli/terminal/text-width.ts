@@ -16,7 +16,6 @@ export const textWidth = (text: string): number => {
   return width;
 };
 
-/** Truncates `text` to `columns`, with an ellipsis at the end. */
 export function cutTo(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let width = 0;
@@ -37,7 +36,7 @@ export function cutAtWord(text: string, columns: number): string {
   return end < cut.length / 2 ? cut : `${cut.slice(0, end).trimEnd()}…`;
 }
 
-/** Truncates a path at its beginning, between two folders where possible. */
+/** Unlike `cutTo`, truncates at the beginning, between two folders where possible. */
 export function cutPath(path: string, columns: number): string {
   if (textWidth(path) <= columns) return path;
   const tails = [...path.matchAll(/\//g)].map(({ index }) => `…${path.slice(index)}`);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Writes a file of the user. Never overwrites one. */
+/** Never overwrites a file. */
 export function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });

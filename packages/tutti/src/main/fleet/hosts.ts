@@ -1,10 +1,10 @@
-// The worker hosts of a database, for commands without a server.
+// `openHosts` gives commands without a server access to the worker hosts of a database.
 import { createHostTables, listHosts } from "../../fleet/fleet.ts";
 import { addHost, removeHost, setDrained, type AddedHost } from "../../fleet/manage-hosts.ts";
 import type { HostRow } from "../../schema/api/host-routes.ts";
 import { openDatabase } from "../../store/postgres/database.ts";
 
-export interface OpenHosts {
+interface OpenHosts {
   list(): Promise<HostRow[]>;
   add(name: string): Promise<AddedHost>;
   drain(id: string): Promise<void>;

@@ -1,12 +1,13 @@
-// Composes a worker host: sessions under keepers, git workspaces and the access to the database.
+// `serveAsHost` composes a worker host: sessions under keepers, git workspaces and the access to the database.
 import { mkdirSync, realpathSync } from "node:fs";
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { openDataFolder } from "../data-folder.ts";
-import { checkRunner, openHost } from "../sessions.ts";
+import { checkRunner, MEMORY_PER_SESSION, openHost } from "../sessions.ts";
 import { provideHostTables } from "../../fleet/fleet.ts";
 import { runWorker } from "../../fleet/worker.ts";
 import { readVersion } from "../../own-files.ts";
+import { BUILT_IN_AGENTS } from "../../schema/agent/built-in-agents.ts";
 import { identify } from "../../session/process.ts";
 import type { SessionHost } from "../../session/session.ts";
 import { lockFolder } from "../../store/folder-lock.ts";
@@ -15,11 +16,11 @@ import { Exchange } from "../../workspace/exchange/exchange.ts";
 import { createGitWorkspaces } from "../../workspace/git-workspaces.ts";
 import { realWorld } from "../../world.ts";
 
-export interface WorkerHostOptions {
+interface WorkerHostOptions {
   dataDir: string;
   databaseUrl: string;
   labels: Record<string, string>;
-  /** The most sessions at a time; by default as many as fit in the memory. */
+  /** The most sessions at a time. Default: half of the memory, at `MEMORY_PER_SESSION` each. */
   capacity?: number | undefined;
   repository?: string | undefined;
   agentEnv: Record<string, string>;
@@ -28,10 +29,6 @@ export interface WorkerHostOptions {
   onJoined: (host: { id: string; name: string }) => void;
   report: (line: string) => void;
 }
-
-/** Bytes that a coding agent needs, as measured with real ones. */
-const MEMORY_PER_SESSION = 300 * 1024 * 1024;
-const PROGRAMS = ["local", "claude", "codex"];
 
 export async function serveAsHost(options: WorkerHostOptions): Promise<void> {
   const { dataDir, databaseUrl, labels, repository, agentEnv, graceMs, drain, onJoined, report } = options;
@@ -78,7 +75,7 @@ export async function serveAsHost(options: WorkerHostOptions): Promise<void> {
 }
 
 function installed(sessions: SessionHost, cwd: string): string[] {
-  return PROGRAMS.filter((agent) => {
+  return BUILT_IN_AGENTS.filter((agent) => {
     try {
       sessions.check(agent, cwd);
       return true;

@@ -1,7 +1,7 @@
 // The plan that the user sent back, kept in this tab to compare the next one with it.
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 
-export interface PlanComparison {
+interface PlanComparison {
   added: string[];
   removed: string[];
   changed: string[];
