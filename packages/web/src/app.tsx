@@ -6,7 +6,8 @@ import { NotFoundPage } from "./shell/not-found-page.tsx";
 import type { PageRoute } from "./shell/page-route.ts";
 import { useRoute } from "./shell/route.ts";
 
-// Each view has a chunk of its own, so a run loads no inbox, and the inbox neither the graph nor the forms.
+// `lazy` gives each view a chunk of its own, so that a run loads no inbox, and the inbox neither the graph nor the
+// forms.
 const InboxPage = lazy(async () => ({ default: (await import("./inbox/inbox-page.tsx")).InboxPage }));
 const RunListPage = lazy(async () => ({ default: (await import("./list/run-list-page.tsx")).RunListPage }));
 const RunPage = lazy(async () => ({ default: (await import("./run/run-page.tsx")).RunPage }));
@@ -21,7 +22,7 @@ const PartsPage = lazy(async () => ({ default: (await import("./parts/parts-page
 export function App() {
   const route = useRoute();
   const place = route.view === "run" ? route.id : route.view;
-  // A new view starts at its top, and keyboard users start at its beginning.
+  // A new `place` starts at its top, and keyboard users start at its beginning.
   useEffect(() => {
     scrollTo(0, 0);
     if (document.activeElement === document.body || document.activeElement?.closest(".rail, dialog"))

@@ -11,7 +11,7 @@ import "./styles/inbox.css";
 takeAddressFromHash();
 live.begin();
 await loadLanguage();
-// The views have texts in constants, so they are loaded after the language.
+// The views have texts in constants, so `App` is imported after `loadLanguage`.
 const { App } = await import("./app.tsx");
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

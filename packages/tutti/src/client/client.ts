@@ -22,7 +22,7 @@ export function createClient(options: ClientOptions) {
   const signalOf = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
   return {
-    /** Calls any `RouteKey`, for routes without a function here. */
+    /** Calls a route by its key, for routes without a function here. */
     call,
     create: (body: NewRun, idempotencyKey?: string) =>
       call("POST /api/orchestrator", {

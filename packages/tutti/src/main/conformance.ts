@@ -63,7 +63,7 @@ export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise
 }
 
 /**
- * Returns false if `signal` aborted first. A question to the user ends the run (`isStuck`), because a report does not
+ * Returns false if `signal` aborted first. A question to the user ends the wait (`isStuck`), because a report does not
  * wait for answers.
  */
 async function finishRun(engine: Engine, id: string, signal: AbortSignal): Promise<boolean> {

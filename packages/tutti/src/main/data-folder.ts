@@ -9,8 +9,8 @@ const OWN_ENTRIES =
   /^(?:engine\.(?:lock(?:-journal)?|json|sock(?:\.new)?)|(?:tutti|replica)\.db(?:-wal|-shm|-journal)?|server\.json|token|trusted\.json|changed-programs\.json|notified\.json|keeper\.key|schedules\.json|tutti\.config\.json|tokens|templates|sessions|vault|worktrees)$/;
 
 /**
- * Only the owner can read the folder. Returns its path without symbolic links: git reports real paths, so all paths
- * below the data folder must be real ones too.
+ * Creates the folder if needed, readable for its owner only. Returns its path without symbolic links: git reports real
+ * paths, so all paths below the data folder must be real ones too.
  */
 export function openDataFolder(folder: string): string {
   try {

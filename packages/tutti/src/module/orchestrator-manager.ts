@@ -159,7 +159,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   /** Adds `toolStats` to the counts of the run. */
   updateStats(orchestratorId: string, toolStats: Readonly<Record<string, unknown>>): void {
     this.sharedEngine.run(orchestratorId);
-    // `countTools` rejects only if the engine cannot write, which it reports to all callers.
+    // If `countTools` fails, the state shows it, and an engine that cannot write reports that to all callers.
     this.sharedEngine.engine.countTools(orchestratorId, countsOf(toolStats)).catch(() => {});
   }
 

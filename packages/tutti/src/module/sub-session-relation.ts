@@ -1,4 +1,5 @@
-// Sub-sessions in the form of document 004: the state folded from the log, with times as `Date`.
+// `subSessionRelation` is a sub-session in the form of document 004: the state folded from the log, with times as
+// `Date`.
 import { TuttiError } from "../schema/error.ts";
 import type { SubSessionUpdates } from "../schema/event.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
@@ -17,7 +18,7 @@ export interface SubSessionRelation {
   returnedAt?: Date;
   /** When the session was archived; `status` does not change. */
   archivedAt?: Date;
-  /** The run that the parent session belongs to, directly or through its own parents. */
+  /** The run that `parentSessionId` belongs to, directly or through its own parents. */
   orchestratorId?: string;
 }
 
@@ -32,7 +33,6 @@ export function subSessionRelation(relation: SubSession): SubSessionRelation {
   };
 }
 
-/** The members that `updateStatus` can set together with a status. */
 export type RelationUpdates = Partial<
   Pick<SubSessionRelation, "lastAssistantMessage" | "messageCount" | "error" | "lastActivityAt" | "returnedAt">
 >;
@@ -40,7 +40,7 @@ export type RelationUpdates = Partial<
 const TEXTS = new Set(["lastAssistantMessage", "error"]);
 const TIMES = new Set(["lastActivityAt", "returnedAt"]);
 
-/** Converts the updates to the form of the log. Throws for members that the log does not have. */
+/** Converts `updates` to the form of the log. Throws for members that the log does not have. */
 export function readUpdates(updates: RelationUpdates): SubSessionUpdates | undefined {
   const given = Object.entries(updates).filter(([, value]) => value !== undefined);
   if (given.length === 0) return undefined;

@@ -1,6 +1,5 @@
-// The `TemplateManager` of document 004: the templates of the library under the documented names. The built-in
-// templates always exist. Files in `templatesDir` are system templates too; those in `templatesDir/custom` can be
-// changed.
+// `TemplateManager` of document 004 has the templates of the library under the documented names. The built-in templates
+// always exist. Files in `templatesDir` are system templates too; those in `customDir` can be changed.
 import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import type { ModuleEvents } from "./module-events.ts";
@@ -13,7 +12,7 @@ import { substituteVariables } from "../template/render.ts";
 import type { TemplateSummary } from "../template/summary.ts";
 import type { Validation } from "../template/check/validate-template.ts";
 
-/** Returns whether a template is valid. `errors` holds the errors of the last call. */
+/** `errors` holds the errors of the last call. */
 interface TemplateValidator {
   (template: unknown): boolean;
   errors: string[] | null;
@@ -24,7 +23,7 @@ type TemplateRow = Pick<
   "id" | "name" | "description" | "icon" | "author" | "version" | "tags" | "isSystem" | "isInternal" | "extends"
 >;
 
-/** The root of all inheritance chains. */
+/** All inheritance chains end at `_default`. */
 const BASE = "_default";
 
 export const TEMPLATE_EVENTS = [
@@ -38,9 +37,8 @@ export const TEMPLATE_EVENTS = [
 export class TemplateManager extends EventEmitter<ModuleEvents> {
   readonly templatesDir: string;
   readonly customDir: string;
-  /** The contents of the files, by id. */
   readonly templates = new Map<string, RawTemplate>();
-  /** Resolved templates by id, filled by `getTemplate` and cleared by every change. */
+  /** Filled by `getTemplate` and cleared by every change. */
   readonly resolvedCache = new Map<string, Template>();
   readonly #library: TemplateLibrary;
 
@@ -93,12 +91,12 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     return this.#library.list().map(({ place: _place, valid: _valid, errors: _errors, ...row }) => row);
   }
 
-  /** Returns the resolved template for a run; `project` may add templates of its own. */
+  /** `project` may add templates of its own. */
   resolve(id: string, project?: string): ResolvedTemplate {
     return this.#library.resolve(id, project);
   }
 
-  /** Returns the names of the settings under `config` that the template or an ancestor sets, except `_default`. */
+  /** Returns the names under `config` that the template or an ancestor sets, except those of `BASE`. */
   settingsOf(id: string, project?: string): Set<string> {
     const names = new Set<string>();
     for (let next: unknown = id, seen = new Set<unknown>(); typeof next === "string" && next !== BASE;) {
@@ -156,7 +154,7 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     return this.#library.generateId(name);
   }
 
-  /** Clears the cache, because other templates may extend the changed one. */
+  /** Other templates may extend the changed one, so `resolvedCache` is cleared. */
   #afterChange(template: Template): Template {
     this.resolvedCache.clear();
     this.templates.set(template.id, this.#library.raw(template.id));

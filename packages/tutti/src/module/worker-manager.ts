@@ -1,5 +1,5 @@
-// The `WorkerManager` of document 004: a view of the workers in the engine under the documented names. The engine
-// starts tasks that are ready and keeps all state in the log.
+// `WorkerManager` of document 004 is a view of the workers in the engine under the documented names. The engine starts
+// tasks that are ready and keeps all state in the log.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
 import { SharedEngine, type Controller } from "./shared-engine.ts";
@@ -31,7 +31,7 @@ type Variables = Record<string, unknown>;
 
 export interface UpdateResult {
   sessionId: string;
-  /** True if the worker changed since the last poll. */
+  /** True if the worker changed since the last `pollWorker`. */
   hasUpdate: boolean;
   state?: WorkerState;
   error?: string;
@@ -41,12 +41,12 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   readonly responseParser: ResponseParser;
   readonly config: z.output<typeof WorkerOptions>;
   readonly sharedEngine: SharedEngine;
-  /** The state of each worker at its last poll, only used to compute `hasUpdate`. */
+  /** The state of each worker at its last `pollWorker`, only used to compute `hasUpdate`. */
   readonly #polledStates = new Map<string, string>();
-  /** By run: tasks queued for a plan that is not confirmed yet. `processQueue` confirms the plan with them. */
+  /** By run: tasks for a plan that is not confirmed yet. `processQueue` confirms the plan with them. */
   readonly #queued = new Map<string, QueueItem[]>();
 
-  /** Pass the controller of the `OrchestratorManager`, or the same `SharedEngine`. */
+  /** `cdpController` is that of the `OrchestratorManager`, or the same `SharedEngine`. */
   constructor(
     cdpController: Controller,
     responseParser: ResponseParser,
@@ -56,18 +56,18 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     this.responseParser = responseParser;
     this.config = checkOptions(WorkerOptions, config);
     this.sharedEngine = SharedEngine.of(cdpController);
-    // A manager without options of its own may join an engine that is already open.
+    // Without options of its own, a manager may join an engine that `isOpen` already.
     if (!this.sharedEngine.isOpen || Object.keys(config).length > 0)
       this.sharedEngine.configure({ maxWorkers: this.config.maxWorkers, ...sharedOptionsOf(config) });
     forwardEvents(this.sharedEngine, this, isOfWorkers);
   }
 
-  /** By session: the newest attempt at each task of every run. */
+  /** By `sessionId`: the newest attempt at each task of every run. */
   get workers(): Map<string, WorkerState> {
     return new Map(this.#all().map((state) => [state.sessionId, state]));
   }
 
-  /** By task. If several runs have a task of this name, the newest run wins. */
+  /** By `taskId`. If several runs have a task of this name, the newest run wins. */
   get taskToSession(): Map<string, string> {
     return new Map(this.#all().map(({ taskId, sessionId }) => [taskId, sessionId]));
   }
@@ -81,7 +81,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.sharedEngine.openRuns().reduce((sum, run) => sum + activeCount(run), 0);
   }
 
-  /** Tasks of confirmed plans that have not started, and tasks queued for a plan that is not confirmed yet. */
+  /** Tasks of confirmed plans that have not started, and those of `queueTasks`. */
   get taskQueue(): QueueItem[] {
     return this.sharedEngine.openRuns().flatMap((run) => {
       if (run.status === "confirming") return this.#queued.get(run.id) ?? [];
@@ -111,7 +111,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return untilSpawned(this.sharedEngine, orchestratorId, task.id);
   }
 
-  /** Confirms a plan with exactly these tasks if it is not confirmed yet; its other tasks are skipped. */
+  /** Confirms a plan with exactly `tasks` if it is not confirmed yet; its other tasks are skipped. */
   async spawnBatch(
     orchestratorId: string,
     tasks: Task[],
@@ -150,13 +150,13 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return workerState(workerOf(updated, worker.taskId)!);
   }
 
-  /** Starts polling the workers of a controller. */
+  /** `activateAll` resumes idle runs of the log; the workers of a controller are polled from now on. */
   startMonitoring(): void {
     this.sharedEngine.watch("worker", true);
     this.sharedEngine.activateAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
-  /** Stops polling the workers of a controller. Other workers still report by themselves. */
+  /** Undoes the polling of `startMonitoring`. Workers without a controller still report by themselves. */
   stopMonitoring(): void {
     this.sharedEngine.watch("worker", false);
   }
@@ -184,7 +184,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return found && workerState(found.worker);
   }
 
-  /** Pass `orchestratorId` if several runs have a task of this name. */
+  /** Throws without `orchestratorId` if several runs have a task of this name. */
   getWorkerByTaskId(taskId: string, orchestratorId?: string): WorkerState | null {
     const runs =
       orchestratorId === undefined ? this.sharedEngine.engine.list() : [this.sharedEngine.run(orchestratorId)];
@@ -211,13 +211,12 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.getAllWorkers(orchestratorId).filter(({ status }) => status === "completed");
   }
 
-  /** Includes workers that timed out. */
   getFailedWorkers(orchestratorId: string): WorkerState[] {
     return this.getAllWorkers(orchestratorId).filter(({ status }) => status === "failed" || status === "timeout");
   }
 
   /**
-   * Before a plan is confirmed, queues the tasks that `processQueue` confirms it with. A confirmed plan contains its
+   * Before a plan is confirmed, queues the tasks with which `processQueue` confirms it. A confirmed plan contains its
    * tasks already; any other task is rejected.
    */
   queueTasks(tasks: readonly QueueItem[]): void {
@@ -233,7 +232,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     }
   }
 
-  /** Resolves when all tasks that have a free slot have started, and returns their number. */
+  /** Resolves with the number of tasks that started, when all `startable` tasks have. */
   async processQueue(orchestratorId: string, template?: Template, variables?: Variables): Promise<number> {
     const run = this.sharedEngine.run(orchestratorId);
     if (run.status === "confirming") {
@@ -259,7 +258,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return aggregateStats(this.sharedEngine.run(orchestratorId), Date.now());
   }
 
-  /** Archives finished sessions: they leave the lists and stay readable. A running session is reported in `errors`. */
+  /** Archived sessions leave the lists and stay readable. A running session is reported in `errors`. */
   async archiveWorkers(
     orchestratorId: string,
   ): Promise<{ archived: number; errors: { sessionId: string; error: string }[] }> {
@@ -267,8 +266,8 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   /**
-   * Cancels the run if it is not over and deletes the transcripts of its workers. The results of the tasks stay in the
-   * log.
+   * Cancels the run if it is not over. Unlike `archiveWorkers`, deletes the transcripts; the results of the tasks stay
+   * in the log.
    */
   async deleteWorkers(orchestratorId: string): Promise<void> {
     const options = { archiveWorkers: false, deleteWorkers: true, removeState: false };
@@ -284,7 +283,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.sharedEngine.engine.list().flatMap((run) => workersOf(run).map(workerState));
   }
 
-  /** A task of the batch may already have finished while another one was awaited. */
+  /** A task of the batch may have finished while another one was awaited, which `spawnWorker` would refuse. */
   async #spawnUnlessStarted(id: string, task: Task, template?: Template, variables?: Variables): Promise<WorkerState> {
     const worker = workerOf(this.sharedEngine.run(id), task.id);
     return worker && worker.status !== "pending"

@@ -1,11 +1,11 @@
-// Workers in the form of document 004: the state folded from the log, with times as `Date`.
+// `workerState` is a worker in the form of document 004: the state folded from the log, with times as `Date`.
 import { dateOrNull, pick } from "./orchestrator-state.ts";
 import type { Run } from "../schema/run.ts";
 import { workerSessionId } from "../schema/ids.ts";
 import type { Task } from "../schema/task.ts";
 import { NO_TOOLS, type Worker } from "../schema/worker.ts";
 
-/** Members that are the same in the log and in the document. */
+/** `MEMBERS` are the same in the log and in the document. */
 const MEMBERS = [
   "sessionId",
   "orchestratorId",
@@ -24,7 +24,7 @@ const MEMBERS = [
 
 export interface WorkerState extends Pick<Worker, (typeof MEMBERS)[number]> {
   currentAction: string;
-  /** The time of the last sign of activity; sessions that report by themselves are not polled. */
+  /** `lastActivityAt` of the log, because sessions that report by themselves are not polled. */
   lastPollAt: Date | null;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -41,7 +41,7 @@ export const workerState = (worker: Worker): WorkerState =>
     pausedAt: dateOrNull(worker.session.pausedAt),
   });
 
-/** A task before its first attempt. The log has no worker for it yet, but the id of its session is already known. */
+/** The log has no worker for a task before its first attempt, but `workerSessionId` is known already. */
 export function queuedWorker(run: Run, task: Task): WorkerState {
   return structuredClone({
     sessionId: workerSessionId(run.id, task.id, 1, run.template.config.sessionPrefix),

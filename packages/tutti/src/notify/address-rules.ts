@@ -1,5 +1,5 @@
-// Decides whether an address is public. Anything not known to be public counts as internal: this machine, its networks,
-// and the metadata service of a cloud.
+// `isPublicAddress` decides whether an address is public. Anything not known to be public counts as internal: this
+// machine, its networks, and the metadata service of a cloud.
 import { BlockList, isIP } from "node:net";
 
 /** IPv4 ranges that are not routed on the internet: IANA's special-purpose registry, and multicast (`224.0.0.0/4`). */
@@ -44,7 +44,7 @@ export function isPublicAddress(address: string): boolean {
     case 4:
       return !internal.check(address, "ipv4");
     case 6:
-      // An address with a zone belongs to a link of this machine.
+      // A zone (`%`) belongs to a link of this machine.
       return !address.includes("%") && routed.check(address, "ipv6") && !internal.check(address, "ipv6");
     default:
       return false;

@@ -1,4 +1,5 @@
-// The terminal bell of a server as a target. `key` is null, so it rings only for events that happen while the server runs.
+// `bellTarget` is the terminal bell of a server. `key` is null, so it rings only for events that happen while the
+// server runs.
 import type { NotificationTarget } from "./target.ts";
 
 export const bellTarget = (ring: () => void): NotificationTarget => ({

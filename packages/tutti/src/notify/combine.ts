@@ -1,12 +1,13 @@
-// Combines many notifications of one run into one: twenty tasks that fail together are one piece of news to the user.
+// `combine` makes one notification of many of one run: twenty tasks that fail together are one piece of news to the
+// user.
 import type { Notification } from "../schema/notification.ts";
 
 /** Fewer notifications of one kind in one run are sent one by one. */
 const MANY = 4;
-/** The combined text quotes this many notifications and counts the rest. */
+/** `combine` quotes this many notifications and counts the rest. */
 const QUOTED = 3;
 
-/** The first waiting entry, with all others that are combined with it. */
+/** Returns the first of `waiting`, with all others that are combined with it. */
 export function firstGroup<T extends { notification: Notification }>(waiting: readonly T[]): T[] {
   const [first] = waiting;
   if (!first) return [];

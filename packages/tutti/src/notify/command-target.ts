@@ -1,11 +1,11 @@
-// A command of the user as a notification target. It runs without a shell, so text that an agent wrote is never parsed as
-// part of the command.
+// `commandTarget` runs a command of the user. There is no shell, so text that an agent wrote is never parsed as part of
+// the command.
 import type { Delivery, NotificationTarget } from "./target.ts";
 import { jsonBody } from "./webhook-body.ts";
 import { runCommand } from "../session/run-command.ts";
 
 const TIMEOUT_MS = 8000;
-/** Environment variables that desktop programs need, besides those that every program needs. */
+/** Those that every program needs, and those of desktop programs. */
 const PASSED_VARIABLES =
   "PATH HOME USER LANG LC_ALL TZ TMPDIR DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS";
 

@@ -1,15 +1,15 @@
-// The `notifications` section of the user's configuration. A project's configuration cannot define targets.
+// `NotificationSettings` is a section of the user's configuration. A project's configuration cannot define targets.
 import { z } from "zod";
 import { NOTIFICATION_KINDS } from "../schema/notification.ts";
 
-/** More webhooks than this for one user are probably a mistake. */
+/** More than `MAX_WEBHOOKS` for one user are probably a mistake. */
 const MAX_WEBHOOKS = 20;
 
 const Webhook = z.strictObject({
   /** The URL often contains a secret, so only its host is ever displayed. */
   url: z.string().refine(isPlainAddress, "must be a URL that begins with https:// or http:// and contains no password"),
   format: z.enum(["slack", "json"]).default("json"),
-  /** Environment variable with the secret that signs the requests. */
+  /** Names the environment variable with the secret that signs the requests. */
   secretEnv: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
@@ -21,9 +21,9 @@ export const NotificationSettings = z
   .strictObject({
     on: z.array(z.enum(NOTIFICATION_KINDS)).default([...NOTIFICATION_KINDS]),
     webhooks: z.array(Webhook).max(MAX_WEBHOOKS).default([]),
-    /** Exact names of the hosts that webhooks may use. */
+    /** Exact names of the hosts that `webhooks` may use. */
     allowHosts: z.array(z.string().min(1)).default([]),
-    /** Allow webhooks to this machine and its networks, and without TLS. */
+    /** Allows `webhooks` to this machine and its networks, and without TLS. */
     allowInternal: z.boolean().default(false),
     command: z
       .string()

@@ -16,7 +16,7 @@ import { NOTIFICATION_MAX_AGE_MS, type NotificationKind } from "../schema/notifi
 import type { Run } from "../schema/run.ts";
 import type { World } from "../world.ts";
 
-/** The part of the engine that the notifier reads. */
+/** The part of the engine that `openNotifier` reads. */
 export interface NotifiedRuns {
   events(options: { run?: string; after: number; limit?: number }): StoredEvent[];
   get(id: string): Run | null;
@@ -29,25 +29,24 @@ export interface NotifiedRuns {
 export interface NotifierOptions {
   runs: NotifiedRuns;
   targets: readonly NotificationTarget[];
-  /** The kinds to deliver; others are dropped. */
   on: readonly NotificationKind[];
-  /** Holds the position of each target. */
+  /** The path for `writePositions`. */
   file: string;
   world: World;
-  /** Masks secrets before a text leaves this machine. */
+  /** Hides secrets before a text leaves this machine. */
   mask: (text: string) => string;
-  /** Receives one sentence per problem, such as a failed delivery. */
+  /** Gets one sentence per problem, such as a failed delivery. */
   report: (problem: string) => void;
 }
 
 export interface Notifier {
-  /** Starts delivery. `dashboard` is the base URL of the run pages, or null without a server. */
+  /** `dashboard` is the base URL of the run pages, or null without a server. */
   begin(dashboard: string | null): void;
   close(): Promise<void>;
 }
 
 const PAGE = 1000;
-/** Positions are stored at least once per this many events, even if none of them makes a notification. */
+/** Positions are stored after at most `STORE_EVERY` events, even if none of them makes a notification. */
 const STORE_EVERY = 5000;
 
 export function openNotifier(options: NotifierOptions): Notifier {
@@ -85,7 +84,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
     return !runs.events({ run: id, after: seq }).some(({ type }) => COPIED.has(type));
   }
 
-  /** Resolves once the current positions are on disk. Calls during a write share the next write. */
+  /** Resolves once the current positions are on disk. Calls during a write share `nextWrite`. */
   function storePositions(): Promise<void> {
     nextWrite ??= lastWrite.then(() => {
       nextWrite = null;
@@ -94,7 +93,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
     return nextWrite;
   }
 
-  /** Reports a write error and does not throw, so that delivery continues. */
+  /** A write error is only reported, so that delivery continues. */
   async function writeNow(): Promise<void> {
     storedSeq = seenSeq;
     const withKey = queues.filter(({ target }) => target.key !== null);
@@ -114,7 +113,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
     for (const queue of receivers) queue.push({ notification, seq: event.seq, since });
   }
 
-  /** Enqueues the events that the previous notifier did not settle and those since `openNotifier`. */
+  /** Enqueues events that the previous notifier did not settle, and those since `openNotifier`. */
   function catchUp(): void {
     const positions = readPositions(file);
     if (positions === null) report(`${file} cannot be read. Notifications from before this start are not sent.`);
@@ -125,7 +124,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
     for (let after = Math.min(...from); after < seenSeq;) {
       const page = runs.events({ after, limit: PAGE });
       for (const event of page) {
-        // `runs.get` has to fold the log of a finished run, so call it only for events that make a notification.
+        // `runs.get` folds the log of a finished run, so it is called only for events that make a notification.
         const ageMs = now - event.timestamp;
         if (ageMs > NOTIFICATION_MAX_AGE_MS || event.run === null || notificationOf(event, null) === null) continue;
         const behind = queues.filter((_, i) => from[i]! < event.seq);
@@ -149,7 +148,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
       });
     },
     async close() {
-      // Without `begin`, no pending notification is enqueued: storing positions would skip them all.
+      // Without `begin`, pending notifications are not enqueued, so `storePositions` would skip them all.
       if (unsubscribe === null) return;
       unsubscribe();
       await Promise.all(queues.map((queue) => queue.close()));
@@ -158,5 +157,5 @@ export function openNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** Each marks the end of the events that a run copied from another run. */
+/** A run copied the events before one of `COPIED` from another run. */
 const COPIED: ReadonlySet<StoredEvent["type"]> = new Set(["orchestrator:forked", "orchestrator:imported"]);

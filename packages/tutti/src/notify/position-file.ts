@@ -1,11 +1,11 @@
-// The file in the data folder that holds the position of each target. A writer holds the lock of that folder.
+// `writePositions` keeps the position of each target in the data folder. The caller holds the lock of that folder.
 import { readFileSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { asDiskError } from "../durable-file.ts";
 
-/** The member `told` is part of the file format. */
+/** `told` is a member of the file format. */
 const Content = z.strictObject({ told: z.record(z.string(), z.number().int().nonnegative()) });
 
 /** Maps each target key to the `seq` of its last settled event. Null if the file exists and cannot be read. */
@@ -37,7 +37,6 @@ export async function writePositions(file: string, positions: Readonly<Record<st
   }
 }
 
-/** Windows cannot open a folder and needs no sync of it. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");

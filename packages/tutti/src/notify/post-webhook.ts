@@ -1,4 +1,4 @@
-// Sends one request to a webhook. The connection goes only to the checked address: no redirects, no proxy, no keep-alive.
+// `postWebhook` connects only to the checked address: no redirects, no proxy, no keep-alive.
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
@@ -17,12 +17,12 @@ interface PostOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Characters of a response that are read; the first `SHOWN` of them are displayed. */
+/** Characters of a response that `readStart` reads; the first `SHOWN` of them are displayed. */
 const LONGEST_ANSWER = 16_384;
 const SHOWN = 200;
-/** Shorter parts of a URL are taken for ordinary words. */
+/** Parts of a URL that are shorter than `SECRET_LENGTH` are taken for ordinary words. */
 const SECRET_LENGTH = 8;
-/** Upper limit of `retry-after`. */
+/** Limits `retry-after`. */
 const LONGEST_WAIT_MS = 300_000;
 
 export async function postWebhook(options: PostOptions): Promise<Delivery> {
@@ -41,7 +41,7 @@ export async function postWebhook(options: PostOptions): Promise<Delivery> {
 
 function send({ url, body, headers, allowInternal }: PostOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replaceAll(/[[\]]/g, "");
-  // Node does not call `lookup` for a literal IP address, so check it here.
+  // Node does not call `checkedLookup` for a literal IP address, so it is checked here.
   if (!allowInternal && isIP(host) !== 0 && !isPublicAddress(host)) return Promise.reject(internalAddress(host));
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
@@ -78,7 +78,7 @@ async function readStart(response: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** Hides the path and query where the response echoes them: they act as the password of the webhook. */
+/** The response may echo the path and query, which act as the password of the webhook. */
 function withoutAddress(response: string, { pathname, search }: URL): string {
   const long = `${pathname}${search}`.split(/[/?&=]/).filter((part) => part.length >= SECRET_LENGTH);
   const whole = [pathname + search, pathname].filter((part) => part.length > 1);
@@ -108,7 +108,7 @@ function judge({ statusCode = 0, headers }: IncomingMessage, text: string, now: 
   return { ok: false, detail, ...(canRetry ? { again: { afterMs: waitOf(headers["retry-after"], now) } } : {}) };
 }
 
-/** Parses `retry-after`, which holds seconds or a date, into milliseconds. */
+/** `retryAfter` holds seconds or a date; the result is in milliseconds. */
 function waitOf(retryAfter: string | undefined, now: number): number {
   if (retryAfter === undefined) return 0;
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now;

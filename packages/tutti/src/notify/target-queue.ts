@@ -9,11 +9,11 @@ import type { Delivery, NotificationTarget, OutgoingNotification } from "./targe
 import { NOTIFICATION_DELAY_MS, type Notification } from "../schema/notification.ts";
 import type { World } from "../world.ts";
 
-/** A notification with the `seq` of its event. */
+/** `seq` is that of the event. */
 export interface QueuedNotification {
   notification: Notification;
   seq: number;
-  /** When it happened, on the monotonic clock. */
+  /** When the event happened, by `world.mono`. */
   since: number;
 }
 
@@ -22,7 +22,6 @@ interface QueueOptions {
   world: World;
   /** Whether the notification is still worth sending. */
   isCurrent: (queued: QueuedNotification) => boolean;
-  /** Turns a notification into the form that targets receive. */
   toMessage: (notification: Notification) => OutgoingNotification;
   /** Resolves once the new position is stored. The next delivery waits for it. */
   settled: () => Promise<void>;
@@ -32,15 +31,15 @@ interface QueueOptions {
 export interface TargetQueue {
   readonly target: NotificationTarget;
   push(queued: QueuedNotification): void;
-  /** The `seq` up to which everything is settled, provided that every event up to `seenSeq` was pushed. */
+  /** Every event up to the returned `seq` is settled, provided that every event up to `seenSeq` was pushed. */
   settledUpTo(seenSeq: number): number;
-  /** Delivers the waiting entries at once and without retries, then ends. */
+  /** Delivers `waiting` entries at once and without retries, then ends. */
   close(): Promise<void>;
 }
 
-/** Waits between deliveries of one notification; after the last one it is given up. */
+/** Waits between deliveries of one notification. After the last of `RETRY_MS` it is given up. */
 const RETRY_MS = [1000, 5000, 30_000, 120_000, 300_000];
-/** How long `close` waits before it aborts the current delivery. */
+/** After `CLOSE_MS`, `close` aborts the current delivery. */
 const CLOSE_MS = 5000;
 
 export function openQueue(options: QueueOptions): TargetQueue {
@@ -50,12 +49,12 @@ export function openQueue(options: QueueOptions): TargetQueue {
   let waiting: QueuedNotification[] = [];
   let busy: Promise<void> = Promise.resolve();
   let isBusy = false;
-  /** A failing target reports once, until a delivery succeeds. */
+  /** A failing target reports once (`reportOnce`), until a delivery succeeds. */
   let isFailing = false;
 
   async function drain(): Promise<void> {
     isBusy = true;
-    // Events of one decision are pushed in one go: wait for all of them, so that they can form a group.
+    // Events of one decision are pushed in one go: all of them arrive before `settleNext` forms a group.
     await Promise.resolve();
     try {
       while (waiting.length > 0 && (await settleNext()));
@@ -66,7 +65,7 @@ export function openQueue(options: QueueOptions): TargetQueue {
     }
   }
 
-  /** Resolves to false if the queue was closed first. */
+  /** Returns false if the queue was closed first. */
   async function settleNext(): Promise<boolean> {
     const wait = waiting[0]!.notification.at + NOTIFICATION_DELAY_MS - world.now();
     if (wait > 0) await world.sleep(Math.min(wait, NOTIFICATION_DELAY_MS), closing.signal, true);
@@ -90,7 +89,10 @@ export function openQueue(options: QueueOptions): TargetQueue {
     }
   }
 
-  /** A target that throws, for example because its command has an unclosed quote, would throw again: no retry. */
+  /**
+   * A target that throws, for example because its command has an unclosed quote, would throw again, so there is no
+   * `again`.
+   */
   async function deliverOnce(message: OutgoingNotification): Promise<Delivery> {
     try {
       return await target.deliver(message, overdue.signal);

@@ -1,10 +1,10 @@
-// Builds the targets of the user's settings and sends a test notification to each.
+// `targetsOf` builds the targets of the user's settings, and `testTargets` sends a test notification to each.
 import { commandTarget } from "./command-target.ts";
 import type { Delivery, NotificationTarget, OutgoingNotification, TargetContext } from "./target.ts";
 import { webhookTarget } from "./webhook-target.ts";
 import type { NotificationSettings } from "./notification-settings.ts";
 
-/** `cwd` is the working directory of the command target. */
+/** `commandTarget` runs in `cwd`. */
 export function targetsOf(settings: NotificationSettings, cwd: string, context: TargetContext): NotificationTarget[] {
   const { webhooks, command } = settings;
   return [
@@ -17,7 +17,7 @@ export interface TestDelivery extends Delivery {
   target: string;
 }
 
-/** Longer than one delivery of any target. */
+/** One delivery of any target takes less than `LONGEST_MS`. */
 const LONGEST_MS = 60_000;
 
 export async function testTargets(
@@ -39,7 +39,7 @@ export async function testTargets(
   };
   const never = new AbortController().signal;
   const done = new AbortController();
-  // A pending command does not keep the process alive, so this timer does.
+  // A pending command does not keep the process alive, so `world.sleep` does.
   void world.sleep(LONGEST_MS, done.signal);
   const results = await Promise.all(
     targets.map(async (target) => {

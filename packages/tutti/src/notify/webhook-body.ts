@@ -15,7 +15,7 @@ function slackBody({ title, text, request, run, url }: OutgoingNotification): ob
   const where = url === null ? `\`${run}\`` : `<${url}|${run}>`;
   const about = [...(request === null ? [] : [`_${escaped(request)}_`]), ...(run === "" ? [] : [where])];
   const lines = [`*${escaped(title)}*`, escaped(text), about.join("  ")].filter((line) => line !== "");
-  // Slack must not fetch a URL that an agent wrote.
+  // `unfurl_links`: Slack must not fetch a URL that an agent wrote.
   return { text: lines.join("\n"), unfurl_links: false, unfurl_media: false };
 }
 

@@ -5,14 +5,13 @@ import type { NotificationSettings, Webhook } from "./notification-settings.ts";
 
 type Rules = Pick<NotificationSettings, "allowHosts" | "allowInternal">;
 
-/** The reason why the webhook must not be used, for the user, or null. */
+/** Returns the reason for the user, or null if `allowHosts` has the host. */
 export function whyNotAllowed({ url }: Webhook, { allowHosts }: Rules): string | null {
   const { hostname } = new URL(url);
   const names = allowHosts.map((host) => bare(host.toLowerCase()));
   return names.includes(bare(hostname)) ? null : `${hostname} is not among notifications.allowHosts`;
 }
 
-/** Strips the brackets of an IPv6 address. */
 const bare = (host: string): string => host.replaceAll(/[[\]]/g, "");
 
 /** `name` leaves out the path and query of the URL: they act as the password of the webhook. */
@@ -36,7 +35,7 @@ export function webhookTarget(webhook: Webhook, rules: Rules, { env, world }: Ta
         "x-tutti-notification": message.id,
         ...(secret === null ? {} : { "x-tutti-signature": signatureOf(body, secret) }),
       };
-      // Imported lazily, because few commands of the CLI send a notification.
+      // `postWebhook` is imported lazily, because few commands of the CLI send a notification.
       const { postWebhook } = await import("./post-webhook.ts");
       return postWebhook({ url, body, headers, allowInternal: rules.allowInternal, now: world.now(), signal });
     },

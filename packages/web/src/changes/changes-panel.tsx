@@ -8,9 +8,8 @@ import { shown } from "../text/safe-text.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
-/** The changes of the run or of one of its tasks, and the buttons that merge or drop the result. */
 export function ChangesPanel({ run, place }: { run: Run; place: RunPlace }) {
-  // A link may name any task.
+  // A link may name any task, so `place.task` is checked.
   const task = place.task !== null && Object.hasOwn(run.workers, place.task) ? place.task : null;
   return (
     <section className="changes" aria-labelledby="changes-title">

@@ -4,17 +4,15 @@ import { server } from "../shell/server.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
 
-/** The receiver of a comment on a line. */
 export interface CommentTarget {
   name: string;
-  /** The word of the button. */
   verb: string;
   send: (note: LineNote) => Promise<void>;
 }
 
 /**
- * A worker receives comments while it works, the main session while the run works. Comments on the result of an ended run
- * are collected by `collect` for a follow-up run.
+ * A worker receives comments while it works, the main session while the run works. `collect` gets the comments on the
+ * result of an ended run, for a follow-up run.
  */
 export function commentTarget(run: Run, task: string | null, collect: (note: LineNote) => void): CommentTarget {
   if (isRunOver(run.status)) {

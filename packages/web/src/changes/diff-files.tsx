@@ -17,17 +17,14 @@ const MOST_FILES = 100;
 
 interface Properties {
   run: Run;
-  /** Null for the whole run. */
   task: string | null;
-  /** Shown above the files once they are known. */
   children?: (files: readonly FileChange[] | null) => React.ReactNode;
 }
 
-/** The difference of the run, or of one task, from the commit that it started from. */
 export function DiffFiles({ run, task, children }: Properties) {
   const [most, setMost] = useState(MOST_FILES);
   const worker = task === null ? undefined : run.workers[task];
-  // A commit of the run, or the state of the task, changes what there is to see.
+  // `server.diff` changes with a commit of the run, or with the state of the task.
   const key = `${run.id} ${task} ${worker ? `${worker.status} ${worker.commit}` : `${run.status} ${run.head}`}`;
   const { value, error, isLoading } = useRequest(run.base === null ? null : key, (signal) =>
     server.diff(run.id, task === null ? {} : { task }, signal),

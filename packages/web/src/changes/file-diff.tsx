@@ -44,7 +44,7 @@ export function FileDiff({ file, target }: Properties) {
             <tbody>
               {lines.slice(0, most).map((line, index) => (
                 <Line
-                  // Lines of a patch never change their order.
+                  // Lines of a patch never change their order, so `index` can be the key.
                   key={index}
                   line={line}
                   onComment={line.kind === "hunk" ? undefined : () => setCommented(index)}

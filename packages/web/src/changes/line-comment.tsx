@@ -7,13 +7,12 @@ import { useAction } from "../shell/use-action.ts";
 
 interface Properties {
   target: CommentTarget;
-  /** File and line. */
+  /** Has the form `path:line`. */
   place: string;
   code: string;
   onClose: () => void;
 }
 
-/** A comment on a line: a message to an agent, or a part of a rework request. */
 export function LineComment({ target, place, code, onClose }: Properties) {
   const [text, setText] = useState("");
   const field = useId();

@@ -11,7 +11,7 @@ interface Properties {
   onChange: (notes: LineNote[]) => void;
 }
 
-/** The collected comments on a result, and the link to the run that carries them out. */
+/** The link leads to a new run with the `notes` as its request. */
 export function ReworkCard({ run, notes, onChange }: Properties) {
   if (notes.length === 0) return null;
   return (

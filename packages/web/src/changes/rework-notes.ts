@@ -1,6 +1,6 @@
-// Comments on lines of a result, which become the request of a follow-up run. They are kept in this tab.
+// Comments on a result, which `reworkRequest` turns into the request of a follow-up run. They are kept in this tab.
 export interface LineNote {
-  /** File and line. */
+  /** Has the form `path:line`. */
   place: string;
   code: string;
   text: string;
@@ -26,6 +26,6 @@ export function keepNotes(run: string, notes: readonly LineNote[]): void {
 
 export const describeNote = ({ place, code, text }: LineNote): string => `About ${place}:\n> ${code}\n${text}`;
 
-/** Empty without notes. */
+/** Empty without `notes`. */
 export const reworkRequest = (notes: readonly LineNote[]): string =>
   notes.length === 0 ? "" : ["Change these places of the result.", ...notes.map(describeNote)].join("\n\n");

@@ -1,4 +1,4 @@
-/** A line of a patch. `before` and `after` are its numbers in both versions, null where it does not exist. */
+/** `before` and `after` are the numbers of the line in both versions, null where it does not exist. */
 export interface PatchLine {
   kind: "hunk" | "added" | "removed" | "same" | "note";
   text: string;
@@ -6,7 +6,7 @@ export interface PatchLine {
   after: number | null;
 }
 
-/** The lines of one file's part of `git diff`, without its header. */
+/** `patch` is one file's part of `git diff`; its header is left out. */
 export function splitPatch(patch: string): PatchLine[] {
   const all = patch.replace(/\n$/, "").split("\n");
   const first = all.findIndex((line) => line.startsWith("@@"));

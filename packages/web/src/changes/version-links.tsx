@@ -2,7 +2,7 @@ import { Fragment } from "react";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
 
-/** Both sides of a conflict: a link to the changes of each task. */
+/** `tasks` are both sides of a conflict. Each link leads to the changes of one. */
 export function VersionLinks({ run, tasks }: { run: string; tasks: readonly string[] }) {
   return tasks.map((task, index) => (
     <Fragment key={task}>

@@ -3,7 +3,7 @@ import { curve, type Point } from "./layout.ts";
 
 export type DependencyEdgeType = Edge<{ points: Point[]; passed: boolean }, "dependency">;
 
-/** Follows the points of the layout: a straight line would run behind other tasks. */
+/** A straight line would run behind other tasks, so the edge follows `data.points` of the layout. */
 export function DependencyEdge({ id, data }: EdgeProps<DependencyEdgeType>) {
   return <BaseEdge id={id} path={curve(data?.points ?? [])} className={data?.passed ? "edge-passed" : "edge-open"} />;
 }

@@ -1,4 +1,5 @@
-// A plan of many tasks has no readable size as a whole, so each of its stages is one node until the user opens it.
+// A plan of many tasks has no readable size as a whole, so `groupStages` makes each stage one node until the user opens
+// it.
 import type { GraphShape } from "./layout.ts";
 
 interface PlanStage {
@@ -9,14 +10,14 @@ interface PlanStage {
 
 export interface GroupedPlan {
   shapes: GraphShape[];
-  /** The closed stages by the id of their node. */
+  /** By the `nodeId` of each closed stage. */
   closed: ReadonlyMap<string, PlanStage>;
 }
 
-/** No id of a task contains a space. */
+/** A space keeps a `nodeId` apart from the ids of tasks, which contain none. */
 const nodeId = (number: number): string => `stage ${number}`;
 
-/** Replaces the tasks of every stage that is not in `open` by one shape. Without stages all tasks stay. */
+/** Replaces the tasks of every stage that is not in `open` by one shape. Without `stages` all tasks stay. */
 export function groupStages(
   tasks: readonly GraphShape[],
   stages: readonly (readonly string[])[],
@@ -41,6 +42,6 @@ export function groupStages(
   return { shapes: [...shapes].map(([id, needed]) => ({ id, dependencies: [...needed] })), closed };
 }
 
-/** The numbers of the stages that contain one of `ids`. */
+/** The numbers count from 1, as in `PlanStage`. */
 export const stagesOf = (stages: readonly (readonly string[])[], ids: ReadonlySet<string>): number[] =>
   stages.flatMap((stage, index) => (stage.some((id) => ids.has(id)) ? [index + 1] : []));

@@ -1,4 +1,4 @@
-// Positions the tasks of a plan. The layout depends only on ids and dependencies, so a change of status moves no task.
+// `layOut` depends only on ids and dependencies, so a change of status moves no task.
 import { Graph, layout } from "@dagrejs/dagre";
 
 export interface GraphShape {
@@ -12,7 +12,6 @@ export interface Point {
 export interface GraphLayout {
   width: number;
   height: number;
-  /** The upper left corner of each task. */
   nodes: ReadonlyMap<string, Point>;
   edges: { from: string; to: string; points: Point[] }[];
 }
@@ -20,7 +19,7 @@ export interface GraphLayout {
 export const NODE_WIDTH = 188;
 export const NODE_HEIGHT = 74;
 
-/** Equal keys mean equal layouts. */
+/** Equal keys mean equal results of `layOut`. */
 export const shapeKey = (tasks: readonly GraphShape[]): string =>
   JSON.stringify(tasks.map(({ id, dependencies }) => [id, dependencies]));
 
@@ -31,7 +30,7 @@ export function layOut(tasks: readonly GraphShape[]): GraphLayout {
   const ids = new Set(tasks.map(({ id }) => id));
   for (const id of ids) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   for (const { id, dependencies } of tasks) {
-    // An invalid plan may name unknown tasks or the task itself: draw the rest.
+    // An invalid plan may name unknown tasks or the task itself; only the rest is drawn.
     for (const from of dependencies) if (ids.has(from) && from !== id) graph.setEdge(from, id);
   }
   layout(graph);
@@ -48,8 +47,9 @@ export function layOut(tasks: readonly GraphShape[]): GraphLayout {
 const corner = ({ x, y }: Point): Point => ({ x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 });
 
 /**
- * Leads an edge from the middle of the right side to the middle of the left side. In each column between them the edge
- * runs level through the gap that dagre found. dagre's bends between the columns are dropped.
+ * Leads an edge from the middle of the right side of `from` to the middle of the left side of `to`. In each of the
+ * `columns` between them the edge runs level through the gap that dagre found. dagre's bends between the columns are
+ * dropped.
  */
 function route(from: Point, to: Point, points: readonly Point[], columns: readonly number[]): Point[] {
   const start = { x: from.x + NODE_WIDTH, y: from.y + NODE_HEIGHT / 2 };
@@ -67,7 +67,6 @@ function route(from: Point, to: Point, points: readonly Point[], columns: readon
   return [start, ...through, end];
 }
 
-/** The SVG path of a curve through all points, level at each of them. */
 export function curve(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return "";

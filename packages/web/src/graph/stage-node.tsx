@@ -22,7 +22,7 @@ const WORDS: Record<Severity, string> = {
   neutral: translate("waiting"),
 };
 
-/** A closed stage of the plan: how many of its tasks are in which state. A click opens it. */
+/** Counts the tasks of a closed stage by state. A click opens it. */
 export const StageNode = memo(function StageNode({ data }: NodeProps<StageNodeType>) {
   const { number, size, open } = data;
   const used = TONES.filter((tone) => data[tone] > 0);

@@ -22,9 +22,9 @@ const NODE_TYPES = { task: TaskNode, stage: StageNode };
 const EDGE_TYPES = { dependency: DependencyEdge };
 const MARGIN = 24;
 const FIT = { padding: `${MARGIN}px` as const, maxZoom: 1, minZoom: 0.25 };
-/** Below this zoom titles cannot be read, so the view starts at the tasks at work instead of the whole plan. */
+/** Below this zoom titles cannot be read, so the view starts with the tasks `atWork` instead of the whole plan. */
 const READABLE = 0.6;
-/** Larger plans are drawn by stage. */
+/** Plans with more than `LARGE` tasks are drawn by stage. */
 const LARGE = 40;
 const STEP = 80;
 const NO_LINK = { hideAttribution: true };
@@ -46,7 +46,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
   const [isFollowing, setFollowing] = useState(false);
   const grouped = groupStages(run.tasks, stages, open);
-  // `run.tasks` holds new objects after each plan event, so memoize on `key`.
+  // `run.tasks` holds new objects after each plan event, so `useMemo` depends on `key`.
   const key = shapeKey(grouped.shapes);
   const layout = useMemo(
     () => layOut((JSON.parse(key) as [string, string[]][]).map(([id, dependencies]) => ({ id, dependencies }))),
@@ -58,14 +58,16 @@ function Drawing({ run, opened, onOpen }: Properties) {
   const latestOpen = useRef(onOpen);
   latestOpen.current = onOpen;
   const openTask = useCallback((id: string) => latestOpen.current(id), []);
-  /** The nodes that the next change of the layout or the size shows; null shows the tasks at work or the whole plan. */
+  /**
+   * The nodes that the next change of the layout or the size shows; null shows the tasks `atWork` or the whole plan.
+   */
   const wanted = useRef<readonly string[] | null>(null);
   const toggleStage = useCallback(
     (number: number) => {
       wanted.current = stages[number - 1] ?? null;
       setOpen((now) => new Set(now.has(number) ? [...now].filter((each) => each !== number) : [...now, number]));
     },
-    // The stages of a plan change only with the plan.
+    // `stages` change only with the plan, and so with `key`.
     [key],
   );
   const nodes = useNodes(run, opened, layout, grouped, openTask, toggleStage);
@@ -126,7 +128,6 @@ function Drawing({ run, opened, onOpen }: Properties) {
   };
 
   return (
-    // The keys move the view of the buttons inside.
     <div className="graph" ref={frame} style={{ height: heightFor(layout, width) }} onKeyDown={onKey}>
       <ReactFlow
         nodes={nodes}
@@ -191,7 +192,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
         <div className="graph-stages" role="group" aria-label={translate("Open stages")}>
           {stages.map((ids, index) => (
             <button
-              // Stages of a plan never change their order.
+              // Stages of a plan never change their order, so `index` can be the key.
               key={index}
               type="button"
               className={`button is-small${open.has(index + 1) ? " is-chosen" : ""}`}
@@ -208,7 +209,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
 }
 
-/** Keeps the object of every unchanged node, so that only the changed nodes are rendered. */
+/** Unchanged nodes keep their objects, so that `TaskNode` and `StageNode` render only changes. */
 function useNodes(
   run: Run,
   opened: string | null,
@@ -267,7 +268,7 @@ const isAtWork = (tone: Severity): boolean => tone === "running" || tone === "yo
 const isSame = (before: Record<string, unknown>, after: NodeContent | StageContent): boolean =>
   Object.entries(after).every(([name, value]) => before[name] === value);
 
-/** The height in pixels that the layout needs at `width`, within limits. */
+/** In pixels, for a graph of `width`. */
 function heightFor(layout: GraphLayout, width: number): number {
   const zoom = Math.min(1, Math.max(FIT.minZoom, (width - 2 * MARGIN) / layout.width));
   return Math.min(640, Math.max(200, Math.round(layout.height * zoom) + 2 * MARGIN + 8));

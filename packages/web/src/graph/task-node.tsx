@@ -16,7 +16,7 @@ export interface NodeContent extends StatusStyle {
 
 export type TaskNodeType = Node<NodeContent & Record<string, unknown>, "task">;
 
-/** Rendered only when its content changes: the graph keeps the object of an unchanged node. */
+/** `TaskGraph` keeps the object of an unchanged node, so `memo` renders only changes. */
 export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskNodeType>) {
   const { id, title, word, tone, icon, progress, isIdle, isOpen, open } = data;
   const isWorking = tone === "running" && progress > 0;

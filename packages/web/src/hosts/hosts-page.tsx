@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useLive } from "../live/use-live.ts";
 import { Badge } from "../parts/badge.tsx";
 import { CopyLine } from "../parts/copy-line.tsx";
@@ -14,12 +14,13 @@ import { useNow } from "../shell/use-now.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { ago, plural } from "../text/format.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { HostRow } from "../../../tutti/src/schema/api/host-routes.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import "../styles/run.css";
 import "../styles/hosts.css";
 
-/** A host renews its lease without an event, so the page has to ask. */
+/** A host renews its lease without an event, so the page asks every `REFRESH_MS`. */
 const REFRESH_MS = 5000;
 
 const LOOKS: Record<HostRow["state"], { word: string; tone: Severity; icon: IconName }> = {
@@ -28,7 +29,6 @@ const LOOKS: Record<HostRow["state"], { word: string; tone: Severity; icon: Icon
   lost: { word: translate("Lost"), tone: "bad", icon: "warning" },
 };
 
-/** The worker hosts with their labels, load and current tasks. An administrator drains and removes them. */
 export function HostsPage() {
   const [changes, setChanges] = useState(0);
   const now = useNow(true, REFRESH_MS);
@@ -37,9 +37,7 @@ export function HostsPage() {
   const { value, error } = useRequest(key, (signal) =>
     server.call("GET /api/hosts", { query: { limit: 10_000 }, signal }),
   );
-  useEffect(() => {
-    document.title = `${translate("Hosts")} · Tutti`;
-  }, []);
+  usePageTitle(translate("Hosts"));
   const after = (order: Promise<unknown>) => order.then(() => setChanges((count) => count + 1));
   return (
     <div className="page page-form">

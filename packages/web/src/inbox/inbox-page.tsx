@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useRef } from "react";
+import { useRef } from "react";
 import { ItemCard } from "./item-card.tsx";
 import { byCost, costOf, lookOf, timeOf, titleOf } from "./item-look.ts";
 import { LostDrafts } from "./lost-drafts.tsx";
@@ -16,28 +16,27 @@ import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { ago, lastPart, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
 const NO_ITEMS: readonly WaitingItem[] = [];
 
-/** Everything that waits for the user, over all runs. An answer leads to the next item. */
+/** Items of all runs. After an answer the next item is shown. */
 export function InboxPage({ chosen }: { chosen: string | null }) {
   const runs = useLive((state) => state.runs);
   const inbox = useLive((state) => state.inbox ?? NO_ITEMS);
   const error = useLive((state) => state.error);
   const items = byCost(inbox);
   const found = items.findIndex(({ id }) => id === chosen);
-  // An answered item leaves the list, and the next one takes its place.
+  // An answered item leaves the list, and the next one takes its `place`.
   const place = useRef(0);
   if (found >= 0) place.current = found;
   const index = Math.min(found >= 0 ? found : place.current, items.length - 1);
   const item = items[index];
   const now = useNow(true, 30_000);
 
-  useEffect(() => {
-    document.title = `${items.length > 0 ? `(${items.length}) ` : ""}${translate("Inbox")} · Tutti`;
-  }, [items.length]);
+  usePageTitle(`${items.length > 0 ? `(${items.length}) ` : ""}${translate("Inbox")}`);
 
   const go = (to: number) => {
     const next = items[to];

@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
-import { titleOf, type AnyItem } from "./item-look.ts";
+import type { AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { useKeys } from "../shell/keys.ts";
@@ -15,13 +15,13 @@ interface Properties {
   item: AnyItem;
   /** Whether keys answer this item. Only one item of a page may have them. */
   hasKeys?: boolean;
-  /** Options that the state of the run does not allow now. */
+  /** True for an option that the state of the run does not allow now. */
   isImpossible?: (option: number) => boolean;
 }
 
 const MOST_OPTIONS = 9;
 
-/** The text of the answer, by kind; kinds without an entry accept only their options. */
+/** The text field of an answer by kind. Kinds without an entry accept only their `options`, if they have any. */
 const FIELDS: Partial<Record<AnyItem["kind"], { label: string; submit: string }>> = {
   question: { label: translate("Your answer"), submit: translate("Answer") },
   decision: { label: translate("Your answer"), submit: translate("Answer") },
@@ -30,7 +30,7 @@ const FIELDS: Partial<Record<AnyItem["kind"], { label: string; submit: string }>
   plan: { label: translate("Request changes"), submit: translate("Request a new plan") },
 };
 
-/** Buttons, fields and keys that answer an item. The answer is bound to the version of the item on the screen. */
+/** `hash` binds the answer to the version of the item on the screen. */
 export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }: Properties) {
   const { id, kind, hash, options = [] } = item;
   const text = useDraftText(id);
@@ -41,7 +41,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
   const refusal = useRefusal();
   const write = (words: string) => keepDraft({ item: id, run: item.run, title: item.question, text: words });
   const action = useAction(async () => {
-    // Forgotten before the item goes, so that the page does not report the words as lost.
+    // `forgetDraft` comes first: `LostDrafts` would report the words of an item that is gone.
     forgetDraft(id);
     try {
       await server.answer(id, answer.current!);
@@ -61,12 +61,12 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
     give({ option });
     return true;
   };
-  const form = FIELDS[kind] ?? (Object.hasOwn(FIELDS, kind) || options.length > 0 ? null : FIELDS.question!);
+  const form = FIELDS[kind] ?? (options.length > 0 ? null : FIELDS.question!);
   const canApprove = kind === "plan" || kind === "permission";
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
-    give(kind === "plan" || kind === "permission" ? { approve: false, text } : { text });
+    give(canApprove ? { approve: false, text } : { text });
   };
   useKeys(
     hasKeys
@@ -161,19 +161,18 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
           </button>
         </form>
       )}
-      {kind === "data" && <DataForm label={titleOf(item)} isBlocked={isBlocked} give={give} />}
+      {kind === "data" && <DataForm isBlocked={isBlocked} give={give} />}
       <ActionError error={action.error} />
     </div>
   );
 }
 
 interface DataProperties {
-  label: string;
   isBlocked: boolean;
   give: (answer: PersonAnswer) => void;
 }
 
-/** The data of a phase that no session could provide, as a JSON object. */
+/** For a phase that no session could provide data for. */
 function DataForm({ isBlocked, give }: DataProperties) {
   const field = useId();
   const [text, setText] = useState("");

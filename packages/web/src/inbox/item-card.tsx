@@ -10,13 +10,11 @@ import { LongText } from "../text/long-text.tsx";
 
 interface Properties {
   item: AnyItem;
-  /** The title of the item's task. */
   task?: string | undefined;
   hasKeys?: boolean;
   isImpossible?: (option: number) => boolean;
 }
 
-/** One inbox item: the question, its evidence and terms, and the ways to answer it. */
 export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properties) {
   const look = lookOf(item);
   const heading = useId();
@@ -24,7 +22,7 @@ export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properti
   return (
     <section
       className={`card question${isFailure ? "" : " needs-you"}`}
-      // Each landmark needs a name of its own, also among several questions.
+      // Each landmark needs a name of its own, also among several questions, hence `item.index`.
       aria-label={`${look.label}${item.taskId === null ? "" : translate(" of {taskId}", { taskId: item.taskId })}${item.index ? ` ${item.index + 1}` : ""}`}
       aria-describedby={heading}
     >

@@ -11,7 +11,7 @@ import type { Task } from "../../../tutti/src/schema/task.ts";
 
 type Facts = Record<string, unknown>;
 
-/** The facts that an answer needs, by the kind of the item. Facts of an unknown shape are shown as they are. */
+/** Shows the facts that an answer needs, by the kind of the item. `evidence` of an unknown kind is shown as it is. */
 export function ItemEvidence({ item }: { item: AnyItem }) {
   const { kind, evidence } = item;
   if (typeof evidence !== "object" || evidence === null) return null;
@@ -133,7 +133,7 @@ interface PlanTermsProperties {
   hasTokens?: boolean;
 }
 
-/** Shows the terms that a confirmation approves: time, cost, the longest chain and the budget. */
+/** The terms that a confirmation approves: time, cost, the longest chain and the budget. */
 export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsProperties) {
   const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
   const limits = [

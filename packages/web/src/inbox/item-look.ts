@@ -1,10 +1,9 @@
-// Words and order of inbox items.
 import { translate } from "../text/language.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import type { WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 
-/** The members of an item that are the same in the fold and over HTTP. */
+/** Over HTTP the times are strings, in the fold they are numbers; `timeOf` accepts both. */
 export type AnyItem = Omit<InboxItem, "createdAt" | "expiresAt"> & {
   createdAt: number | string;
   expiresAt?: number | string | undefined;
@@ -13,7 +12,6 @@ export type AnyItem = Omit<InboxItem, "createdAt" | "expiresAt"> & {
 export const timeOf = (at: number | string): number => (typeof at === "number" ? at : Date.parse(at));
 
 interface KindLook {
-  /** Names the kind in a landmark. */
   label: string;
   icon: IconName;
   /** How much the wait costs: 3 stops the run, 2 stops a task, 1 stops nothing. */
@@ -34,7 +32,7 @@ const KINDS: Record<InboxItem["kind"], KindLook> = {
   validation: { label: translate("Verdict"), icon: "question", cost: 2 },
   host: { label: translate("Missing host"), icon: "clock", cost: 2 },
 };
-/** An item of a newer server. */
+/** For a kind of a newer server. */
 const OTHER: KindLook = { label: translate("Question"), icon: "question", cost: 2 };
 
 export const lookOf = ({ kind }: Pick<AnyItem, "kind">): KindLook => (Object.hasOwn(KINDS, kind) ? KINDS[kind] : OTHER);
@@ -71,7 +69,7 @@ export function titleOf({ kind, taskId }: AnyItem): string {
   }
 }
 
-/** The most costly wait first, then the nearest deadline, then the oldest. */
+/** The most costly wait comes first (`costOf`), then the nearest deadline, then the oldest item. */
 export function byCost(items: readonly WaitingItem[]): WaitingItem[] {
   const deadline = ({ expiresAt }: WaitingItem) =>
     expiresAt === undefined ? Number.POSITIVE_INFINITY : timeOf(expiresAt);

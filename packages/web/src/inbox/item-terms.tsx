@@ -7,7 +7,6 @@ import { ago, duration } from "../text/format.ts";
 
 const RISKS = { low: null, medium: translate("Medium risk"), high: translate("High risk") } as const;
 
-/** How long the item waits, what happens without an answer, and what a wrong answer can do. */
 export function ItemTerms({ item }: { item: AnyItem }) {
   const { createdAt, expiresAt, risk } = item;
   const now = useNow(true, expiresAt === undefined ? 30_000 : 1000);

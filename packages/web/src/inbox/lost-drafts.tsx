@@ -5,7 +5,7 @@ import { forgetDraft, useDrafts } from "../text/drafts.ts";
 import { translate } from "../text/language.ts";
 import { LongText } from "../text/long-text.tsx";
 
-/** Drafts for items that were answered elsewhere, or withdrawn. Without `run`, of all runs. */
+/** An item that was answered elsewhere, or withdrawn, leaves its draft. Without `run`, shows those of all runs. */
 export function LostDrafts({ run }: { run?: string }) {
   const drafts = useDrafts();
   const inbox = useLive((state) => state.inbox);

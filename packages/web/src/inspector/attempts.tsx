@@ -15,7 +15,6 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 interface Properties {
   run: Run;
   place: RunPlace;
-  /** Null for the main session. */
   taskId: string | null;
 }
 
@@ -30,7 +29,6 @@ const ENDINGS: Readonly<Record<string, [word: string, tone: Severity, icon: Icon
   "main:lost": [translate("Lost"), "bad", "warning"],
 };
 
-/** Every attempt at a task with its reason, time and cost. */
 export function Attempts({ run, place, taskId }: Properties) {
   const newest = taskId === null ? run.main : run.workers[taskId];
   const key = `${run.id} ${taskId} ${newest?.attempt} ${run.turns} ${run.status}`;

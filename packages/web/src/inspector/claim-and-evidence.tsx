@@ -13,7 +13,7 @@ const MERGED = {
   conflict: translate("no, it conflicts"),
 } as const;
 
-/** The report of a worker beside the facts that Tutti found itself. */
+/** `summary` is the worker's own claim; the facts beside it are those that Tutti found itself. */
 export function ClaimAndEvidence({ worker }: { worker: Worker }) {
   const { summary, error, outputFiles, reportedWarnings = [], warnings = [], commit, merged, toolStats } = worker;
   return (

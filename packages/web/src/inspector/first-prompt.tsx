@@ -6,10 +6,10 @@ import { count } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 
-/** The first prompt of a session is among its first entries. */
+/** The first prompt of a session is among its `FIRST_ENTRIES`. */
 const FIRST_ENTRIES = 20;
 
-/** The prompt that the session started with; later ones are in the transcript. */
+/** Later prompts are in the transcript. */
 export function FirstPrompt({ run, session }: { run: string; session: string | undefined }) {
   const { value, error, isLoading } = useRequest(session === undefined ? null : `${run} ${session}`, (signal) =>
     server.transcript(run, session!, { after: 0, limit: FIRST_ENTRIES }, signal),

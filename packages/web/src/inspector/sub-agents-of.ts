@@ -2,7 +2,7 @@ import type { Run, Subagent } from "../../../tutti/src/schema/run.ts";
 
 type SubAgentRow = [id: string, subagent: Subagent, depth: number];
 
-/** In the order of their start, children after their parent. */
+/** Sorted by `startedAt`, children after their parent. */
 export function subAgentsOf({ subagents = {} }: Run, taskId: string | null): SubAgentRow[] {
   const own = Object.entries(subagents)
     .filter(([, subagent]) => subagent.taskId === taskId)

@@ -7,7 +7,7 @@ import { useNow } from "../shell/use-now.ts";
 import type { Run, Subagent } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
-/** The agents that the agent of a task, or of the main session, started; each below the one that started it. */
+/** Each sub-agent is shown below the one that started it, as `subAgentsOf` orders them. */
 export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) {
   const rows = subAgentsOf(run, taskId);
   const now = useNow(rows.some(([, { endedAt }]) => endedAt === null) && !isRunOver(run.status));

@@ -12,7 +12,7 @@ interface Properties {
   onDone: () => void;
 }
 
-/** Actions on all selected runs. Each button acts only on the runs whose state allows it. */
+/** Each button acts only on those of the selected `runs` that are in a state which allows it. */
 export function BulkBar({ runs, onDone }: Properties) {
   const [failed, setFailed] = useState<string[]>([]);
   const ids = (matches: (run: ListedRun) => boolean) => runs.filter(matches).map(({ id }) => id);
@@ -20,7 +20,7 @@ export function BulkBar({ runs, onDone }: Properties) {
   const paused = ids(({ status }) => status === "paused");
   const active = ids(({ status }) => !isRunOver(status) && status !== "paused" && status !== "created");
   const ended = ids(({ status }) => isRunOver(status));
-  /** Goes on after a refusal, and names the refused runs. */
+  /** Continues after a refusal, and names the `refused` runs. */
   const each = (chosen: readonly string[], act: (id: string) => Promise<unknown>) => async () => {
     const refused: string[] = [];
     for (const id of chosen) await act(id).catch(() => refused.push(id));

@@ -1,4 +1,3 @@
-// Groups, filters and order of the list of runs.
 import { translate } from "../text/language.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -7,11 +6,14 @@ import type { RunFilter } from "../shell/page-route.ts";
 interface OrderedRuns {
   needsYou: ListedRun[];
   others: ListedRun[];
-  /** The number of waiting items by run id. */
+  /** The number of waiting items by run id. Plans count in `needsYou` only. */
   questions: ReadonlyMap<string, number>;
 }
 
-/** Runs that wait for the user first, failed tasks included, then by age, the newest first. */
+/**
+ * Runs that wait for the user come first, also for failed tasks. Both parts are sorted by `createdAt`, the newest
+ * first.
+ */
 export function orderRuns(runs: readonly ListedRun[], inbox: readonly WaitingItem[]): OrderedRuns {
   const questions = new Map<string, number>();
   for (const { run, kind } of inbox) if (kind !== "plan") questions.set(run, (questions.get(run) ?? 0) + 1);
@@ -22,7 +24,7 @@ export function orderRuns(runs: readonly ListedRun[], inbox: readonly WaitingIte
 
 type Matches = (run: ListedRun, waits: boolean) => boolean;
 
-/** The states that the list can be filtered by, by the word in the address. */
+/** By the word in the address. */
 export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matches }>> = {
   you: { name: translate("Needs you"), matches: ({ status }, waits) => waits || status === "confirming" },
   active: {
@@ -36,7 +38,7 @@ export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matche
   cancelled: { name: translate("Cancelled"), matches: ({ status }) => status === "cancelled" },
 };
 
-/** `text` matches words of the request, the folder, the template, the agent and the id. */
+/** Each word of `text` must occur in the request, the folder, the template, the agent or the id. */
 export function filterRuns(
   runs: readonly ListedRun[],
   { state, text }: RunFilter,

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
@@ -13,10 +13,11 @@ import { NEW_RUN, runsAddress, type RunFilter } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
 import { useNow } from "../shell/use-now.ts";
 import { plural } from "../text/format.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import "../styles/list.css";
 
-/** Rows rendered at first; a button adds as many. */
+/** Rows rendered at first; the button "Show more runs" adds as many. */
 const MOST = 200;
 
 export function RunListPage({ filter }: { filter: RunFilter }) {
@@ -28,9 +29,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
   const waiting = all.needsYou.length;
-  useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")} · Tutti`;
-  }, [waiting]);
+  usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")}`);
   const isFiltered = filter.state !== "" || filter.text !== "";
   const select = (part: typeof all.others) => filterRuns(part, filter, all.questions);
   const [needsYou, others] = [select(all.needsYou), select(all.others)];

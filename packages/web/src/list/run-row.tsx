@@ -66,7 +66,7 @@ export function RunRow({ run, questions, now, isSelected, onSelect }: Properties
   );
 }
 
-/** The clock of a paused run stands still. */
+/** A paused run keeps its duration, hence `updatedAt`. */
 function endOf({ status, completedAt, updatedAt }: ListedRun, now: number): number {
   if (isRunOver(status) && completedAt !== null) return Date.parse(completedAt);
   return status === "paused" ? Date.parse(updatedAt) : now;

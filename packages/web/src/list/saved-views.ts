@@ -1,4 +1,3 @@
-// Named filters of the list of runs, kept in this browser.
 import { useSyncExternalStore } from "react";
 import type { RunFilter } from "../shell/page-route.ts";
 
@@ -31,7 +30,6 @@ function save(next: readonly SavedView[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Replaces the view with the same name. */
 export const saveView = (view: SavedView): void =>
   save([...savedViews().filter(({ name }) => name !== view.name), view]);
 

@@ -5,7 +5,6 @@ import { Icon } from "../parts/icon.tsx";
 import { Link } from "../shell/link.tsx";
 import { runsAddress, type RunFilter } from "../shell/page-route.ts";
 
-/** Saved views as links, and a form that saves the filter in use. */
 export function ViewBar({ filter }: { filter: RunFilter }) {
   const views = useSavedViews();
   const [name, setName] = useState("");

@@ -16,21 +16,20 @@ import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
 export interface LiveState {
   connection: Connection;
-  /** Null until the first response. */
   runs: readonly ListedRun[] | null;
   inbox: readonly WaitingItem[];
   access: { name: string | null; role: TokenRole } | null;
-  /** True after the server was replaced by another version: the page may not know its events. */
+  /** True after the server was replaced by another version, so that the page may not know its events. */
   isOutdated: boolean;
   error: unknown;
 }
 
 const REFRESH_AFTER_MS = 200;
 const QUIET_MS = 15_000;
-/** A machine that works hard may take seconds to answer. */
+/** A machine that works hard may take seconds to answer, so `#check` waits this long. */
 const ANSWER_MS = 10_000;
 const PAGE = 1000;
-/** Open runs that stay in memory after the user left them. */
+/** Feeds that stay in memory after the user left their runs. */
 const KEPT_FEEDS = 3;
 
 type Read<T> = (page: { after?: string; limit: number }) => Promise<T[]>;
@@ -80,11 +79,11 @@ class LiveStore {
     document.addEventListener("visibilitychange", () => void this.#checkQuiet());
   }
 
-  /** The feed of a run. It is loaded once and kept while a component uses it. */
+  /** The feed is loaded once and kept while it `isWatched`. */
   feed(id: string): RunFeed {
     const known = this.#feeds.get(id);
     if (known) {
-      // A `Map` keeps insertion order, so the feed used last comes last.
+      // `#feeds` keeps insertion order, so the feed used last comes last.
       this.#feeds.delete(id);
       this.#feeds.set(id, known);
       return known;
@@ -100,7 +99,7 @@ class LiveStore {
     return feed;
   }
 
-  /** Reads everything again, after an error. */
+  /** Reads everything again, after an `error`. */
   retry(): void {
     this.#isListStale = this.#isInboxStale = true;
     this.#show({ error: null });
@@ -123,7 +122,7 @@ class LiveStore {
     this.#show({ connection });
     if (connection === "live") {
       this.#heardAt = Date.now();
-      // Before its first event a connection has no position, so events may have been missed.
+      // Before its first event a connection has no `#lastSeq`, so events may have been missed.
       this.#isListStale = this.#isInboxStale = true;
       for (const feed of this.#feeds.values()) void feed.catchUp();
       void this.#check();
@@ -142,7 +141,7 @@ class LiveStore {
     try {
       notifyUser(toStoredEvent(frame), feed?.run ?? null);
     } catch {
-      // An event of a newer server. The rest of the page goes on.
+      // `notifyUser` may throw for an event of a newer server. The rest of the page continues.
     }
     if (run === null || isInformational(type)) return;
     if (type === "log:removed") this.#isListStale = true;
@@ -151,7 +150,7 @@ class LiveStore {
     this.#timer ??= setTimeout(() => void this.#refresh(), REFRESH_AFTER_MS);
   }
 
-  /** One refresh at a time; events during it start the next one. */
+  /** One refresh at a time (`#refreshing`); events during it start the next one. */
   async #refresh(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -178,7 +177,7 @@ class LiveStore {
       this.#isListStale ||= wholeList;
       this.#isInboxStale ||= wholeInbox;
       for (const id of ids) this.#changed.add(id);
-      // While the server is away, the page keeps what it shows.
+      // While the server is away, the page keeps `runs` as they are.
       if (this.#state.runs === null || isRefusal(error)) this.#show({ error });
     }
   }
@@ -203,7 +202,10 @@ class LiveStore {
     await this.#check();
   }
 
-  /** Asks the server for its version and the rights of this page. Without an answer the connection is opened again. */
+  /**
+   * Asks the server for its version and the rights of this page (`access`). Without an answer the connection is opened
+   * again.
+   */
   async #check(): Promise<void> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     try {
@@ -219,7 +221,10 @@ class LiveStore {
     }
   }
 
-  /** A rejected WebSocket gives no reason, so ask over HTTP. Reconnecting helps if the server is down, not on 401 or 403. */
+  /**
+   * A rejected WebSocket gives no reason, so `server.inbox` asks over HTTP. Reconnecting helps if the server is down,
+   * not on 401 or 403.
+   */
   async #findRefusal(): Promise<void> {
     const error: unknown = await server.inbox({ limit: 1 }).then(
       () => null,

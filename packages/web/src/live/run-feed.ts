@@ -3,7 +3,7 @@
 //
 // Invariants
 // 1. Each event is folded once, in the order of `runSeq`. A gap is filled from the log before anything else is folded.
-// 2. An event that cannot be folded changes nothing. `isOutdated` then tells the page to ask for a reload.
+// 2. An event that cannot be folded changes nothing. `isOutdated` then makes the page ask for a reload.
 // 3. A burst of events notifies the listeners once.
 import { activityLine, type ActivityLine } from "../run/activity.ts";
 import { server } from "../shell/server.ts";
@@ -17,7 +17,7 @@ export interface RunFeedState {
   run: Run | null;
   /** The newest `MAX_ACTIVITY` events that have a sentence. */
   activity: readonly ActivityLine[];
-  /** From `orchestrator:started`; they are not part of the fold. */
+  /** Of `orchestrator:started`; the fold does not contain them. */
   warnings: readonly string[];
   isOutdated: boolean;
   error: unknown;
@@ -36,7 +36,7 @@ export class RunFeed {
   #run: Run | null = null;
   #activity: ActivityLine[] = [];
   #seq = 0;
-  /** Frames that arrive while the log is read. Null if nothing is being read. */
+  /** Frames that arrive during `#reading`; null outside of it. */
   #waiting: Frame[] | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -73,7 +73,7 @@ export class RunFeed {
       this.#activity = [];
       this.#seq = 0;
       this.#state = { ...this.#state, warnings, isOutdated: false };
-      // Another fold may give the same members another meaning, so the whole log is folded instead.
+      // Another `FOLD_VERSION` may give the same members another meaning, so the whole log is folded instead.
       if (fold !== FOLD_VERSION) return this.#readLog();
       this.#run = run;
       this.#seq = seq;
@@ -81,7 +81,7 @@ export class RunFeed {
     });
   }
 
-  /** Reads the events that were missed, for example while the connection was lost. */
+  /** Reads the events after `#seq`, for example those missed while the connection was lost. */
   catchUp(): Promise<void> {
     if (this.#run === null) return this.load();
     return this.#reading(() => this.#readLog());
@@ -123,7 +123,7 @@ export class RunFeed {
   #take(frame: Frame): void {
     if (frame.type === "log:removed")
       return this.#show({ error: new RequestError("run_not_found", `Run "${this.id}" was deleted.`, { status: 404 }) });
-    // Without a state the first `load` has failed, and the next one reads this event.
+    // Without `#run` the first `load` has failed, and the next one reads this event.
     if (this.#run === null) return;
     if (frame.runSeq > this.#run.runSeq + 1) return void this.catchUp();
     this.#fold(frame);
@@ -138,7 +138,7 @@ export class RunFeed {
       this.#run = apply(this.#run, event);
       this.#describe(event, this.#run);
     } catch {
-      // A newer server may give a known type another shape.
+      // `apply` throws if a newer server gives a known type another shape.
       if (this.#run) this.#run = { ...this.#run, runSeq: frame.runSeq };
       this.#state = { ...this.#state, isOutdated: true };
     }

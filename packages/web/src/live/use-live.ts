@@ -14,7 +14,10 @@ export function useRunFeed(id: string): RunFeedState {
   return useSyncExternalStore(feed.subscribe, feed.state);
 }
 
-/** Why this page may not do what needs the role; null if it may, or its role is not known yet. */
+/**
+ * Returns the reason why this page may not do something that `needs` the role. Null if it may, or if its role is not
+ * known yet.
+ */
 export function useRefusal(needs: TokenRole = "operate"): string | null {
   const access = useLive((state) => state.access);
   if (access === null || allows(access.role, needs)) return null;

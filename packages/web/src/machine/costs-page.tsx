@@ -1,5 +1,4 @@
 import { translate } from "../text/language.ts";
-import { useEffect } from "react";
 import { useLive } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
 import { Link } from "../shell/link.tsx";
@@ -9,6 +8,7 @@ import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { compact, count, money } from "../text/format.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { UsageGroup, UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
 import "../styles/machine.css";
 
@@ -21,17 +21,14 @@ const GROUPS: Record<UsageGroup, string> = {
   repository: translate("Folder"),
 };
 
-/** Tokens and costs of all runs. */
 export function CostsPage({ by }: { by: string }) {
   const group = (Object.hasOwn(GROUPS, by) ? by : "day") as UsageGroup;
-  // A finished run changes the sums; a turn within a run shows with the next visit.
+  // A finished run changes the sums, hence `ended`; a turn within a run shows with the next visit.
   const ended = useLive((state) => state.runs?.filter(({ completedAt }) => completedAt !== null).length ?? 0);
   const { value, error, isLoading } = useRequest(`${group} ${ended}`, (signal) =>
     server.call("GET /api/usage", { query: { by: group, limit: 10_000 }, signal }),
   );
-  useEffect(() => {
-    document.title = `${translate("Costs")} · Tutti`;
-  }, []);
+  usePageTitle(translate("Costs"));
   const rows: UsageRow[] =
     group === "day" ? (value ?? []).toReversed() : (value ?? []).toSorted((a, b) => b.usd - a.usd);
   const total = rows.reduce((sum, { usd }) => sum + usd, 0);

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { TokensSection } from "./tokens-section.tsx";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../shell/action-error.tsx";
@@ -11,12 +11,12 @@ import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { usePageTitle } from "../text/use-page-title.ts";
 import "../styles/machine.css";
 
 const TONES = { ok: "good", warning: "warning", missing: "bad" } as const;
 const ICONS = { ok: "check", warning: "warning", missing: "cross" } as const;
 
-/** Shows the programs on the server's machine and its settings, and sends test notifications. */
 export function MachinePage() {
   const refusal = useRefusal();
   const isAdmin = useRefusal("admin") === null;
@@ -24,9 +24,7 @@ export function MachinePage() {
   const { value: settings } = useRequest(refusal === null ? "settings" : null, (signal) =>
     server.call("GET /api/settings", { signal }),
   );
-  useEffect(() => {
-    document.title = `${translate("Machine")} · Tutti`;
-  }, []);
+  usePageTitle(translate("Machine"));
   return (
     <div className="page page-form">
       <div className="page-title">

@@ -11,7 +11,7 @@ import { useRequest } from "../shell/use-request.ts";
 import { moment } from "../text/format.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
-/** Named tokens: lists, creates and revokes them. The secret of a new one is shown once. */
+/** `secret` is shown once, after a token was created. */
 export function TokensSection() {
   const [version, setVersion] = useState(0);
   const [name, setName] = useState("");

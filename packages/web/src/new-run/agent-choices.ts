@@ -12,7 +12,6 @@ interface AgentChoice {
   note: string;
 }
 
-/** The built-in agents with their state, and the user's own. */
 export function agentChoices(checks: Checks, own: OwnAgents): AgentChoice[] {
   const built = BUILT_IN_AGENTS.flatMap((name): AgentChoice[] => {
     const found = checks.filter((check) => check.name === `agent ${name}` || check.name === `login ${name}`);
@@ -34,7 +33,7 @@ const PHASE_NAMES = {
   verification: translate("Verification"),
 } as const;
 
-/** The agent of each phase and role of a template, with its state. `chosen` is the agent of all that name no other. */
+/** `chosen` is the agent of phases and roles that name no other. The state comes from `choices`. */
 export function agentsByRole(
   { phases, roles = {} }: Template,
   chosen: string,

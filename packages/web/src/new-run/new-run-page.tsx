@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useRef, useState, type FormEvent } from "react";
 import { agentChoices, agentsByRole } from "./agent-choices.ts";
 import { PromptPreview } from "./prompt-preview.tsx";
 import { readNotes, reworkRequest } from "../changes/rework-notes.ts";
@@ -16,6 +16,7 @@ import { useAction } from "../shell/use-action.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { money, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
 import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
@@ -23,11 +24,10 @@ import "../styles/run.css";
 import "../styles/new-run.css";
 
 interface Properties {
-  /** A run to take the settings from. */
+  /** The new run takes its settings from this run. */
   from: string | null;
-  /** An ended run whose result the new one continues. */
+  /** The new run continues from the result of this ended run. */
   after: string | null;
-  /** The template to start with. */
   template: string | null;
 }
 
@@ -42,7 +42,6 @@ interface Fields {
 
 const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent: "", maxWorkers: "", usd: "" };
 
-/** Creates a run: request, folder, template with its variables, agent, workers and budget. */
 export function NewRunPage({ from, after, template: wanted }: Properties) {
   const [given, setGiven] = useState<Partial<Fields>>({});
   const [variables, setVariables] = useState<Record<string, string>>({});
@@ -55,7 +54,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     ...(wanted !== null && { templateId: wanted }),
     cwd: runs?.at(-1)?.cwd ?? "",
     ...(source && {
-      // Comments on lines of the result become the request of the follow-up run.
+      // `readNotes`: comments on lines of the result become the request of the follow-up run.
       message: after === null ? source.userRequest : reworkRequest(readNotes(after)),
       cwd: source.cwd,
       templateId: source.templateId,
@@ -81,9 +80,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   const past = useRequest("usage", (signal) =>
     server.call("GET /api/usage", { query: { by: "template" }, signal }),
   ).value;
-  useEffect(() => {
-    document.title = `${translate("New run")} · Tutti`;
-  }, []);
+  usePageTitle(translate("New run"));
 
   const set = (part: Partial<Fields>) => setGiven((now) => ({ ...now, ...part }));
   const custom = Object.entries(template?.variables?.custom ?? {});
@@ -115,7 +112,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     navigate(runAddress(orchestratorId));
   });
   const change = (part: Partial<Fields>) => {
-    // Another request is another run.
+    // The idempotency key makes a repeated submit the same run, so another request needs another `randomUUID`.
     key.current = crypto.randomUUID();
     set(part);
   };
@@ -289,7 +286,10 @@ const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(path.t
 
 type CustomVariables = [name: string, variable: { type?: string }][];
 
-/** Numbers and lists are sent as such; a list is written with commas. */
+/**
+ * Inputs are text; numbers, booleans and lists (with commas) are sent as such, by the `type` of the variable in
+ * `custom`.
+ */
 function typed(custom: CustomVariables, name: string, value: string): unknown {
   const type = custom.find(([each]) => each === name)?.[1].type;
   if (type === "number") return Number(value);
@@ -298,7 +298,6 @@ function typed(custom: CustomVariables, name: string, value: string): unknown {
   return value;
 }
 
-/** The average of the runs with this template so far. */
 const pastCost = (row: UsageRow | undefined): string | null =>
   row === undefined
     ? null

@@ -8,11 +8,10 @@ import { LongText } from "../text/long-text.tsx";
 interface Properties {
   templateId: string;
   project: string | undefined;
-  /** Without them the preview has sample values. */
+  /** Without `variables` the preview has sample values. */
   variables: Record<string, unknown>;
 }
 
-/** The prompts of the template with the values of the form. */
 export function PromptPreview({ templateId, project, variables }: Properties) {
   const [isOpen, setOpen] = useState(false);
   const key = JSON.stringify([templateId, project, variables]);

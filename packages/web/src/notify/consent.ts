@@ -1,5 +1,5 @@
-// Whether this browser shows notifications. The page asks for permission only after a click, and stores the choice in this
-// browser.
+// `consent` says whether this browser shows notifications. The page asks for permission only after a click, and stores
+// the choice in this browser.
 
 /** `unavailable`: the browser offers no notifications here, for example without TLS. `blocked`: its settings deny them. */
 type Consent = "unavailable" | "blocked" | "off" | "on";
@@ -16,7 +16,7 @@ export function consent(): Consent {
   return Notification.permission === "granted" && choice() === ON ? "on" : "off";
 }
 
-/** Call it from a click handler: browsers ask the user for permission only then. */
+/** Browsers show `requestPermission` only in a click handler. */
 export async function switchOn(): Promise<Consent> {
   if ((await Notification.requestPermission()) === "granted") choose(ON);
   return consent();

@@ -1,4 +1,5 @@
-// Shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other target.
+// `notifyUser` shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other
+// target.
 import { consent } from "./consent.ts";
 import { runAddress } from "../shell/page-route.ts";
 import { navigate } from "../shell/route.ts";
@@ -17,11 +18,11 @@ const waiting = new Map<News, ReturnType<typeof setTimeout>>();
 export function notifyUser(event: StoredEvent, run: Run | null): void {
   if (event.run === null) return;
   if (event.type === "inbox:answered") forget(({ item }) => item?.id === event.data.itemId);
-  // The events before this one were copied from another run.
+  // The events before `orchestrator:forked` or `orchestrator:imported` were copied from another run.
   if (event.type === "orchestrator:forked" || event.type === "orchestrator:imported")
     forget((news) => news.run === event.run);
   const news = notificationOf(event, run);
-  // A page that reconnects receives old events.
+  // A page that reconnects receives old events, hence `NOTIFICATION_MAX_AGE_MS`.
   if (news === null || Date.now() - news.at > NOTIFICATION_MAX_AGE_MS) return;
   waiting.set(
     news,

@@ -8,7 +8,7 @@ interface Properties {
   children: ReactNode;
 }
 
-/** A modal `dialog`: the browser keeps the focus inside, closes it on Escape and returns the focus. */
+/** With `showModal` the browser keeps the focus inside, closes the dialog on Escape and returns the focus. */
 export function Dialog({ title, onClose, children }: Properties) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -22,7 +22,7 @@ export function Dialog({ title, onClose, children }: Properties) {
       aria-labelledby={heading}
       onClose={onClose}
       onClick={({ target }) => {
-        // Only the backdrop is outside of all children.
+        // Only the backdrop is outside of all `children`.
         if (target === box.current) box.current?.close();
       }}
     >

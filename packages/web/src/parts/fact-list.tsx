@@ -5,7 +5,6 @@ interface Properties {
   rows: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** Names with their values. */
 export function FactList({ rows }: Properties) {
   const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
   if (known.length === 0) return null;

@@ -1,4 +1,4 @@
-// Icons are inline paths, so that they do not depend on the fonts of the system.
+// `SHAPES` are inline paths, so that icons do not depend on the fonts of the system.
 
 export const SHAPES = {
   check: "M3.5 8.5l3 3 6-7",

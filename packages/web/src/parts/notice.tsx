@@ -12,7 +12,7 @@ const ICONS: Record<Severity, IconName> = {
   you: "question",
 };
 
-/** A highlighted sentence. Tone `bad` is an `alert`, which screen readers announce at once. */
+/** Screen readers announce the role `alert`, of tone `bad`, at once. */
 export function Notice({ tone, children }: { tone: Severity; children: ReactNode }) {
   return (
     <div className={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>

@@ -4,7 +4,6 @@ interface Properties {
   name: string;
   min: number;
   max?: number;
-  /** Allows fractions. */
   isAmount?: boolean;
   placeholder: string;
   value: string;

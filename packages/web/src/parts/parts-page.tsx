@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Badge } from "./badge.tsx";
 import { CopyLine } from "./copy-line.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -13,6 +13,7 @@ import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { AgentMarkdown } from "../text/agent-markdown.tsx";
 import { LongText } from "../text/long-text.tsx";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import "../styles/run.css";
 import "../styles/parts.css";
@@ -20,11 +21,9 @@ import "../styles/parts.css";
 const TONES: readonly Severity[] = ["neutral", "running", "good", "warning", "bad", "you"];
 const THEMES = { light: "Light", dark: "Dark" } as const;
 
-/** Every part of the dashboard in both themes, for a look at all of them after a change of styles. */
+/** Shows every part in both `THEMES`, for a look at all of them after a change of styles. */
 export function PartsPage() {
-  useEffect(() => {
-    document.title = "Parts · Tutti";
-  }, []);
+  usePageTitle("Parts");
   return (
     <div className="page">
       <div className="page-title">
@@ -82,7 +81,7 @@ function Parts({ theme }: { theme: string }) {
         <code>code</code>
       </div>
       {TONES.map((tone) => (
-        // An alert would be announced, and this page only shows the look.
+        // `Notice` of tone `bad` would be announced as an alert, and this page only shows the look.
         <div key={tone}>
           {tone === "bad" ? <p className="tone-bad inline-mark">bad</p> : <Notice tone={tone}>{tone}</Notice>}
         </div>

@@ -9,7 +9,6 @@ import { shown } from "../text/safe-text.ts";
 interface Properties {
   activity: readonly ActivityLine[];
   run: string;
-  /** Shows all lines instead of a small scrolling part. */
   whole: boolean;
 }
 

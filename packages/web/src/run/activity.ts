@@ -10,7 +10,7 @@ export interface ActivityLine {
   tone: Severity;
 }
 
-/** Returns null for events that the page shows elsewhere or not at all. */
+/** Returns null for events that `isShownElsewhere`, or that are not shown at all. */
 export function activityLine(event: StoredEvent, run: Run): ActivityLine | null {
   const description = isShownElsewhere(event) ? null : describeEvent(event, run);
   if (description === null) return null;

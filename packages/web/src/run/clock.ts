@@ -1,8 +1,8 @@
-// Times without pauses: a clock that runs while nothing happens would be wrong.
+// `runTime` and `workerTime` exclude pauses: a clock that runs while nothing happens would be wrong.
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
-/** Time at work, without pauses and waits for the user or a provider. Null before the start. */
+/** Also excludes waits for the user (`idleMs`) and for a provider (`heldSince`). Null before the start. */
 export function runTime({ startedAt, completedAt, idleMs, idleSince, heldSince }: Run, now: number): number | null {
   if (startedAt === null) return null;
   const since = idleSince ?? heldSince ?? null;
@@ -10,7 +10,7 @@ export function runTime({ startedAt, completedAt, idleMs, idleSince, heldSince }
   return Math.max(0, (completedAt ?? now) - startedAt - idleMs - waits);
 }
 
-/** Time of the current attempt without its waits. Null before its start. */
+/** Time of the current attempt without `waitedMs`. Null before its start. */
 export function workerTime({ startedAt, completedAt, session }: Worker, now: number): number | null {
   if (startedAt === null) return null;
   const since = session.pausedAt ?? session.refusedSince;

@@ -10,7 +10,7 @@ interface Properties {
   at?: number;
 }
 
-/** Creates a run from the events of this one, and opens it. It is paused until the user resumes it. */
+/** The new run is paused until the user resumes it. */
 export function ForkButton({ id, at }: Properties) {
   return (
     <AskedButton

@@ -1,5 +1,5 @@
-// The open inbox items of a run except its plan, which has `PlanCard`. Items that stop the run come first; failed tasks
-// share one card.
+// `InboxCards` shows the open items of a run except its plan, which has `PlanCard`. Items that stop the run come first;
+// failed tasks share one card.
 import { translate } from "../text/language.ts";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
@@ -29,7 +29,7 @@ export function InboxCards({ run }: { run: Run }) {
             item={item}
             task={run.tasks.find(({ id }) => id === item.taskId)?.title}
             hasKeys={index === 0 && run.status !== "confirming"}
-            // Option 0 of a failure is the retry, which the server rejects while the run merges or verifies.
+            // Option 0 of a failure is the retry, which the server rejects unless `canTryAgain`.
             isImpossible={(option) => item.kind === "failure" && option === 0 && !canTryAgain(run, item)}
           />
         </ErrorBoundary>

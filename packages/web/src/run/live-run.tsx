@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
+import { lazy, Suspense, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { RunHeader } from "./run-header.tsx";
@@ -13,6 +13,7 @@ import { Link } from "../shell/link.tsx";
 import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
 import { leaveTo, navigate } from "../shell/route.ts";
 import { shown } from "../text/safe-text.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
@@ -54,9 +55,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   const opener = useRef<HTMLElement | null>(null);
   const tabs = RUN_TABS.filter((each) => each !== "messages" || hasRoles(run));
 
-  useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${look.word} · ${shown(run.userRequest, 60)} · Tutti`;
-  }, [look.word, waiting, run.userRequest]);
+  usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${look.word} · ${shown(run.userRequest, 60)}`);
 
   const open = (session: string) => {
     opener.current = document.activeElement as HTMLElement | null;
@@ -64,7 +63,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   };
   const close = () => {
     leaveTo(runAddress(run.id, { tab }));
-    // Keyboard users continue at the element that opened the panel.
+    // Keyboard users continue at the `opener` of the panel.
     opener.current?.focus();
   };
 
@@ -129,11 +128,10 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   );
 }
 
-/** Whether messages between roles, or a gate, belong to the run. */
 const hasRoles = ({ teamMessages, gate, template }: Run): boolean =>
   (teamMessages?.length ?? 0) > 0 || gate !== undefined || Object.keys(template.roles ?? {}).length > 0;
 
-/** A part of the page that loads and fails by itself. */
+/** `ErrorBoundary` and `Suspense` let a part of the page load and fail by itself. */
 function Panel({ name, children }: { name: string; children: ReactNode }) {
   return (
     <ErrorBoundary part={name}>

@@ -26,7 +26,7 @@ const SENTENCES: Record<Reason, string> = {
   ),
 };
 
-/** Reasons whose `detail` is shown to the user. */
+/** Only these reasons have a `detail` for the user. */
 const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage", "environment", "breaker"]);
 
 export function pauseSentence({ pausedFrom }: Run): string | null {

@@ -1,4 +1,5 @@
-// The five phases as steps. A phase that the template disables, or that had nothing to do, is `skipped`, not `done`.
+// `steps` shows the five phases. A phase that the template disables, or that had nothing to do, is `skipped`, not
+// `done`.
 import { translate } from "../text/language.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
@@ -55,7 +56,7 @@ function wasSkipped(run: Run, phase: Phase): boolean {
   return (phase === "aggregation" && !run.aggregation) || (phase === "verification" && !run.verification);
 }
 
-/** Only this phase shows a count, and only this one can end without all its tasks completed (`partly`). */
+/** Only `workerExecution` shows a count, and only it can end without all its tasks completed (`partly`). */
 function workStep(run: Run, state: StepState): Step {
   const included = run.tasks.filter((task) => !Object.hasOwn(run.skipped, task.id));
   const done = included.filter((task) => run.workers[task.id]?.status === "completed").length;

@@ -8,7 +8,7 @@ import { server } from "../shell/server.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
-/** A run that is paused for a decision or a budget has no Resume button: the answer resumes it. */
+/** A run that `waits` for a decision or a budget has no Resume button: the answer resumes it. */
 export function RunActions({ run }: { run: Run }) {
   const { id, status } = run;
   const waits = Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");

@@ -1,4 +1,3 @@
-// The label, colour and icon of a run.
 import { translate } from "../text/language.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
@@ -33,7 +32,7 @@ export const VERDICTS: Record<Verdict, StatusStyle> = {
   cancelled: { word: translate("Cancelled"), tone: "neutral", icon: "minus" },
 };
 
-/** A waiting question takes precedence over the status. */
+/** Waiting `questions` take precedence over `status`. */
 export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): StatusStyle {
   if (questions > 0) return LOOKS.confirming;
   return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];

@@ -8,7 +8,7 @@ import { AgentText } from "../text/agent-text.tsx";
 
 const MOST = 3;
 
-/** The reason of a pause, the warnings of the start, and the last errors that did not end the run. */
+/** Errors of a run that is over are part of `ResultCard`, so only those of an open run are shown. */
 export function RunNotes({ run, warnings }: { run: Run; warnings: readonly string[] }) {
   const errors = isRunOver(run.status) ? [] : run.errors.slice(-MOST);
   const paused = pauseSentence(run);

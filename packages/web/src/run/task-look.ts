@@ -1,4 +1,3 @@
-// The label, colour and icon of a task.
 import { translate } from "../text/language.ts";
 import type { StatusStyle } from "./run-look.ts";
 import { holdsUp } from "./waiting.ts";
@@ -54,6 +53,6 @@ function waitingLook(run: Run, task: Task): StatusStyle {
     : { word: translate("Waiting"), tone: "neutral", icon: "dot" };
 }
 
-/** Whether the worker of the task waits for an answer, a permission or another decision of the user. */
+/** Whether the worker of the task waits for an answer, a permission or another decision of the user (`holdsUp`). */
 const asks = (run: Run, taskId: string): boolean =>
   Object.values(run.inbox).some((item) => item.taskId === taskId && holdsUp(item));

@@ -5,7 +5,7 @@ import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
-// The graph and its layout are larger than the rest of the page.
+// `TaskGraph` and its layout are larger than the rest of the page, so they are loaded on demand.
 const TaskGraph = lazy(async () => ({ default: (await import("../graph/task-graph.tsx")).TaskGraph }));
 const TaskTable = lazy(async () => ({ default: (await import("./task-table.tsx")).TaskTable }));
 const TaskTimeline = lazy(async () => ({ default: (await import("./task-timeline.tsx")).TaskTimeline }));
@@ -24,10 +24,10 @@ const VIEW_NAMES: Record<View, string> = {
   table: translate("Table"),
   timeline: translate("Timeline"),
 };
-/** A graph of more tasks has no readable size, so the table comes first. */
+/** A graph of more than `MOST_IN_GRAPH` tasks has no readable size, so the table comes first. */
 const MOST_IN_GRAPH = 40;
 
-/** The same tasks as graph, table or timeline, with one selection. */
+/** All views show the same tasks, with one selection (`opened`). */
 export function TaskSection({ run, opened, onOpen }: Properties) {
   const [chosen, setChosen] = useState<View | null>(null);
   const view = chosen ?? (run.tasks.length > MOST_IN_GRAPH ? "table" : "graph");

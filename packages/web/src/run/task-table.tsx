@@ -16,7 +16,7 @@ interface Properties {
   onOpen: (session: string) => void;
 }
 
-/** All tasks as rows; the equal of the graph for the keyboard, for screen readers and for large plans. */
+/** Unlike `TaskGraph`, suits the keyboard, screen readers and large plans. */
 export function TaskTable({ run, opened, onOpen }: Properties) {
   const [text, setText] = useState("");
   const now = useNow(!isRunOver(run.status) && run.status !== "paused", 5000);
@@ -80,7 +80,7 @@ interface RowProperties extends StatusStyle {
   id: string;
   title: string;
   needs: string;
-  /** The texts of the template's columns, each after a line break. One text is easy to compare. */
+  /** The texts of the template's columns, each after a line break. `memo` compares one text more easily than a list. */
   cells: string;
   hasStatus: boolean;
   cost: string;
@@ -88,7 +88,7 @@ interface RowProperties extends StatusStyle {
   onOpen: (session: string) => void;
 }
 
-/** `onOpen` is the same for all rows, so a new one needs no new row. */
+/** `onOpen` does the same in all renders, so a new one needs no new row. */
 const Row = memo(
   function Row({ id, title, needs, word, tone, icon, cells, hasStatus, cost, isOpen, onOpen }: RowProperties) {
     return (

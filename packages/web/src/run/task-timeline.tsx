@@ -16,12 +16,12 @@ const toneOf = (ending: string | null): string => {
   return /failed|timeout|lost/.test(ending) ? "bad" : "neutral";
 };
 
-/** Every attempt as a bar over time, in the order of the first start. */
+/** Rows are in the order of the first start. */
 export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
   const [timeline, setTimeline] = useState<RunTimeline | null>(null);
   const isOver = isRunOver(run.status);
   const now = useNow(!isOver, REFRESH_MS);
-  // While the run works, it changes many times a second; its bars need no more than one request per tick.
+  // A run at work changes many times a second; its bars need no more than one request per `REFRESH_MS`.
   const tick = isOver ? run.runSeq : Math.floor(now / REFRESH_MS);
   useEffect(() => {
     const unmounted = new AbortController();

@@ -1,4 +1,4 @@
-// The settings in `ui` of a run's template: its mark, the parts of a worker's card and the columns of the table of tasks.
+// Settings in `ui` of a run's template: its mark, the parts of a worker's card and the columns of the table of tasks.
 import type { IconName } from "../parts/icon-shapes.ts";
 import { compact, count, duration } from "../text/format.ts";
 import { translate } from "../text/language.ts";
@@ -8,7 +8,7 @@ import { workerTime } from "./clock.ts";
 
 type Ui = Template["ui"];
 
-/** Names of templates' icons, in the words of common icon sets. */
+/** Templates use the names of common icon sets. */
 const ICONS: Record<string, IconName> = {
   layers: "layers",
   pen: "pen",
@@ -24,7 +24,6 @@ const ICONS: Record<string, IconName> = {
   "check-circle": "check",
 };
 
-/** An unknown name gives the icon of a file. */
 export const templateIcon = ({ icon }: Ui): IconName => (Object.hasOwn(ICONS, icon) ? ICONS[icon]! : "file");
 
 const PARTS = ["action", "bar", "words", "tools"] as const;
@@ -37,7 +36,7 @@ const PARTS_OF_STYLE: Record<Ui["progressStyle"], readonly WorkerPart[]> = {
   minimal: [],
 };
 
-/** The parts that the card of a worker shows besides its name, state and percentage. */
+/** The card also shows the name, the state and the percentage, whatever `progressStyle` is. */
 export function workerParts({ progressStyle, showWorkerDetails, showProgressBar }: Ui): ReadonlySet<WorkerPart> {
   const parts = new Set(PARTS_OF_STYLE[progressStyle]);
   if (!showProgressBar) parts.delete("bar");
@@ -49,7 +48,7 @@ export function workerParts({ progressStyle, showWorkerDetails, showProgressBar 
 
 type ColumnName = Ui["workerColumns"][number];
 
-/** The columns besides the name of the task. `status` comes first and has a mark, so it is no text. */
+/** `status` is not among `COLUMNS`: it comes first and has a mark instead of a text. */
 const COLUMNS: Record<
   Exclude<ColumnName, "status">,
   { title: string; text: (worker: Worker, now: number) => string }

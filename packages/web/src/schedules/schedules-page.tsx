@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Badge } from "../parts/badge.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { ActionError } from "../shell/action-error.tsx";
@@ -12,20 +12,18 @@ import { useRequest } from "../shell/use-request.ts";
 import { useLive } from "../live/use-live.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { moment } from "../text/format.ts";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { ScheduleView, TriggerView } from "../../../tutti/src/schema/api/schedule-routes.ts";
 import "../styles/run.css";
 
-/** Schedules with their next due time, and triggers. Both are defined in `tutti.config.json`. */
 export function SchedulesPage() {
   const [started, setStarted] = useState(0);
-  // A run that starts or ends changes the rows.
+  // A run that starts or ends changes the rows, hence `changed`.
   const changed = useLive((state) => state.runs?.map(({ status }) => status).join(" ") ?? "");
   const key = `${started} ${changed}`;
   const schedules = useRequest(`schedules ${key}`, (signal) => server.call("GET /api/schedules", { signal }));
   const triggers = useRequest(`triggers ${key}`, (signal) => server.call("GET /api/triggers", { signal }));
-  useEffect(() => {
-    document.title = `${translate("Schedules")} · Tutti`;
-  }, []);
+  usePageTitle(translate("Schedules"));
   const runNow = async (name: string) => {
     const { orchestratorId } = await server.call("POST /api/schedules/:name/run", { params: { name } });
     setStarted(started + 1);

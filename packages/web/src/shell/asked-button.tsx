@@ -14,7 +14,7 @@ interface Properties {
   order: () => Promise<unknown>;
 }
 
-/** Asks for confirmation in place, for what cannot be taken back. */
+/** Asks before an `order` that cannot be taken back. */
 export function AskedButton({ word, label, question, yes, needs, order }: Properties) {
   const [asking, setAsking] = useState(false);
   const action = useAction(order);

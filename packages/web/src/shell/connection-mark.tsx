@@ -1,7 +1,6 @@
 import { translate } from "../text/language.ts";
 import type { Connection } from "../../../tutti/src/client/follow-events.ts";
 
-/** Shows whether the page receives events, or displays the last known state. */
 export function ConnectionMark({ connection }: { connection: Connection }) {
   const live = connection === "live";
   return (

@@ -4,12 +4,11 @@ import { Notice } from "../parts/notice.tsx";
 import { describeProblem } from "./problem.ts";
 
 interface Properties {
-  /** Names the part of the page, for example "The graph". */
+  /** Names the part in the error message, for example "The graph". */
   part?: string;
   children: ReactNode;
 }
 
-/** Keeps an error of one panel from emptying the whole page. */
 export class ErrorBoundary extends Component<Properties, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 

@@ -27,7 +27,6 @@ const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"
   { to: HOSTS, name: translate("Hosts"), icon: "branch", view: "hosts", key: "h" },
 ];
 
-/** The parts around every view: places, connection, role, palette and help. */
 export function Frame({ route, children }: { route: PageRoute; children: ReactNode }) {
   const inbox = useLive((state) => state.inbox);
   const connection = useLive((state) => state.connection);
@@ -36,7 +35,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
   const [opened, setOpened] = useState<"palette" | "help" | null>(null);
 
   useEffect(() => {
-    // The first key of a pair such as `g i`, which goes to the inbox.
+    // `pressed` is the first key of a pair such as `g i`, which goes to the inbox.
     let pressed = "";
     const onKey = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey } = event;

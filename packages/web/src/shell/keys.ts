@@ -1,12 +1,12 @@
 import { useEffect, useRef } from "react";
 
-/** Whether the key belongs to a field or an open dialog, so that it is no shortcut. */
+/** True if the key belongs to a field or an open dialog, and so is no shortcut. */
 export function isTyping({ target }: Event): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || target.closest("input, textarea, select, dialog[open]") !== null;
 }
 
-/** Calls the handler of a key that is pressed alone, outside of fields. A handler returns false if it did nothing. */
+/** `handlers` get keys that are pressed alone, unless `isTyping`. A handler returns false if it did nothing. */
 export function useKeys(handlers: Readonly<Record<string, () => unknown>>): void {
   const latest = useRef(handlers);
   latest.current = handlers;

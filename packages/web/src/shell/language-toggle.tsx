@@ -1,7 +1,7 @@
 import { chooseLanguage } from "../text/choose-language.ts";
 import { language } from "../text/language.ts";
 
-/** In the language that it leads to, for users who cannot read the other one. */
+/** `label` is in the language that it leads to, for users who cannot read the other one. */
 const OTHER =
   language === "en"
     ? ({ language: "fr", word: "FR", label: "Afficher en français" } as const)

@@ -12,16 +12,8 @@ interface Properties {
   children: ReactNode;
 }
 
-/** A link that navigates without a reload. With a modifier key or another mouse button it acts as an ordinary link. */
-export function Link({
-  to,
-  className,
-  current = false,
-  replace = false,
-
-  isSkipped = false,
-  children,
-}: Properties) {
+/** Calls `navigate` instead of a reload. With a modifier key or another mouse button it acts as an ordinary link. */
+export function Link({ to, className, current = false, replace = false, isSkipped = false, children }: Properties) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

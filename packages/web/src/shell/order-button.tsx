@@ -7,18 +7,18 @@ interface Properties {
   word: string;
   /** For screen readers, where `word` alone does not name its subject. */
   label?: string;
-  /** The key that does the same; the caller listens to it. */
+  /** Only shown; the caller listens to the key, for example with `useKeys`. */
   shortcut?: string;
   primary?: boolean;
   danger?: boolean;
   disabled?: boolean;
-  /** Why the button is disabled. */
+  /** Shown as the title while `disabled`. */
   reason?: string | undefined;
   needs?: TokenRole;
   order: () => Promise<unknown>;
 }
 
-/** A button that sends a request to the server and shows its error. Without the role for it, it says so. */
+/** Shows the error of `order`, and the reason if this page lacks the role that `needs` names. */
 export function OrderButton(properties: Properties) {
   const { word, label, shortcut, primary = false, danger = false, disabled = false, reason, needs, order } = properties;
   const action = useAction(order);

@@ -1,27 +1,25 @@
-// The address of every view. Filters and selections are in the query: a link shows the same to everyone. A task is in the
-// query too, because its name may contain a dot, and a path with a dot looks like a file.
+// `readRoute` reads the address of a view. Filters and selections are in the query, so that a link shows the same to
+// every user. A task is in the query too, because its name may contain a dot, and a path with a dot looks like a file.
 export const RUN_TABS = ["tasks", "plan", "changes", "checks", "cost", "messages", "log"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
 export const PANEL_PARTS = ["transcript", "prompt", "changes", "checks", "attempts", "agents"] as const;
 export type PanelPart = (typeof PANEL_PARTS)[number];
 
-/** A place within the page of a run. */
 export interface RunPlace {
   tab: RunTab;
-  /** The task whose changes are shown; null shows those of the run. */
+  /** The changes of this task are shown; null shows those of the run. */
   task: string | null;
-  /** The task, or `main`, whose panel is open. */
+  /** The panel of this task, or of `main`, is open. */
   session: string | null;
   part: PanelPart;
-  /** Null for the newest attempt. */
   attempt: number | null;
   /** The `n` of the transcript entry that a link names. */
   entry: number | null;
 }
 
 export interface RunFilter {
-  /** A word of `RUN_GROUPS`, or empty for all. */
+  /** A key of `RUN_GROUPS`, or empty for all. */
   state: string;
   text: string;
 }
@@ -47,7 +45,7 @@ export const SCHEDULES = "/schedules";
 export const COSTS = "/costs";
 export const MACHINE = "/machine";
 export const HOSTS = "/hosts";
-/** For developers: no link leads there. */
+/** For developers; no link leads to `PARTS`. */
 const PARTS = "/parts";
 
 const withQuery = (path: string, query: Record<string, string | null>): string => {
@@ -68,7 +66,7 @@ export const newRunAddress = ({
 }): string => withQuery(NEW_RUN, { from: from ?? null, after: after ?? null, template: template ?? null });
 export const templatesAddress = (id: string | null): string => withQuery(TEMPLATES, { id });
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
-/** Defaults of a place stay out of its address. */
+/** Defaults of `place` stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
   const { tab = "tasks", part = "transcript", task = null, session = null, attempt = null, entry = null } = place;
   return withQuery(`/runs/${encodeURIComponent(id)}`, {

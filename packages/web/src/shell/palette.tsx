@@ -22,14 +22,13 @@ import { shown } from "../text/safe-text.ts";
 
 interface Command {
   name: string;
-  /** The same as a command line, to copy. */
+  /** The same as a command line, which the foot of the palette copies. */
   line?: string;
   run: () => unknown;
 }
 
 const MOST = 50;
 
-/** Finds places, runs and the commands of the open run. Its foot copies the same as a command line. */
 export function Palette({ route, onClose }: { route: PageRoute; onClose: () => void }) {
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);

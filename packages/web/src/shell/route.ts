@@ -1,10 +1,11 @@
-// Navigation within the page: the address bar names the view, and the history leads back.
+// `navigate` and `replaceAddress` change the view without a reload. The address bar names the view, and the history
+// leads back.
 import { useSyncExternalStore } from "react";
 import { readRoute, type PageRoute } from "./page-route.ts";
 
 /**
- * Replaces a printed URL such as `/?token=T#/runs/ID` by the route after the `#`. The fragment survives the redirect that
- * removes the token.
+ * Replaces a printed URL such as `/?token=T#/runs/ID` by the route after the `#`. The fragment survives the redirect
+ * that removes the token.
  */
 export function takeAddressFromHash(): void {
   const address = location.hash.slice(1);
@@ -22,13 +23,13 @@ export function navigate(address: string): void {
   notify();
 }
 
-/** Changes the address in place, for filters and selections that need no step back. */
+/** Unlike `navigate`, for filters and selections that need no step back. */
 export function replaceAddress(address: string): void {
   history.replaceState(history.state, "", address);
   notify();
 }
 
-/** Leaves a panel: goes back if the page behind the panel is the last one, so that Back does not open the panel again. */
+/** Closes a panel. If `address` is the page before it, this goes back, so that Back does not open the panel again. */
 export function leaveTo(address: string): void {
   if ((history.state as { from?: string } | null)?.from === address) history.back();
   else replaceAddress(address);

@@ -1,4 +1,5 @@
-// The choice is stored under `KEY`; `public/theme.js` reads it before the first paint. Without one, the system decides.
+// `choose` stores the theme under `KEY`; `public/theme.js` reads it before the first paint. Without one, the system
+// decides.
 import { useState } from "react";
 
 type Theme = "light" | "dark";

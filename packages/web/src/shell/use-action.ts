@@ -9,8 +9,8 @@ interface ServerAction {
 }
 
 /**
- * Sends one request at a time and keeps its error. It ignores the result: changes arrive as events. The error of a server
- * that was away goes when the server is back.
+ * Sends one request at a time and keeps its error. The result is ignored, since changes arrive as events. An
+ * `isUnreachable` error goes when the server is back.
  */
 export function useAction(act: () => Promise<unknown>): ServerAction {
   const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null });

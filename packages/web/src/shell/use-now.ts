@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The current time, updated every `everyMs` while `ticking`; otherwise the time of the last update. */
+/** Updated every `everyMs` while `ticking`; otherwise the time of the last update. */
 export function useNow(ticking: boolean, everyMs = 1000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,13 +1,12 @@
 import { useEffect, useState } from "react";
 
 interface RequestState<T> {
-  /** Null until the first response. */
   value: T | null;
   error: unknown;
   isLoading: boolean;
 }
 
-/** Sends a request when `key` changes; null sends none. The last value stays until the next one arrives. */
+/** Sends a request when `key` changes; null sends none. `value` stays until the next one arrives. */
 export function useRequest<T>(key: string | null, send: (signal: AbortSignal) => Promise<T>): RequestState<T> {
   const [state, setState] = useState<RequestState<T>>({ value: null, error: null, isLoading: key !== null });
   useEffect(() => {

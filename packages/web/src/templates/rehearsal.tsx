@@ -7,7 +7,7 @@ import { duration } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
 import type { Rehearsal as RehearsalReport } from "../../../tutti/src/schema/api/template-routes.ts";
 
-/** Runs the template with scripted agents: no model is called, and nothing is stored. */
+/** `rehearse` runs the template with scripted agents: no model is called, and nothing is stored. */
 export function Rehearsal({ id }: { id: string }) {
   const [report, setReport] = useState<RehearsalReport | null>(null);
   return (

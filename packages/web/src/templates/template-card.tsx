@@ -23,7 +23,6 @@ interface ResolvedTemplate {
   warnings: string[];
 }
 
-/** One template: each value with the template that defines it, its prompts, and its actions. */
 export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange: () => void }) {
   const { id, name, description, valid, errors, place, version, author, tags } = row;
   const [copyName, setCopyName] = useState("");
@@ -111,7 +110,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
   );
 }
 
-/** Values of the template, each with its origin. Prompts have their own preview. */
+/** Prompts are left out, since `PromptPreview` shows them. */
 function Values({ resolved: { template, provenance } }: { resolved: ResolvedTemplate }) {
   const rows = Object.entries(provenance).filter(([path]) => !path.startsWith("/prompts/"));
   return (

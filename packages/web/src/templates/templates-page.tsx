@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { TemplateCard } from "./template-card.tsx";
 import { ActionError } from "../shell/action-error.tsx";
 import { Link } from "../shell/link.tsx";
@@ -7,6 +7,7 @@ import { templatesAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { usePageTitle } from "../text/use-page-title.ts";
 import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 import "../styles/run.css";
 import "../styles/templates.css";
@@ -17,16 +18,13 @@ const PLACES: Record<ListedTemplate["place"], string> = {
   system: translate("Built in"),
 };
 
-/** All templates by their place, and one of them with its values, prompts and actions. */
 export function TemplatesPage({ id }: { id: string | null }) {
-  /** Counts the changes that this page made. */
+  /** Counts the changes that this page made, so that `useRequest` reads the list again. */
   const [changes, setChanges] = useState(0);
   const { value, error, isLoading } = useRequest(`templates ${changes}`, (signal) =>
     server.call("GET /api/orchestrator/templates", { signal }),
   );
-  useEffect(() => {
-    document.title = `${translate("Templates")} · Tutti`;
-  }, []);
+  usePageTitle(translate("Templates"));
   const rows = ((value ?? []) as ListedTemplate[]).filter(({ isInternal }) => !isInternal);
   const chosen = rows.find((row) => row.id === id) ?? rows.find((row) => row.id === "documentation") ?? rows[0];
   return (

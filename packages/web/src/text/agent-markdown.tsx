@@ -4,14 +4,14 @@ import { readMarkdown, type Inline } from "./markdown.ts";
 import { count } from "./format.ts";
 import { bounded, visible } from "./safe-text.ts";
 
-/** Words of an agent with a little Markdown. A button reveals the text after `max` characters. */
+/** A button reveals the text after `max` characters. Unlike `LongText`, renders a little Markdown. */
 export function AgentMarkdown({ text, max = 4000 }: { text: string; max?: number }) {
   const [open, setOpen] = useState(false);
   const isComplete = open || text.length <= max;
   return (
     <div className="markdown" dir="auto">
       {readMarkdown(isComplete ? text : bounded(text, max)).map((block, index) => {
-        // Blocks of a text never change their order, so the index is a stable key.
+        // Blocks of a text never change their order, so `index` is a stable key.
         switch (block.kind) {
           case "code":
             return (

@@ -9,11 +9,11 @@ export async function loadLanguage(): Promise<void> {
     const response = await fetch(french);
     if (response.ok) setCatalogue((await response.json()) as Catalogue);
   } catch {
-    // Without the server the page stays English, and says that the server does not respond.
+    // Without the server the page stays English, and `live` reports that the server does not respond.
   }
 }
 
-/** Stores the choice and loads the page again, because many texts are constants. */
+/** Many texts are constants, so `location.reload` loads the page again. */
 export function chooseLanguage(choice: Language): void {
   try {
     localStorage.setItem(LANGUAGE_KEY, choice);

@@ -1,11 +1,10 @@
-// Unsent answers of the user, by inbox item. A draft survives a reload. It also survives the end of its item, and the page
-// then shows it as not sent.
+// `keepDraft` stores unsent answers of the user, by inbox item. A draft survives a reload. It also survives the end of
+// its item, and the page then shows it as not sent.
 import { useSyncExternalStore } from "react";
 
 interface UnsentDraft {
   item: string;
   run: string;
-  /** The question that the draft answers. */
   title: string;
   text: string;
 }
@@ -32,7 +31,6 @@ function save(next: readonly UnsentDraft[]): void {
   for (const listener of listeners) listener();
 }
 
-/** An empty text removes the draft. */
 export function keepDraft(draft: UnsentDraft): void {
   const others = drafts.filter(({ item }) => item !== draft.item);
   save(draft.text === "" ? others : [...others, draft]);

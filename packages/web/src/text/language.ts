@@ -1,6 +1,7 @@
-// Texts in the language of the page: the user's choice, or the first of the browser's languages that is known. English is in
-// the sources. `french.json` has the French text of every English one: `translate` accepts only these, so a missing one does
-// not compile. Sentences of the log, of errors of the server and of agents are not part of it.
+// `translate` gives texts in the language of the page: the user's choice, or the first of the browser's languages that
+// is known. English is in the sources. `french.json` has the French text of every English one: `translate` accepts only
+// these, so a missing one does not compile. Sentences of the log, of errors of the server and of agents are not part of
+// it.
 export type Language = "en" | "fr";
 export type Catalogue = typeof import("./french.json");
 type EnglishText = keyof Catalogue;
@@ -8,28 +9,26 @@ type PlaceholderOf<T extends string> = T extends `${string}{${infer Name}}${infe
   ? Name | PlaceholderOf<Rest>
   : never;
 type ValuesOf<T extends string> = [PlaceholderOf<T>] extends [never] ? [] : [Record<PlaceholderOf<T>, string | number>];
-/** A noun whose plural form is in the catalogue, too. */
+/** The catalogue has the plural form of a `Noun`, too. */
 export type Noun = { [T in EnglishText]: `${T}s` extends EnglishText ? T : never }[EnglishText];
 
-/** Of `localStorage`. */
 export const LANGUAGE_KEY = "tutti-language";
 let catalogue: Catalogue | null = null;
 
 export const language: Language = findLanguage();
 
-/** Modules that call `translate` while they load must be loaded after it. */
+/** Modules that call `translate` while they load must be loaded after `setCatalogue`. */
 export function setCatalogue(texts: Catalogue): void {
   catalogue = texts;
 }
 
-/** The text in the language of the page, with its `{name}` placeholders replaced. A part after `#` only tells meanings apart. */
+/** Replaces the `{name}` placeholders by `values`. A part after `#` only distinguishes meanings. */
 export function translate<T extends EnglishText>(text: T, ...[values]: ValuesOf<T>): string {
   const found: string = catalogue?.[text] ?? text.replace(/#.*$/, "");
   if (values === undefined) return found;
   return found.replace(/\{(\w+)\}/g, (_, name: PlaceholderOf<T>) => String(values[name]));
 }
 
-/** French uses the singular for 0, too. */
 export const nounFor = (value: number, noun: Noun): string =>
   translate((value === 1 || (value === 0 && language === "fr") ? noun : `${noun}s`) as Noun);
 

@@ -1,5 +1,5 @@
-// A small part of Markdown, for words of agents: code, headings, lists, emphasis and paragraphs. It yields data and no
-// HTML; links stay text, because an agent chooses their addresses.
+// `readMarkdown` knows a small part of Markdown, for words of agents: code, headings, lists, emphasis and paragraphs.
+// It yields data and no HTML; links stay text, because an agent chooses their addresses.
 
 export interface Inline {
   kind: "text" | "code" | "strong";
@@ -44,7 +44,7 @@ export function readMarkdown(text: string): MarkdownBlock[] {
     }
   }
   endParagraph();
-  // An agent may still write the block.
+  // The code block may lack its end while the agent still writes it.
   if (code) blocks.push({ kind: "code", text: code.lines.join("\n") });
   return blocks;
 }

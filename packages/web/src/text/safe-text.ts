@@ -1,17 +1,18 @@
-// Makes untrusted text safe to display. React escapes markup; this file handles invisible characters, terminal codes and
-// excessive length.
+// React escapes markup; `shown` handles invisible characters, terminal codes and excessive length of untrusted text.
 
 const ESCAPE = String.fromCodePoint(27);
-/** Colours and cursor movements. They have no meaning in a page, so they are removed. */
+/** Colours and cursor movements have no meaning in a page, so `TERMINAL_CODES` are removed. */
 const TERMINAL_CODES = new RegExp(
   `${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^${ESCAPE}\\u0007]*(?:\\u0007|${ESCAPE}\\\\))`,
   "g",
 );
-/** Scripts that need joiners between their letters. */
 const JOINING_SCRIPTS =
   "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Tamil Telugu Kannada Malayalam Sinhala".split(" ");
 const JOINING = JOINING_SCRIPTS.map((name) => `\\p{Script=${name}}`).join("");
-/** The joiners in the group are drawn, between emoji or letters. All other format characters are invisible. */
+/**
+ * The joiners in the group are drawn between emoji or letters of `JOINING` scripts. All other format characters are
+ * invisible.
+ */
 const INVISIBLE = new RegExp(
   [
     String.raw`((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
@@ -21,7 +22,7 @@ const INVISIBLE = new RegExp(
   "gu",
 );
 
-/** Escapes control, bidi and invisible characters as `\uXXXX`, so that they are visible and have no effect. */
+/** Escapes control, bidi and `INVISIBLE` characters as `\uXXXX`, so that they are visible and have no effect. */
 export function visible(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -33,7 +34,6 @@ export function visible(text: string): string {
 
 const escaped = (sign: string): string => `\\u${sign.codePointAt(0)!.toString(16).padStart(4, "0")}`;
 
-/** Truncates to `max` characters and marks the cut with an ellipsis. */
 export function bounded(text: string, max: number): string {
   if (text.length <= max) return text;
   // Half of a surrogate pair at the end would render as a broken character.

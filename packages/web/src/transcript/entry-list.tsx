@@ -31,10 +31,10 @@ const FILTERS = {
 } satisfies Record<string, (entry: TranscriptEntry) => boolean>;
 type FilterName = keyof typeof FILTERS;
 
-/** Whether a sub-agent made the call, so that it is shown below it. */
+/** A call of a sub-agent is shown below it. */
 const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
 
-/** Entries of a transcript. Others are read on demand; the browser draws only those in view (`content-visibility`). */
+/** Other entries are read on demand; the browser draws only those in view (`content-visibility`). */
 export function EntryList({ run, place, entries, format, readEarlier, readLater, find }: Properties) {
   const [filter, setFilter] = useState<FilterName>("All");
   const [text, setText] = useState("");
@@ -130,7 +130,7 @@ interface ItemProperties {
   format: BlockFormat;
   address: string;
   isLinked: boolean;
-  /** Whether Tab reaches the link; the arrow keys reach the others. */
+  /** Whether Tab reaches the link; `moveFocus` reaches the others. */
   isReachable: boolean;
 }
 
@@ -138,7 +138,7 @@ const Item = memo(function Item({ entry, result, format, address, isLinked, isRe
   const item = useRef<HTMLLIElement>(null);
   const wasLinked = useRef(isLinked);
   useEffect(() => {
-    // Only a link that opened the page scrolls; a click on a number in view does not.
+    // `wasLinked`: only a link that opened the page scrolls; a click on a number in view does not.
     if (wasLinked.current) item.current?.scrollIntoView({ block: "center" });
   }, []);
   return (
@@ -159,7 +159,6 @@ const Item = memo(function Item({ entry, result, format, address, isLinked, isRe
   );
 });
 
-/** The arrow keys move between the links of the entries. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>(".entry-link")];

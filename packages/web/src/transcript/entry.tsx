@@ -11,7 +11,6 @@ import { LongText } from "../text/long-text.tsx";
 
 interface Properties {
   entry: TranscriptEntry;
-  /** The result of a tool call. */
   result: string | undefined;
   format: BlockFormat;
 }
@@ -105,7 +104,7 @@ export function Entry({ entry, result, format }: Properties) {
       );
     }
     default:
-      // A newer server may send entry types that this page does not know.
+      // A newer server may send an `entry.type` that this page does not know.
       return null;
   }
 }

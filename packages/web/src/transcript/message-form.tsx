@@ -5,7 +5,7 @@ import { ActionError } from "../shell/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 
-/** Sends a message to the worker of a task, or to the main session. */
+/** Without `taskId` the main session receives the message. */
 export function MessageForm({ run, taskId }: { run: string; taskId: string | null }) {
   const [text, setText] = useState("");
   const field = useId();

@@ -2,11 +2,10 @@ import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 
 interface ShownEntry {
   entry: TranscriptEntry;
-  /** The beginning of the result, for a tool call that has one. */
   result?: string;
 }
 
-/** Joins each result with its call. Without its call, a result stays an entry of its own. */
+/** Without its call, a `toolResult` stays an entry of its own. */
 export function pairResults(entries: readonly TranscriptEntry[]): ShownEntry[] {
   const results = new Map(entries.flatMap((entry) => (entry.type === "toolResult" ? [[entry.id, entry.text]] : [])));
   const called = new Set(

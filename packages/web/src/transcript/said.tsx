@@ -5,11 +5,11 @@ import { AgentMarkdown } from "../text/agent-markdown.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
-/** Text of an agent. Reports to Tutti are folded, so that the words around them stay readable. */
+/** Reports to Tutti are folded by `splitBlocks`, so that the words around them stay readable. */
 export function Said({ text, format }: { text: string; format: BlockFormat }) {
   return splitBlocks(text, format).map((part, index) =>
     part.kind === "words" ? (
-      // The index is a stable key: parts of a text never change their order.
+      // Parts of a text never change their order, so `index` is a stable key.
       <AgentMarkdown key={index} text={part.text} />
     ) : (
       <details key={index} className="folded">

@@ -1,4 +1,4 @@
-// Maps `main` or a task id to its sessions, one per attempt.
+// `sessionsOf` maps `main` or a task id to its sessions, one per attempt.
 import { translate } from "../text/language.ts";
 import { mainSessionId, workerSessionId } from "../../../tutti/src/schema/ids.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -6,9 +6,9 @@ import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
 
 interface SessionNames {
   title: string;
-  /** The session of each attempt, the newest last. */
+  /** One per attempt, the newest last. */
   sessions: string[];
-  /** Whether the newest session may still append to its transcript. */
+  /** Whether the newest of `sessions` may still append to its transcript. */
   alive: boolean;
 }
 

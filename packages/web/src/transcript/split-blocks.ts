@@ -1,4 +1,4 @@
-// Splits a text into words and delimited reports, for display only. The engine decides which reports count.
+// `splitBlocks` separates words from delimited reports, for display only. The engine decides which reports count.
 
 export interface BlockFormat {
   delimiterStart: string;
@@ -21,7 +21,7 @@ export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: Bloc
   }
 }
 
-/** The words without reports, for a preview. A report that is cut off at its start or its end is dropped too. */
+/** For a preview. Unlike `splitBlocks`, drops a report that is cut off at its start or its end. */
 export function wordsOf(text: string, format: BlockFormat): string {
   const whole = withoutCutStart(text, format);
   const words = splitBlocks(whole, format).flatMap((part) => (part.kind === "words" ? [part.text] : []));

@@ -36,7 +36,7 @@ const PART_NAMES: Record<PanelPart, string> = {
 };
 const OF_TASKS: readonly PanelPart[] = ["changes", "checks"];
 
-/** Everything about one task, or the main session. It stands beside the run, so that the run and its buttons stay visible. */
+/** The panel is beside the run, so that the run and its buttons stay visible. */
 export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const { title, sessions, alive } = sessionsOf(run, name);
   const task = run.tasks.find(({ id }) => id === name);

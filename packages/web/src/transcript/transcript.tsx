@@ -10,15 +10,13 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 interface Properties {
   run: Run;
-  /** Undefined before the first attempt. */
   session: string | undefined;
   place: RunPlace;
-  /** Null for the main session. */
   taskId: string | null;
   isAlive: boolean;
 }
 
-/** The transcript of one attempt, and the form for a message while it is alive. */
+/** `MessageForm` is shown while the session is alive. */
 export function Transcript({ run, session, place, taskId, isAlive }: Properties) {
   const loaded = useTranscript(run.id, session, isAlive, place.entry);
   const { entries, isAtEnd, error, readEarlier, readLater, find } = loaded;

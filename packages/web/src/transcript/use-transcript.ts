@@ -3,14 +3,12 @@ import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
 interface LoadedTranscript {
-  /** A part of the transcript without gaps. Null until the first response. */
+  /** Has no gaps. Null until the first response. */
   entries: TranscriptEntry[] | null;
   /** False while entries after the last one are known to exist, or may exist. */
   isAtEnd: boolean;
   error: unknown;
-  /** Reads the entries before the first one. */
   readEarlier: () => Promise<void>;
-  /** Reads the entries after the last one. */
   readLater: () => Promise<void>;
   /** Reads the last entries of the whole transcript that contain the words. */
   find: (words: string) => Promise<TranscriptEntry[]>;
@@ -22,7 +20,7 @@ interface Loaded {
 }
 
 const POLL_MS = 1000;
-/** Entries per request. A transcript opens with its last ones, however long it is. */
+/** Entries per request. A transcript opens with its last `PAGE` entries, however long it is. */
 const PAGE = 300;
 /** Entries that a search of the whole transcript returns, the last ones. */
 export const MOST_FOUND = 300;
@@ -30,8 +28,8 @@ export const MOST_FOUND = 300;
 const BEFORE = 100;
 
 /**
- * The end of the transcript of a session, polled every `POLL_MS` while `alive`; or the part around `entry`. The caller
- * renders a new component for another session.
+ * Reads the end of the transcript, polled every `POLL_MS` while `alive`; or the part around `entry`. The caller renders
+ * a new component for another session.
  */
 export function useTranscript(
   runId: string,
@@ -107,7 +105,7 @@ const holds = ({ entries }: Loaded, entry: number): boolean =>
 async function readFirst(read: ReadPage, entry: number | null): Promise<Loaded> {
   if (entry === null) return { entries: await read({ tail: PAGE }), isAtEnd: true };
   const entries = await read({ after: Math.max(0, entry - 1 - BEFORE), limit: PAGE });
-  // A link may name an entry that does not exist.
+  // A link may name an entry that does not exist; then `readFirst` reads the end.
   if (entries.length === 0) return readFirst(read, null);
   return entries.length < PAGE ? readAfter(read, { entries, isAtEnd: false }) : { entries, isAtEnd: false };
 }
@@ -121,7 +119,7 @@ async function readBefore(read: ReadPage, loaded: Loaded): Promise<Loaded> {
   const first = loaded.entries[0]?.n ?? 1;
   const after = Math.max(0, first - 1 - PAGE);
   let earlier: TranscriptEntry[] = [];
-  // A page of long entries ends early.
+  // The server cuts a page of long entries, so `read` may return fewer than asked for.
   while ((earlier.at(-1)?.n ?? after) < first - 1) {
     const from = earlier.at(-1)?.n ?? after;
     const page = await read({ after: from, limit: first - 1 - from });
@@ -131,7 +129,7 @@ async function readBefore(read: ReadPage, loaded: Loaded): Promise<Loaded> {
   return { ...loaded, entries: [...earlier, ...loaded.entries] };
 }
 
-/** Reads the last known entry again, because an agent may still extend it. */
+/** Also reads the last known entry again, because an agent may still extend it. */
 async function readOn(read: ReadPage, { entries }: Loaded): Promise<Loaded> {
   if (entries.length === 0) return readFirst(read, null);
   let all = entries;
@@ -144,7 +142,7 @@ async function readOn(read: ReadPage, { entries }: Loaded): Promise<Loaded> {
   }
 }
 
-/** Compares only both ends: other entries never change. */
+/** Only the last of `entries` can change, so the others are not compared. */
 function hasSameEnd({ entries: before }: Loaded, { entries: after }: Loaded): boolean {
   return before.length === after.length && JSON.stringify(before.at(-1)) === JSON.stringify(after.at(-1));
 }

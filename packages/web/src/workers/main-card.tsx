@@ -24,7 +24,6 @@ const ACTIONS: Partial<Record<RunStatus, string>> = {
   paused: translate("Paused"),
 };
 
-/** The session that plans, merges and verifies. */
 export function MainCard({ run, now, onOpen }: Properties) {
   const { main, owed } = run;
   if (main === null) return null;

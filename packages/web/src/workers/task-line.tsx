@@ -36,7 +36,7 @@ interface LineProperties extends StatusStyle {
   onOpen: (taskId: string) => void;
 }
 
-/** Rendered only when something on it changes, because a plan may have hundreds. `onOpen` is the same for all. */
+/** A plan may have hundreds of lines, so `memo` renders only changes. `onOpen` does the same in all renders. */
 const Line = memo(
   function Line({ id, title, detail: words, word, tone, icon, onOpen }: LineProperties) {
     return (

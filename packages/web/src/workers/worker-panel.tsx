@@ -1,4 +1,4 @@
-// Active workers come first, each with a card; ended and waiting tasks are one line each.
+// `WorkerPanel` shows active workers first, each with a card; ended and waiting tasks are one line each.
 import { translate } from "../text/language.ts";
 import { MainCard } from "./main-card.tsx";
 import { TaskLine } from "./task-line.tsx";
@@ -14,7 +14,7 @@ interface Properties {
   onOpen: (session: string) => void;
 }
 
-/** Lines of a group; the table of tasks has the others. */
+/** `TaskTable` has the lines after `MOST_LINES`. */
 const MOST_LINES = 60;
 
 export function WorkerPanel({ run, onOpen }: Properties) {

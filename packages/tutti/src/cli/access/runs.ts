@@ -79,7 +79,10 @@ export interface RunAccess extends RunReader {
   answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
   /** Runs of a "server" outlive this command; those of the "other process" continue only until that ends. */
   readonly home: "server" | "other process" | "here";
-  /** Whether another process follows the run and so continues it after this command. Only its own engine knows; the others return false. */
+  /**
+   * Whether another process follows the run and so continues it after this command. Only the process that has the
+   * engine knows; `isFollowed` is false in all others.
+   */
   isFollowed(id: string): boolean;
   /** Starts the dashboard if needed. Returns the URL that signs a browser in to it. */
   openDashboard(): Promise<string>;

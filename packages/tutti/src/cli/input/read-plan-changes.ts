@@ -8,7 +8,7 @@ export interface PlanMistake {
   problem: string;
 }
 
-/** `lineOf` returns the line of a task id, so that an error of the engine can name it too. */
+/** `lineOf` returns the line of a task id, so that an error of the plan as a whole can name it. */
 export function readPlanChanges(
   text: string,
 ): { changes: ChangedPlan; lineOf: (taskId: string) => number } | { mistakes: PlanMistake[] } {

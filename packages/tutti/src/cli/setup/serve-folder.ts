@@ -52,7 +52,7 @@ export async function serveFolder(
 
 async function openServer(options: LocalServerOptions, leaveRunning: boolean): Promise<OpenedServer> {
   const address = new EngineAddress(options.dataDir);
-  // With a `databaseUrl` the log is not in the data folder, so an engine that works on the folder is no obstacle.
+  // The engine of another command has its log in the data folder, so it cannot serve a `databaseUrl`.
   if (options.databaseUrl === undefined && (await address.answers())) {
     const { host, port, orFreePort, token, rateLimit, folders, retainDays, sandbox } = options;
     if (sandbox !== undefined)

@@ -1,5 +1,5 @@
-// `openSource` changes the token files of the data folder, which a server reads at every request. With `--url` it uses
-// the routes of that server.
+// `openSource` uses the token files of the data folder, which a server reads at every request, or with `--url` the
+// routes of that server.
 import { findAddress } from "../access/find-address.ts";
 import { openTokens } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";

@@ -93,7 +93,7 @@ export function openDialogue(screen: DialogueScreen): UserDialogue {
       return await promise;
     } finally {
       if (now.open === question) settle();
-      // The caller continues first, and possibly asks again; then `update` must not take its keys.
+      // The caller continues first. If it asks again, `update` gives the keys to that question.
       setImmediate(update);
     }
   }

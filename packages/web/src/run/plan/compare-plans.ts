@@ -1,4 +1,4 @@
-// The plan that the user sent back, kept in this tab to compare the next one with it.
+// `rememberPlan` keeps the plan that the user sent back in this tab, for `comparePlans` with the next one.
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 
 interface PlanComparison {
@@ -17,7 +17,6 @@ export function rememberPlan(run: string, tasks: readonly Task[]): void {
   }
 }
 
-/** Null without an earlier plan. */
 export function earlierPlan(run: string): Task[] | null {
   try {
     return JSON.parse(sessionStorage.getItem(keyOf(run)) ?? "null") as Task[] | null;

@@ -18,7 +18,7 @@ import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
-/** The plan for the user to confirm. No worker starts before that. Edits survive a reload. */
+/** No worker starts before the user confirms the plan. Edits are a draft (`keepDraft`), so they survive a reload. */
 export function PlanCard({ run }: { run: Run }) {
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
   const draft = useDraftText(item?.id ?? "");
@@ -155,7 +155,7 @@ export function PlanCard({ run }: { run: Run }) {
   );
 }
 
-/** The difference from the plan that the user sent back. */
+/** `earlier` is the plan that the user sent back. */
 function ComparedPlan({ run }: { run: Run }) {
   const earlier = earlierPlan(run.id);
   if (earlier === null) return null;
@@ -186,7 +186,7 @@ function readEdits(draft: string): PlanEdits {
   }
 }
 
-/** The estimate of the edited plan, with the averages that the server used for the whole one. */
+/** Scales the estimate of the server for the whole plan (`known`) to the edited one. */
 function estimateOf(run: Run, kept: Run["tasks"], evidence: unknown): PlanEstimate | null {
   const known = (evidence as { estimate?: PlanEstimate | null } | undefined)?.estimate;
   if (!known || kept.length === 0) return null;

@@ -1,4 +1,3 @@
-// The user's edits of a plan before its confirmation.
 import { translate } from "../../text/language.ts";
 import type { ChangedPlan } from "../../../../tutti/src/schema/plan-changes.ts";
 import { DEFAULT_PRIORITY, type Task } from "../../../../tutti/src/schema/task.ts";
@@ -12,7 +11,6 @@ export interface TaskEdit {
   description?: string;
   scope?: string[];
   dependencies?: string[];
-  /** Empty for the agent of the plan. */
   agent?: string;
   model?: string;
 }
@@ -43,7 +41,7 @@ const newTask = (id: string): Task => ({
   dependencies: [],
 });
 
-/** The tasks of the plan and the added ones, without the removed ones, with all edits. */
+/** Leaves out the `removed` tasks. */
 export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] {
   const tasks = [...planned, ...edits.added.map(newTask)].filter(({ id }) => !edits.removed.includes(id));
   return tasks.map((task) => {
@@ -53,7 +51,7 @@ export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] 
       ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
       ...(scope && { scope }),
-      // A removed task is no dependency any more.
+      // A task in `edits.removed` is no dependency any more.
       dependencies: (dependencies ?? task.dependencies).filter((id) => !edits.removed.includes(id)),
       ...(priority !== undefined && { priority }),
       ...(agent && { agent }),
@@ -62,11 +60,10 @@ export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] 
   });
 }
 
-/** The tasks that depend on `taskId` and are not skipped themselves. */
+/** Leaves out dependents that are skipped themselves. */
 export const dependentsOf = (tasks: readonly Task[], edits: PlanEdits, taskId: string): string[] =>
   tasks.filter(({ id, dependencies }) => dependencies.includes(taskId) && !editOf(edits, id).skip).map(({ id }) => id);
 
-/** The first id of the form `added-N` that no task has. */
 export function freeId(planned: readonly Task[], { added }: PlanEdits): string {
   const used = new Set([...planned.map(({ id }) => id), ...added]);
   let number = 1;
@@ -74,7 +71,7 @@ export function freeId(planned: readonly Task[], { added }: PlanEdits): string {
   return `added-${number}`;
 }
 
-/** Why the edited plan cannot be confirmed; null if it can. The server checks the same again. */
+/** Returns the reason why the edited plan cannot be confirmed, or null. The server checks the same again. */
 export function problemOf(planned: readonly Task[], edits: PlanEdits): string | null {
   const tasks = editedTasks(planned, edits);
   const empty = tasks.find(({ title, description }) => title.trim() === "" || description.trim() === "");
@@ -91,7 +88,7 @@ export function problemOf(planned: readonly Task[], edits: PlanEdits): string | 
   return edits.usd !== "" && !(Number(edits.usd) > 0) ? translate("The budget must be more than 0.") : null;
 }
 
-/** The body of the confirmation. It contains only what differs from the plan. */
+/** The body of the confirmation contains only the differences from `planned`. */
 export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<ChangedPlan> {
   const edited = new Map(editedTasks(planned, edits).map((task) => [task.id, task]));
   const modifications = Object.fromEntries(

@@ -7,9 +7,9 @@ import { AgentText } from "../../text/agent-text.tsx";
 const MOST = 6;
 
 interface Properties {
-  /** The task with its edits. */
+  /** With its `edits`. */
   task: Task;
-  /** All tasks with their edits. */
+  /** All tasks of the plan, with their `edits`. */
   tasks: readonly Task[];
   edits: PlanEdits;
   /** Undefined for an invalid plan, which no edit makes valid. */
@@ -123,7 +123,7 @@ function TaskControls({ task, tasks, edits, onEdit, isOpen, onOpen }: ControlPro
   );
 }
 
-/** Every other member of a task. */
+/** The members that `TaskControls` does not have. */
 function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onEdit: (edit: TaskEdit) => void }) {
   const field = useId();
   const edit = editOf(edits, task.id);

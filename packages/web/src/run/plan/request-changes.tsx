@@ -7,7 +7,7 @@ import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
-/** Sends the plan back with words. The main session then makes a new plan. */
+/** The main session makes a new plan. `rememberPlan` keeps the old one to compare with it. */
 export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
   const [text, setText] = useState("");
   const field = useId();

@@ -2,7 +2,7 @@ import { translate } from "../../text/language.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { CopyLine } from "../../parts/copy-line.tsx";
 
-/** Commands for the user's own repository. Nothing is shown if the run changed nothing. */
+/** Shows nothing if the run changed nothing, that is, `head` is `base`. */
 export function BranchCommands({ run }: { run: Run }) {
   if (run.head === null || run.base === null || run.head === run.base) return null;
   const git = `git -C ${quoted(run.cwd)}`;
@@ -20,6 +20,5 @@ export function BranchCommands({ run }: { run: Run }) {
   );
 }
 
-/** Quotes a path for a POSIX shell. */
 const quoted = (path: string): string =>
   /^[A-Za-z0-9_./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -7,7 +7,6 @@ import { plural } from "../../text/format.ts";
 
 const WORDS: Record<string, string> = { neverStarted: translate("never started"), timeout: translate("timed out") };
 
-/** The planned tasks that did not complete, or not fully, with the reasons. */
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));

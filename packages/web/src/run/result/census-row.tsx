@@ -12,7 +12,7 @@ const PARTS: { key: Exclude<keyof Census, "planned">; word: string; tone: string
   { key: "neverStarted", word: translate("never started"), tone: "neutral" },
 ];
 
-/** The census as a sum: the parts add up to `planned`. Parts of 0 are left out, except `completed`. */
+/** The parts add up to `planned`. Parts of 0 are left out, except `completed`. */
 export function CensusRow({ census }: { census: Census }) {
   const parts = PARTS.filter(({ key }) => census[key] > 0 || key === "completed");
   return (

@@ -5,7 +5,7 @@ import type { Conflict } from "../../../../tutti/src/schema/outcome.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
-/** Overlaps were merged without a conflict, so they have a list of their own. */
+/** `overlaps` were merged without a conflict, so they have a list of their own. */
 export function Conflicts({ run, conflicts }: { run: string; conflicts: Conflict[] }) {
   const overlaps = conflicts.filter(({ type }) => type === "overlap");
   const others = conflicts.filter(({ type }) => type !== "overlap");

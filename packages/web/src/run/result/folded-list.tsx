@@ -7,9 +7,7 @@ interface Properties<T> {
   /** Further items are only counted. */
   most: number;
   open?: boolean;
-  /** Use as many columns as fit. */
   wide?: boolean;
-  /** Renders one item as `li`. */
   children: (item: T) => ReactNode;
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { server } from "../../shell/server.ts";
 
-/** The files that the run's branch changed. They are not in the log, so the server asks git. Null until the response. */
+/** The log does not contain `outputFiles`, so the server asks git. Null until the response. */
 export function useOutputFiles(id: string, head: string | null): string[] | null {
   const [files, setFiles] = useState<string[] | null>(null);
   useEffect(() => {
@@ -9,7 +9,7 @@ export function useOutputFiles(id: string, head: string | null): string[] | null
     server.result(id, unmounted.signal).then(
       ({ outputFiles }) => setFiles(outputFiles),
       () => {
-        // Ignore the error: the rest of the result comes from the log.
+        // The rest of the result comes from the log, so `ResultCard` works without the files.
       },
     );
     return () => unmounted.abort();

@@ -8,7 +8,6 @@ import { duration, plural } from "../../text/format.ts";
 import { LongText } from "../../text/long-text.tsx";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
-/** Commands that checked the merged tree, the verification of the main session, and each claim beside its evidence. */
 export function ChecksTab({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
   const commands = run.checks?.commands ?? [];
   const reported = run.tasks.filter(({ id }) => run.workers[id]);

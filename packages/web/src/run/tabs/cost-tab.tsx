@@ -11,9 +11,8 @@ import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../../tutti/src/schema/status.ts";
 import "../../styles/machine.css";
 
-/** Tokens and money of the run by session, against its budget. */
 export function CostTab({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
-  // Each ended turn adds to the sums.
+  // Each ended turn adds to `usage`, so the key contains its sums.
   const { value, error } = useRequest(`${run.id} ${run.turns} ${run.usage.usd} ${run.usage.inputTokens}`, (signal) =>
     server.call("GET /api/orchestrator/:id/usage", { params: { id: run.id }, signal }),
   );
@@ -122,7 +121,7 @@ const agentOf = (run: Run, taskId: string | null): string => {
   return [agentName(session?.agent ?? run.agent), session?.model].filter(Boolean).join(" ");
 };
 
-/** The cost at the end if the open tasks cost as much as the completed ones on average. */
+/** Assumes that each open task costs as much as a completed one on average. */
 function forecast(run: Run): string | null {
   if (isRunOver(run.status) || run.usage.usd === 0) return null;
   const standings = run.tasks.map(({ id }) => taskStanding(run, id));

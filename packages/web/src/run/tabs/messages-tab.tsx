@@ -24,7 +24,7 @@ const STATES: Record<TeamMessage["state"], { word: string; tone: Severity; icon:
   expired: { word: translate("expired"), tone: "warning", icon: "clock" },
 };
 
-/** The messages between the roles of a team, the newest first, and its security gate. */
+/** Newest message first. `gates` are the security gates of the team. */
 export function MessagesTab({ run }: { run: Run }) {
   const messages = (run.teamMessages ?? []).toReversed();
   const { value: gates, error } = useRequest(`${run.id} ${JSON.stringify(run.gate ?? null)}`, (signal) =>

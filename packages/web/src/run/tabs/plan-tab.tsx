@@ -8,7 +8,6 @@ import { estimatePlan } from "../../../../tutti/src/run/plan/estimate.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../../tutti/src/schema/status.ts";
 
-/** The plan as it is carried out: its terms, and every task with all fields, by stage. */
 export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
   const { maxWorkers, parallelExecution } = run.template.config;
   const stages = stagesOf(run);
@@ -72,6 +71,6 @@ const skipNote = ({ skipped }: Run, id: string): string | null => {
     : translate("by you, with its dependents");
 };
 
-/** The stages of the plan; an invalid plan is one stage. */
+/** An invalid plan has no `parallelGroups`; it is shown as one stage. */
 const stagesOf = ({ parallelGroups, tasks }: Run): string[][] =>
   parallelGroups.length > 0 ? parallelGroups : [tasks.map(({ id }) => id)];

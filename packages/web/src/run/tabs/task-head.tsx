@@ -10,7 +10,7 @@ interface Properties {
   onOpen: (session: string) => void;
 }
 
-/** The state and the name of a task, which opens its panel. */
+/** The name opens the panel of the task. */
 export function TaskHead({ run, task, onOpen }: Properties) {
   const look = taskLook(run, task);
   return (
