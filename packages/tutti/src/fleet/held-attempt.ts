@@ -178,7 +178,8 @@ export class HeldAttempt {
     }
   }
 
-  async #prepare({ key, start, prefix, repository, bundle }: HostRequest & { op: "prepare" }): Promise<object> {
+  async #prepare(request: HostRequest & { op: "prepare" }): Promise<object> {
+    const { key, start, prefix, repository, bundle, only } = request;
     const { exchange, workspaces, clones } = this.#options;
     const remote = this.#options.repository ?? repository;
     const clone = join(clones, createHash("sha256").update(remote).digest("hex").slice(0, 20));
@@ -187,9 +188,9 @@ export class HeldAttempt {
     await mkdir(cwd, { recursive: true });
     const missing = await this.#fetch(cwd, remote, start, bundle);
     if (missing) return { missing };
-    const { path } = await workspaces.prepare(cwd, key, start);
-    this.#place = { cwd, path, key, remote, start };
-    return { path };
+    const prepared = await workspaces.prepare(cwd, key, start, { only });
+    this.#place = { cwd, path: prepared.path, key, remote, start };
+    return prepared;
   }
 
   /** Gets `commit` from the remote or from `bundle`. Returns the commits that the host has if it lacks this one. */

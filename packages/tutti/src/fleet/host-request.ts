@@ -8,7 +8,15 @@ export type HostRequest =
   /**
    * `prefix` is the run's folder below the top of the repository. `repository` is used by hosts without `--repository`.
    */
-  | { op: "prepare"; key: WorkspaceKey; start: string; prefix: string; repository: string; bundle: Bundle | null }
+  | {
+      op: "prepare";
+      key: WorkspaceKey;
+      start: string;
+      prefix: string;
+      repository: string;
+      bundle: Bundle | null;
+      only?: readonly string[] | undefined;
+    }
   | { op: "access" }
   | { op: "open"; spec: Omit<SessionSpec, "cwd"> }
   | { op: "deliver"; turn: Turn }
@@ -47,7 +55,7 @@ const Missing = z.object({ missing: z.array(commit) });
 
 /** A host is another machine, so the server validates its replies with `REPLIES`. */
 export const REPLIES = {
-  prepare: z.union([Missing, z.object({ path: z.string() })]),
+  prepare: z.union([Missing, z.object({ path: z.string(), isSparse: z.literal(true).optional() })]),
   access: z.object({
     readable: z.array(z.string()).optional(),
     writable: z.array(z.string()).optional(),

@@ -10,7 +10,7 @@ import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { Exchange } from "../workspace/exchange/exchange.ts";
-import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
+import type { PreparedWorkspace, WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 
 interface RemoteWorkspacesOptions {
   fleet: Fleet;
@@ -95,12 +95,13 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
           "The template brings files of your folder into workspaces, which worker hosts do not have. Use set-up commands instead.",
         );
       const { prefix } = await local.locate(cwd);
-      const request = { op: "prepare" as const, key, start, prefix, repository: await mustHaveRemote(cwd) };
-      const { path } = await withBundle<{ path: string }>(cwd, start, (bundle) =>
+      const repository = await mustHaveRemote(cwd);
+      const request = { op: "prepare" as const, key, start, prefix, repository, only: files?.only };
+      const prepared = await withBundle<PreparedWorkspace>(cwd, start, (bundle) =>
         call(keyOf(key), bundle ? "prepare with commits" : "prepare", { ...request, bundle }),
       );
-      byPath.set(path, keyOf(key));
-      return { path };
+      byPath.set(prepared.path, keyOf(key));
+      return prepared;
     },
     async access(cwd, key) {
       if (!fleet.isOnHost(keyOf(key))) return local.access(cwd, key);

@@ -47,8 +47,8 @@ export class FleetLab extends Lab {
   }
 
   /** Starts a run and confirms its plan. */
-  async startRun({ engine }: OpenEngine, agent: string): Promise<string> {
-    const { id } = await engine.create({ templateId: "_default", message: "Do it", cwd: this.repo, agent });
+  async startRun({ engine }: OpenEngine, agent: string, templateId = "_default"): Promise<string> {
+    const { id } = await engine.create({ templateId, message: "Do it", cwd: this.repo, agent });
     await engine.order(id, "start");
     await engine.until(id, (run) => run.status === "confirming");
     await engine.order(id, "confirm");

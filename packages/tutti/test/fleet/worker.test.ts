@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { FleetLab } from "./fleet-lab.ts";
@@ -36,10 +36,16 @@ describe("a worker host", () => {
       const { engine } = local;
       const worker = await lab.worker("one", ["--repository", lab.remote, "--capacity", "4", "--label", "gpu=yes"]);
       const agent = lab.scenario([
-        ...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"], labels: { gpu: "yes" } }]),
+        ...mainSession([
+          { id: "a", scope: ["docs"] },
+          { id: "b", dependencies: ["a"], labels: { gpu: "yes" } },
+        ]),
         goodWorker,
       ]);
-      const id = await lab.startRun(local, agent);
+      const template = { id: "parts", name: "Parts", extends: "_default", workspace: { sparse: true } };
+      mkdirSync(join(lab.data, "templates"), { recursive: true });
+      writeFileSync(join(lab.data, "templates/parts.json"), JSON.stringify(template));
+      const id = await lab.startRun(local, agent, "parts");
       const run = await engine.until(id, ({ released }) => released);
       const outcome = await engine.result(id);
       expect(outcome).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
@@ -49,6 +55,8 @@ describe("a worker host", () => {
       expect(lab.remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
       const transcript = await engine.transcript(id, run.workers["a"]!.sessionId);
       expect(transcript.map(({ type }) => type)).toContain("turnOver");
+      // A host also makes a workspace with the files of the scope only.
+      expect(JSON.stringify(transcript.find(({ type }) => type === "prompt"))).toContain("sparse-checkout add FOLDER");
       expect(await query(lab.url, "SELECT DISTINCT state FROM tutti_jobs.job")).toEqual([{ state: "completed" }]);
       expect(await local.hosts!.list()).toMatchObject([
         { state: "ready", capacity: 4, labels: { gpu: "yes" }, agents: ["local"], tasks: [], sessions: 0 },

@@ -4,6 +4,7 @@ export interface ScriptedTask {
   id: string;
   dependencies?: string[];
   priority?: number;
+  scope?: string[];
   agent?: string;
   model?: string;
   labels?: Record<string, string>;

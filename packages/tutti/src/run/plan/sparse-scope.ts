@@ -6,11 +6,11 @@ import type { Worker } from "../../schema/worker.ts";
 export const WIDEN = "git -c core.sparseCheckout=true -c core.sparseCheckoutCone=true sparse-checkout add";
 
 /**
- * Returns the paths that the workspace of `worker` needs. Empty if it needs all files: the task or the template names
- * no part, or an earlier `attempt` had too little with it.
+ * Returns the paths of the repository that the workspace of `worker` needs: its scope, and the files of an attempt that it
+ * reworks. Empty if it needs all files, because its task or the template names no part.
  */
 export function sparseScope({ template }: Run, worker: Worker | null): string[] {
-  if (!template.workspace?.sparse || worker === null || worker.attempt > 1) return [];
+  if (!template.workspace?.sparse || worker === null || worker.task.scope.length === 0) return [];
   const paths = worker.task.scope.map((entry) => scopePath(entry).join("/"));
-  return paths.includes("") ? [] : paths;
+  return paths.includes("") ? [] : [...paths, ...(worker.rework?.files ?? [])];
 }
