@@ -50,7 +50,7 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     this.#library = new TemplateLibrary({
       systemFolder: this.templatesDir,
       userFolder: this.customDir,
-      tell: ({ type, data }) => void emit(type, data),
+      emit: ({ type, data }) => void emit(type, data),
     });
   }
 

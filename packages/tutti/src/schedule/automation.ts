@@ -8,16 +8,16 @@ import type { World } from "../world.ts";
 
 export interface AutomationOptions {
   runs: LaunchedRuns;
-  /** Reads the current configuration. Throws if it is invalid. */
+  /** Reads the current configuration. `read` throws if it is invalid. */
   read: () => Automation;
   /** Path of the `ScheduleFile`. */
   file: string;
   world: World;
-  /** The server's environment variables, which hold the secrets of triggers with `secretEnv`. */
+  /** `env` holds the secrets of triggers with `secretEnv`. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Throws for a repository that runs may not use. */
+  /** `mayUse` throws for a repository that runs may not use. */
   mayUse?: (root: string) => void;
-  /** Default: problems appear only in the lists and events. */
+  /** Without `report`, problems appear only in the lists and events. */
   report?: ReportProblem;
 }
 

@@ -1,9 +1,9 @@
-// Computes the due times of cron expressions with croner. Croner's timers are not used: callers wait with their own clock.
-// At the start of summer time, a fixed time inside of the gap is due when the gap ends. At its end, a fixed time that
-// occurs twice is due the first time. Expressions that recur within the day continue evenly through both.
+// `nextDue` and `latestDue` compute the due times of cron expressions with croner. Croner's timers are not used:
+// callers wait with their own clock. At the start of summer time, a fixed time inside of the gap is due when the gap
+// ends. At its end, a fixed time that occurs twice is due the first time. Expressions that recur within the day
+// continue evenly through both.
 import { Cron } from "croner";
 
-/** A cron expression and its time zone. */
 export interface Rule {
   cron: string;
   timeZone: string;
@@ -12,7 +12,7 @@ export interface Rule {
 const FIVE_FIELDS = /^[\w*,/#+-]+( [\w*,/#+-]+){4}$/;
 const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 
-/** Returns the reason why `cron` is invalid, or null. */
+/** `problemOfCron` returns null if `cron` is valid. */
 export function problemOfCron(cron: string): string | null {
   if (!FIVE_FIELDS.test(cron) && !NICKNAME.test(cron)) {
     return "must be a cron expression of five fields: minute, hour, day of the month, month, day of the week";
@@ -34,13 +34,13 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Falls back to UTC if the machine's time zone has no known name, for example with an empty `TZ`. */
+/** Falls back to UTC if the `timeZone` of the machine has no known name, for example with an empty `TZ`. */
 export function systemTimeZone(): string {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions() as { timeZone?: string };
   return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : "UTC";
 }
 
-/** Returns the first due time after `after`, or null if there is none. */
+/** `nextDue` is later than `after`, or null if there is none. */
 export function nextDue(rule: Rule, after: number): number | null {
   const next = read(rule).nextRun(new Date(after))?.getTime() ?? null;
   // If a month lacks the requested day, croner's `nextRun` may skip due times at the start of the following month. Its
@@ -56,7 +56,7 @@ export function nextDue(rule: Rule, after: number): number | null {
   return earlier;
 }
 
-/** Returns the last due time at or before `now`, or null if there was none. */
+/** `latestDue` is at or before `now`, or null if there was none. */
 export function latestDue(rule: Rule, now: number): number | null {
   // `previousRuns` excludes the given second, so pass the next one to include `now`.
   const [latest] = read(rule).previousRuns(1, new Date(now + 1000));

@@ -1,8 +1,8 @@
-// Fills placeholders in the user's prompts with the payload of a delivery: `{PAYLOAD}` is the whole payload and
-// `{PAYLOAD.issue.title}` a part. Commands are never filled, and the inserted text is not expanded again.
+// `fillPayload` fills placeholders in the user's prompts with the payload of a delivery: `{PAYLOAD}` is the whole
+// payload and `{PAYLOAD.issue.title}` a part. Commands are never filled, and the inserted text is not expanded again.
 
 const PLACEHOLDER = /\{PAYLOAD((?:\.[A-Za-z0-9_-]+)*)\}/g;
-/** Limit of one value, because the prompt goes to a model. */
+/** `MAX_CHARACTERS` limits one value, because the prompt goes to a model. */
 const MAX_CHARACTERS = 20_000;
 
 export function fillPayload(text: string, payload: unknown): string {

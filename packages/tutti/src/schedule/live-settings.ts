@@ -1,9 +1,8 @@
-// Settings that are read again at each use. While the file is invalid, for example during an edit, the last valid settings
-// stay in force, and `read` returns the problem with them.
+// `LiveSettings` are read again at each use. While the file is invalid, for example during an edit, the last valid
+// settings stay in force, and `read` returns the problem with them.
 import type { Automation } from "./settings.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 
-/** Logs a problem of a schedule or trigger. */
 export type ReportProblem = (message: string, members: Readonly<Record<string, unknown>>) => void;
 
 export class LiveSettings {
@@ -12,7 +11,7 @@ export class LiveSettings {
   #last: Automation;
   #problem: string | null = null;
 
-  /** Throws if the settings are invalid at the start. */
+  /** Throws if `read` does, so a server does not start with invalid settings. */
   constructor(read: () => Automation, report: ReportProblem) {
     this.#read = read;
     this.#report = report;

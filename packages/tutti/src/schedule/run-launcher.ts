@@ -32,7 +32,7 @@ interface NewRun {
   mayUse?: (root: string) => void;
 }
 
-/** The subset of the engine that launching needs. */
+/** `LaunchedRuns` is the part of the engine that launching needs. */
 export interface LaunchedRuns {
   create(request: NewRun): Promise<{ id: string; status: RunStatus }>;
   order(id: string, name: "start" | "cancel"): Promise<{ status: RunStatus }>;
@@ -43,7 +43,7 @@ export interface LaunchedRuns {
 export interface Launched {
   run: string;
   status: RunStatus;
-  /** False if the occasion already had a run. */
+  /** `isNew` is false if the occasion already had a run. */
   isNew: boolean;
 }
 
@@ -62,7 +62,7 @@ export class RunLauncher {
     this.#mayUse = mayUse;
   }
 
-  /** Groups all runs by origin, oldest first, so that a list of many origins reads the summaries once. */
+  /** Groups all runs by `LaunchOrigin`, oldest first, so that a list of many origins reads the summaries once. */
   byOrigin(): Map<string | undefined, KnownRun[]> {
     return Map.groupBy(this.#runs.summaries(), ({ idempotency }) => idempotency?.body);
   }
@@ -90,7 +90,6 @@ export class RunLauncher {
     await this.#runs.append(event);
   }
 
-  /** Resolves when no launch is in progress. */
   async idle(): Promise<void> {
     await this.#queue;
   }
@@ -120,7 +119,7 @@ export class RunLauncher {
       message,
       agent,
       customVariables: variables,
-      // Always set: a project's template must not decide whether a plan needs confirmation.
+      // `autoSpawn` is always set: a project's template must not decide whether a plan needs confirmation.
       config: { autoSpawn: confirm === "yes" },
       budget,
       idempotency: { key: `${origin}/${occasion}`, body: origin },

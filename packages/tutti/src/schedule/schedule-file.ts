@@ -1,5 +1,5 @@
-// Stores, per schedule, the moment up to which its due times are settled, in a file of the data folder. Only the server that
-// holds the folder's lock writes it.
+// A `ScheduleFile` stores, per schedule, the moment up to which its due times are settled. Only the server that holds
+// the lock of the data folder writes it.
 import { readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -7,9 +7,9 @@ import { asDiskError, syncFolder, writeDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const Entry = z.strictObject({
-  /** The rule of this entry. After a change of the rule, earlier due times do not count. */
+  /** After a change of `rule`, earlier due times do not count. */
   rule: z.string(),
-  /** Every due time up to this moment is settled. */
+  /** Every due time up to `after` is settled. */
   after: z.number(),
   lastDue: z.number().nullable(),
   lastSkipped: z.strictObject({ due: z.number(), at: z.number(), reason: z.string() }).nullable(),
@@ -32,12 +32,11 @@ export class ScheduleFile {
     return this.#entries.get(name);
   }
 
-  /** Returns after the entry is on disk. */
+  /** Returns after `entry` is on disk. */
   set(name: string, entry: ScheduleEntry): void {
     this.#write(new Map(this.#entries).set(name, entry));
   }
 
-  /** Removes the entries of schedules that are no longer configured. */
   keepOnly(names: ReadonlySet<string>): void {
     const remaining = new Map([...this.#entries].filter(([name]) => names.has(name)));
     if (remaining.size < this.#entries.size) this.#write(remaining);
@@ -46,7 +45,7 @@ export class ScheduleFile {
   #write(entries: ReadonlyMap<string, ScheduleEntry>): void {
     const temporaryFile = `${this.#file}.new`;
     try {
-      // A writer that died may have left one.
+      // A writer that died may have left a `temporaryFile`.
       rmSync(temporaryFile, { force: true });
       const content = { schedules: Object.fromEntries(entries) };
       writeDurably(temporaryFile, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);

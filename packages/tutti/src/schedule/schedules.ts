@@ -1,4 +1,4 @@
-// Starts runs at the due times of cron expressions.
+// `Schedules` starts runs at the due times of cron expressions.
 //
 // Invariants
 // 1. A due time creates at most one run, even if the server is killed at any moment. The run is created under a key of
@@ -23,13 +23,13 @@ export interface SchedulesOptions {
   report: ReportProblem;
 }
 
-/** Longest wait between two checks, because the clock and the settings may change. */
+/** The clock and the settings may change, so a wait is no longer than `MAX_WAIT_MS`. */
 const MAX_WAIT_MS = 30_000;
-/** A due time that is older than this is missed. */
+/** A due time that is older than `GRACE_MS` is missed. */
 const GRACE_MS = 60_000;
 /**
- * An entry whose `after` is further ahead was written by a wrong clock and is reset, so that the schedule does not stay
- * silent until then. A due time that occurs again finds its existing run.
+ * An entry with an `after` more than `WRONG_CLOCK_MS` ahead was written by a wrong clock and is reset, so that the
+ * schedule does not stay silent until then. A due time that occurs again finds its existing run.
  */
 const WRONG_CLOCK_MS = 60_000;
 const MISSED = "No run could start at the due time.";
@@ -44,7 +44,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 export class Schedules {
   readonly #options: SchedulesOptions;
-  /** Reasons, by schedule, why its last due time is not settled yet. */
+  /** Maps a schedule to the reason why its last due time is not settled yet. */
   readonly #problems = new Map<string, string>();
   readonly #end = new AbortController();
   #loop: Promise<void> | null = null;
@@ -73,7 +73,7 @@ export class Schedules {
     }));
   }
 
-  /** Starts a run of a schedule now, also of a disabled one. */
+  /** Unlike a due time, `runNow` also starts a disabled schedule. */
   async runNow(name: string): Promise<Launched> {
     const { settings, launcher, world } = this.#options;
     const { schedules, problem } = settings.read();
@@ -91,19 +91,19 @@ export class Schedules {
     const { signal } = this.#end;
     await launcher.startCreated();
     while (!signal.aborted) {
-      // A read or write that fails is retried at the next check.
+      // `#checkAll` fails if a file cannot be read or written. The next check retries.
       const wait = await this.#checkAll().catch(() => MAX_WAIT_MS);
       await world.sleep(wait, signal, true);
     }
   }
 
-  /** Returns the milliseconds until the next check. */
+  /** `#checkAll` returns the milliseconds until the next check. */
   async #checkAll(): Promise<number> {
     const { settings, file, world } = this.#options;
     const { schedules, problem } = settings.read();
     // Times that become due while the configuration is invalid are missed after `GRACE_MS`.
     if (problem === null) {
-      // One `now` for all schedules: the last one must not be late because others were started before it.
+      // All schedules share one `now`: the last one must not be late because others were started before it.
       const now = world.now();
       for (const [name, schedule] of Object.entries(schedules)) await this.#tryCheck(name, schedule, now);
       file.keepOnly(new Set(Object.keys(schedules)));
@@ -149,14 +149,14 @@ export class Schedules {
     file.set(name, { ...settled, lastSkipped: { due, at: world.now(), reason } });
   }
 
-  /** Returns null if the due time has a run, or else the reason. Throws if a retry may succeed. */
+  /** Returns null if `due` has a run, or else the reason. Throws if a retry may succeed. */
   async #fire(name: string, schedule: ScheduleSettings, { due, isLate }: DueTime): Promise<string | null> {
     const { launcher } = this.#options;
     const origin = originOf(name);
     if (isLate && schedule.missed === "skip" && !launcher.find(origin, iso(due))) return MISSED;
     try {
       const { run } = await launcher.launch(origin, iso(due), schedule);
-      // Published again if the server dies before `file.set`. Both events name the same run.
+      // Published again if the server dies before `#settle` writes the file. Both events name the same run.
       await launcher.publish({ type: "schedule:fired", data: { name, due, run } });
       return null;
     } catch (thrown) {
@@ -196,7 +196,6 @@ export class Schedules {
   }
 }
 
-/** Members that the views of schedules and triggers share. */
 export function viewOfSettings(settings: RunSettings, runs: readonly KnownRun[]) {
   const { template, cwd, enabled, confirm, maxConcurrent } = settings;
   const running = runs.filter(({ status }) => !isRunOver(status)).length;

@@ -10,16 +10,14 @@ export const AutomationName = z
 
 const MAX_CONCURRENT = 100;
 
-/** Members of the run to start, shared by schedules and triggers. */
 const run = {
   template: z.string().min(1),
   cwd: absolutePath,
   message: words,
   variables: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
-  /** Default: the template's agent. */
+  /** Without `agent`, the template's agent. */
   agent: z.string().min(1).optional(),
   budget: Budget.default({}),
-  /** Limit of open runs at the same time. */
   maxConcurrent: z.int().min(1).max(MAX_CONCURRENT).default(1),
   /** `ask` puts the plan into the inbox; `yes` executes it without confirmation. */
   confirm: z.enum(["ask", "yes"]).default("ask"),
@@ -31,9 +29,11 @@ export const ScheduleSettings = z.strictObject({
     const problem = problemOfCron(cron);
     if (problem !== null) context.addIssue(problem);
   }),
-  /** Default: the machine's time zone. */
+  /** Without `timeZone`, the machine's. */
   timeZone: z.string().refine(isTimeZone, "must be the name of a time zone, such as Europe/Paris").optional(),
-  /** For due times that passed while no run could start: `skip` drops them, `once` starts one run as soon as possible. */
+  /**
+   * For times that became due while no run could start: `skip` drops them, `once` starts one run as soon as possible.
+   */
   missed: z.enum(["skip", "once"]).default("skip"),
   ...run,
 });

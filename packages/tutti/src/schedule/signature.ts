@@ -1,5 +1,5 @@
-// Verifies the signature of a delivery and derives its identity. The identity comes from signed data only: an attacker who
-// has seen a delivery can replay it with other headers, but cannot sign a new one.
+// `identifyDelivery` derives the identity of a delivery from signed data only: an attacker who has seen a delivery can
+// replay it with other headers, but cannot sign a new one.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 export interface Signatures {
@@ -9,10 +9,10 @@ export interface Signatures {
   tutti: string | undefined;
 }
 
-/** Allowed difference between the time in the signature and the server's clock, transit included. */
+/** `TOLERANCE_MS` between the time in the signature and the server's clock includes the transit. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Returns the identity of the delivery, or null if the signature is wrong or its time is out of tolerance. */
+/** Returns null if the signature is wrong or its time is out of `TOLERANCE_MS`. */
 export function identifyDelivery(
   secret: string,
   { hub, tutti }: Signatures,
@@ -32,7 +32,7 @@ export function identifyDelivery(
   return id === "" ? `sent/${sent}/${hash}` : `id/${id}`;
 }
 
-/** Compares in constant time. A malformed signature is compared too, as zeros. */
+/** `isHmac` compares in constant time. A malformed signature is compared too, as zeros. */
 function isHmac(given: string, secret: string, prefix: string, body: Uint8Array): boolean {
   const expected = createHmac("sha256", secret).update(prefix).update(body).digest();
   const bytes = Buffer.alloc(expected.length);

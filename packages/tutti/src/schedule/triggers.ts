@@ -1,8 +1,8 @@
-// Starts runs on signed requests.
+// `Triggers` starts runs on signed requests.
 //
 // Invariants
-// 1. A client without the secret cannot find out which triggers exist. An unknown trigger, a disabled one, one without a
-//    secret and a wrong signature get the same error, and a signature is computed for each of them.
+// 1. A client without the secret cannot find out which triggers exist. An unknown trigger, a disabled one, one without
+//    a secret and a wrong signature get the same error, and a signature is computed for each of them.
 // 2. One delivery creates one run, however often it is sent. A refused delivery leaves no run and can be sent again.
 // 3. A replayed delivery, refused or not, adds no events or log lines beyond those of the first one.
 // 4. A payload only fills the placeholders in the user's own texts.
@@ -26,18 +26,18 @@ export interface TriggersOptions {
   report: ReportProblem;
 }
 
-/** In characters. Shorter secrets could be guessed. */
+/** In characters. Secrets shorter than `MIN_SECRET_LENGTH` could be guessed. */
 const MIN_SECRET_LENGTH = 16;
-/** Refused deliveries that are remembered, so that a replay is not reported again. */
+/** `MAX_REFUSALS` deliveries are remembered, so that a replay is not reported again. */
 const MAX_REFUSALS = 1000;
 
 const originOf = (name: string) => `trigger/${name}` as const;
 
 export class Triggers {
   readonly #options: TriggersOptions;
-  /** Stands in for a missing secret, so that every request computes a signature. */
+  /** `identifyDelivery` gets it in place of a missing secret, so that every request computes a signature. */
   readonly #dummySecret: string;
-  /** The last reason of each refused delivery. */
+  /** Maps each refused delivery to its last reason. */
   readonly #refusals = new Map<string, string>();
 
   constructor(options: TriggersOptions) {
@@ -124,7 +124,7 @@ function readSecret(file: string): string | undefined {
   }
 }
 
-/** Returns undefined for an empty body, which is valid. */
+/** `readJson` returns undefined for an empty body, which is valid. */
 function readJson(body: Uint8Array): unknown {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);

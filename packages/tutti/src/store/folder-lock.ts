@@ -1,5 +1,5 @@
-// Allows one engine per data folder. The lock is an open SQLite transaction on its own file: the kernel releases it
-// when the process ends for any reason, so no stale lock is left and acquiring it has no race.
+// `lockFolder` allows one engine per data folder. The lock is an open SQLite transaction on its own file: the kernel
+// releases it when the process ends for any reason, so no stale lock is left and acquiring it has no race.
 //
 // engine.json beside the lock names the owner. Keepers read it to check whether the engine is alive, and the error for
 // a second engine quotes it. It is not a lock itself.
@@ -12,7 +12,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** How long to wait for a lock that `findEngine` of another process holds for a moment. */
+/** `findEngine` of another process may hold the lock for a moment, but not for `LOOK_MS`. */
 const LOOK_MS = 250;
 
 export function lockFolder(folder: string, owner: object): FolderLock {
@@ -37,7 +37,7 @@ export function lockFolder(folder: string, owner: object): FolderLock {
   return { release: () => db.close() };
 }
 
-/** Returns the engine that holds the lock, or null. Writes nothing and does not acquire the lock. */
+/** Returns the engine that holds the lock, or null. Unlike `lockFolder`, writes nothing and acquires nothing. */
 export function findEngine(folder: string): { pid: number | null; since: number } | null {
   const file = join(folder, "engine.lock");
   if (!existsSync(file)) return null;
@@ -63,6 +63,6 @@ function ownerOf(folder: string): number | null {
   }
 }
 
-/** When the owner acquired the lock, or 0 if it has not written engine.json yet. */
+/** `acquiredAt` is 0 if the owner has not written engine.json yet. */
 const acquiredAt = (folder: string): number =>
   statSync(join(folder, "engine.json"), { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -5,6 +5,8 @@ import {
   notEncodable,
   outOfPlace,
   removedEvent,
+  staleEpoch,
+  storeClosed,
   type EventBatch,
   type NewEvent,
   type EventQuery,
@@ -13,7 +15,7 @@ import {
 import { TuttiError } from "../schema/error.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 
-/** Outlives a store: pass the same disk to two stores to simulate a restart or a race. */
+/** A `MemoryDisk` outlives its store: pass the same one to two stores to simulate a restart or a race. */
 export interface MemoryDisk {
   epoch: number;
   events: StoredEvent[];
@@ -38,7 +40,7 @@ export class MemoryStore implements Store {
     this.epoch = ++disk.epoch;
   }
 
-  /** One fault per `append` or `remove`. */
+  /** Each of `faults` makes one `append` or `remove` fail. */
   failNext(...faults: StoreFault[]): void {
     this.#faults.push(...faults);
   }
@@ -67,11 +69,7 @@ export class MemoryStore implements Store {
 
   #write<T>(work: () => T): T {
     if (this.#broken) throw this.#broken;
-    if (this.epoch !== this.#disk.epoch)
-      throw new TuttiError(
-        "stale_epoch",
-        "Another process has taken over this data folder. Stop that process, then start this one again.",
-      );
+    if (this.epoch !== this.#disk.epoch) throw staleEpoch();
     const fault = this.#faults.shift();
     if (fault === "before") throw new TuttiError("storage_failed", "Cannot write events: a fault was injected.");
     if (fault === "full")
@@ -114,11 +112,11 @@ export class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
+    this.#broken = storeClosed();
   }
 }
 
-/** Encodes as on disk, so that a value without a JSON form does not survive here either. */
+/** Encodes as on disk, so that a value without a JSON form does not survive in `MemoryDisk` either. */
 function encode(events: readonly NewEvent[]): string[] {
   try {
     return events.map((event) => JSON.stringify(event));

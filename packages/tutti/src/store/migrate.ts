@@ -1,4 +1,5 @@
-// Migrates a data folder to the current format. Steps are only ever appended. A folder of a newer version is rejected.
+// Migrates a data folder to the current format. `STEPS` are only ever appended. A folder of a newer version is
+// rejected.
 import type { DatabaseSync } from "node:sqlite";
 import { events } from "./migrations/001-events.ts";
 import { versions } from "./migrations/002-versions.ts";
@@ -7,12 +8,11 @@ import { TuttiError } from "../schema/error.ts";
 import { EVENT_VERSION } from "../schema/upcast.ts";
 
 const STEPS: readonly string[] = [events, versions, snapshots];
-/** The newest format this version supports. */
 export const FORMAT = STEPS.length;
-/** The first format whose events record the version that wrote them. */
+/** `FIRST_WITH_VERSIONS` is the first format with events that record the version that wrote them. */
 const FIRST_WITH_VERSIONS = 2;
 
-/** Throws if a newer version has written to `file`. */
+/** `checkFormat` throws if a newer version has written to `file`. */
 export function checkFormat(db: DatabaseSync, file: string): number {
   const format = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
   if (format > FORMAT) throw newer(file, `it has format ${format}, this version reads up to ${FORMAT}`);
@@ -38,7 +38,7 @@ export function migrate(db: DatabaseSync, file: string): void {
     db.exec(`PRAGMA user_version = ${STEPS.length}`);
     db.exec("COMMIT");
   } catch (error) {
-    // SQLite has rolled back by itself if the disk is full.
+    // SQLite has rolled back by itself if the disk is full, so `isTransaction` is false then.
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }

@@ -2,7 +2,7 @@ import type { EventQuery } from "./store.ts";
 
 const PAGE_BYTES = 256 * 1024;
 
-/** Reads ascending events lazily, so that a log of any size costs the memory of one page. `before` is not supported. */
+/** Reads ascending events lazily, so that a log of any size costs the memory of `PAGE_BYTES`. */
 export function* readInPages<T extends { seq: number }>(
   read: (query: EventQuery) => T[],
   query: Omit<EventQuery, "before">,

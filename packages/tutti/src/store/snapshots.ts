@@ -1,11 +1,11 @@
-// Stores folded states to save time. The log is authoritative: a snapshot that is missing or made by another version of
-// the fold is folded again from the log.
+// A `StateSnapshot` saves the time of folding. The log is authoritative: a snapshot that is missing or made by another
+// version of the fold is folded again from the log.
 
 export interface StateSnapshot {
-  /** Position of the last folded event, within the run and within the store. */
+  /** Position of the last folded event: `runSeq` within the run, `seq` within the store. */
   runSeq: number;
   seq: number;
-  /** Version of the fold that made the state. Other versions ignore the snapshot. */
+  /** Version of the fold that made `state`. Other versions ignore the snapshot. */
   fold: number;
   /** Whether the run is finished and has no process or workspace left, so nothing happens in it without a command. */
   over: boolean;
@@ -18,6 +18,6 @@ export interface Snapshots {
   load(run: string): StateSnapshot | null;
   /** Omits `state`, which is large. */
   overview(): (Omit<StateSnapshot, "state"> & { run: string })[];
-  /** Stores the snapshot later. Errors are ignored because the log suffices. */
+  /** Stores `snapshot` later. Errors are ignored because the log suffices. */
   save(run: string, snapshot: StateSnapshot): void;
 }

@@ -1,5 +1,5 @@
-// Stores the log in one SQLite file. Appends made in the same turn of the event loop share one commit, so durability
-// costs one fsync regardless of the number of active runs.
+// `SqliteStore` keeps the log in one SQLite file. Appends made in the same turn of the event loop share one commit, so
+// durability costs one fsync regardless of the number of active runs.
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
@@ -9,7 +9,10 @@ import {
   encodeData,
   eventsOf,
   outOfPlace,
+  REMOVED,
   removedEvent,
+  staleEpoch,
+  storeClosed,
   type EventBatch,
   type EventQuery,
   type LogReader,
@@ -34,7 +37,7 @@ export interface EventRow {
   type: string;
   data: string;
   at: number;
-  /** Missing in a file of format 1 that is open for reading only. */
+  /** `version` is missing in a file of format 1 that is open for reading only. */
   version?: number;
 }
 
@@ -44,7 +47,7 @@ interface Answer<T> {
 }
 
 export interface SqliteOptions {
-  /** Maximum size of the file. Beyond it, writes fail with `disk_full`. */
+  /** In bytes. A write beyond `maxBytes` fails with `disk_full`. */
   maxBytes?: number;
 }
 
@@ -52,7 +55,7 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
   return new SqliteStore(file, options);
 }
 
-/** Opens a file for reading only: takes no epoch and blocks no writer. A file without tables reads as empty. */
+/** Unlike `openSqliteStore`, takes no epoch and blocks no writer. A file without tables reads as empty. */
 export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
   const db = attempt(`open ${file}`, file, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
   const version = attempt(`read ${file}`, file, () => readVersion(db, file));
@@ -62,8 +65,8 @@ export function openSqliteReader(file: string): LogReader & { snapshots: Snapsho
 }
 
 /**
- * A writer that died while creating the file leaves a journal that only a writer can roll back. No event is stored by
- * then.
+ * Returns 0 for `SQLITE_READONLY_ROLLBACK`: a writer that died while creating the file leaves a journal that only a
+ * writer can roll back. No event is stored by then.
  */
 function readVersion(db: DatabaseSync, file: string): number {
   try {
@@ -83,7 +86,7 @@ class SqliteStore implements Store {
   readonly #empty: StatementSync;
   readonly #currentEpoch: StatementSync;
   #pending: Pending[] = [];
-  /** Set after a failed commit that leaves the state of the disk unknown. All further writes are rejected. */
+  /** Set if a failed commit leaves the state of the disk unknown. All further writes are rejected. */
   #broken: TuttiError | null = null;
   #flush: NodeJS.Immediate | null = null;
   readonly snapshots: Snapshots;
@@ -94,11 +97,9 @@ class SqliteStore implements Store {
     this.#file = file;
     this.#db = attempt(`open ${file}`, file, () => new DatabaseSync(file));
     this.epoch = attempt(`open ${file}`, file, () => {
-      // The log contains prompts and answers, so only the owner may read it.
       chmodSync(file, 0o600);
       // FULL syncs each commit to disk. WAL lets readers read during a write.
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MS};`);
-      // Overwrite deleted data.
       this.#db.exec("PRAGMA secure_delete = ON");
       if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);
       migrate(this.#db, file);
@@ -142,7 +143,7 @@ class SqliteStore implements Store {
     });
   }
 
-  /** Writes run in call order. All writes that are pending share one transaction. */
+  /** Writes run in call order. Those in `#pending` share one transaction. */
   #enqueue<T>(write: (answer: Answer<T>) => () => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#pending.push({ write: () => write({ resolve, reject }), reject });
@@ -182,11 +183,7 @@ class SqliteStore implements Store {
 
   #checkEpoch(): void {
     const epoch = this.#currentEpoch.get()!["epoch"] as number;
-    if (epoch !== this.epoch)
-      throw new TuttiError(
-        "stale_epoch",
-        "Another process has taken over this data folder. Stop that process, then start this one again.",
-      );
+    if (epoch !== this.epoch) throw staleEpoch();
   }
 
   #transaction(work: () => void): void {
@@ -200,10 +197,7 @@ class SqliteStore implements Store {
     }
   }
 
-  /**
-   * After a failed commit the state of the disk is unknown, so a retry could store events twice. A full disk is the
-   * exception.
-   */
+  /** A retry after a failed commit could store events twice. `disk_full` is the exception: nothing was written. */
   #commitTransaction(): void {
     try {
       attempt("commit", this.#file, () => this.#db.exec("COMMIT"));
@@ -232,7 +226,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#flush) clearImmediate(this.#flush);
     this.#commit();
-    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
+    this.#broken = storeClosed();
     if (this.#db.isOpen) this.#db.close();
   }
 }
@@ -267,7 +261,7 @@ export function readerOf(db: DatabaseSync): LogReader {
     let high = (db.prepare(QUERIES.lastOfRun).get(run)?.["last"] as number | null) ?? 0;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      // A missing row means that the run was removed meanwhile; the caller then reads no events.
+      // A missing row means that the run was removed meanwhile; the caller of `countUpTo` then reads no events.
       const found = (seqAt.get(run, middle)?.["seq"] as number | undefined) ?? seq;
       if (found <= seq) low = middle;
       else high = middle - 1;
@@ -293,7 +287,7 @@ export function readerOf(db: DatabaseSync): LogReader {
   };
 }
 
-/** Saves go into the next transaction. The snapshot of a run that was removed meanwhile is dropped. */
+/** `later` puts a save into the next transaction. It drops the snapshot of a run that was removed meanwhile. */
 export function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snapshots {
   const columns = "run, run_seq AS runSeq, seq, fold, over, summary";
   const from = (row: Record<string, unknown>) => ({ ...row, over: row["over"] === 1 });
@@ -345,22 +339,19 @@ const toPlace = ({ seq, run, run_seq, type, at }: EventRow) => ({
   timestamp: at,
 });
 
-/** Data of an older version is read and encoded again. */
+/** `readData` upgrades data of an older version, which is then encoded again. */
 function toRaw(row: EventRow): RawEvent {
   if (row.version === EVENT_VERSION && row.type !== REMOVED) return { ...toPlace(row), data: row.data } as RawEvent;
   return encodeStored(toEvent(row));
 }
 
-const REMOVED = removedEvent(0, 0).type;
 const FIRST_WITH_SNAPSHOTS = 3;
 const PAGE_BYTES = 4096;
-/** Greater than every `seq`. */
 const END = Number.MAX_SAFE_INTEGER;
-/** How long to wait for another process that opens, closes or checkpoints the file. */
+/** Another process that opens, closes or checkpoints the file holds its lock for less than `BUSY_MS`. */
 const BUSY_MS = 5000;
-/** SQLite's result code for a full disk or file. */
 const SQLITE_FULL = 13;
-/** SQLite's result code for a file with a journal that a reader cannot roll back. */
+/** SQLite's code for a journal that a reader cannot roll back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
 export function attempt<T>(purpose: string, file: string, work: () => T): T {

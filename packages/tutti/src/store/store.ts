@@ -20,9 +20,9 @@ export const eventsOf = (batch: EventBatch): readonly NewEvent[] => (typeof batc
 export interface EventQuery {
   /** Restricts to one run. Null selects the server's own log. */
   run?: string | null;
-  /** Only events after this `seq`, also with `run`. */
+  /** Only events with a greater `seq`, also with `run`. */
   after?: number;
-  /** Only events before this `seq`. `limit` then selects the last of them, still in ascending order. */
+  /** Only events with a smaller `seq`. `limit` then selects the last of them, still in ascending order. */
   before?: number;
   limit?: number;
   /** Ends the list with the event that brings the encoded data to this size, so a list has at least one event. */
@@ -32,27 +32,23 @@ export interface EventQuery {
 export interface LogReader {
   read(options: EventQuery): StoredEvent[];
   readRaw(options: EventQuery): RawEvent[];
-  /** Oldest first. */
   runs(): string[];
-  /** Returns 0 for an empty store. */
+  /** `lastSeq` is 0 for an empty store. */
   lastSeq(): number;
 }
 
-/** Receives changes of a log that several servers share. */
 export interface LogFollower {
-  /** Events of other servers, in the order of the log, before any later append of this server resolves. */
+  /** Receives events of other servers, in the order of the log, before any later `append` of this server resolves. */
   appended(events: readonly StoredEvent[]): void;
-  /** Another server has removed the run. */
   removed(run: string): void;
-  /** This server has taken over runs of a server that is gone. */
+  /** This server has taken over `runs` of a server that is gone. */
   gained(runs: readonly string[]): void;
-  /** Another server has taken over runs of this one. */
+  /** Another server has taken over `runs` of this one. */
   lost(runs: readonly string[]): void;
 }
 
-/** The part of a store that several servers share. Each run belongs to one of them, which alone may append to it. */
+/** The part of a `Store` that several servers share. Each run belongs to one of them, which alone may append to it. */
 export interface SharedLog {
-  /** Whether this server carries on the run. */
   owns(run: string): boolean;
   /** Calls `follower` from now on. It has read everything up to `lastSeq` already. */
   follow(follower: LogFollower): void;
@@ -60,7 +56,7 @@ export interface SharedLog {
 
 export interface Store extends LogReader {
   readonly epoch: number;
-  /** Set if other servers write to the store too. */
+  /** `shared` is set if other servers write to the store too. */
   readonly shared?: SharedLog;
   /**
    * Appends in one transaction. `expected` is the run's last `runSeq`, 0 for a new run. A null `run` is the server's
@@ -78,8 +74,10 @@ export interface Store extends LogReader {
   close(): Promise<void>;
 }
 
+export const REMOVED = "log:removed";
+
 export const removedEvent = (seq: number, timestamp: number): StoredEvent => ({
-  type: "log:removed",
+  type: REMOVED,
   data: {},
   timestamp,
   seq,
@@ -87,7 +85,7 @@ export const removedEvent = (seq: number, timestamp: number): StoredEvent => ({
   runSeq: 0,
 });
 
-/** The error for events that have no JSON form, such as a value nested thousands of levels deep. */
+/** `notEncodable` is for events that have no JSON form, such as a value nested thousands of levels deep. */
 export const notEncodable = (cause: unknown): TuttiError =>
   new TuttiError(
     "not_encodable",
@@ -95,7 +93,7 @@ export const notEncodable = (cause: unknown): TuttiError =>
     { cause },
   );
 
-/** Encodes the data of each event, or returns the error for all of them. */
+/** Returns the error instead of throwing it: `append` may share its transaction with others. */
 export function encodeData(events: readonly NewEvent[]): string[] | TuttiError {
   try {
     return events.map(({ data }) => JSON.stringify(data));
@@ -104,9 +102,18 @@ export function encodeData(events: readonly NewEvent[]): string[] | TuttiError {
   }
 }
 
-/** The error for an append whose `expected` is not the run's last `runSeq`. */
+/** The append does not name the run's last `runSeq` as `expected`. */
 export const outOfPlace = (run: string, expected: number): TuttiError =>
   new TuttiError(
     "append_conflict",
     `${run ? `Run "${run}"` : "The server's log"} has changed since event ${expected}. Read it again and retry.`,
   );
+
+export const staleEpoch = (): TuttiError =>
+  new TuttiError(
+    "stale_epoch",
+    "Another process has taken over this data folder. Stop that process, then start this one again.",
+  );
+
+export const storeClosed = (): TuttiError =>
+  new TuttiError("engine_stopped", "The store is closed. Start a new engine.");

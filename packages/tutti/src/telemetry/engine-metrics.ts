@@ -1,4 +1,4 @@
-// Metrics of the engine. They are updated event by event, so the cost of a scrape depends only on the number of open runs.
+// `engineMetrics` counts event by event, so the cost of a scrape depends only on the number of open runs.
 import { counter, observed, type Metric } from "./metric.ts";
 import { roleMetrics } from "./role-metrics.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -97,12 +97,11 @@ export function engineMetrics(engine: Watched, now: () => number = Date.now): En
   return { metrics, close: () => unsubscribe() };
 }
 
-/** Counts runs by status, and the inbox items of all runs. */
 class RunCounts {
   readonly #engine: Watched;
   readonly #known = new Map<string, CountedRun>();
   readonly #open = new Set<string>();
-  /** Runs with a published removal that may not have happened yet. */
+  /** Runs with a published removal that may not have happened yet; see `#dropRemoved`. */
   readonly #removing = new Set<string>();
   /** Last `runSeq` of the events that a fork or import copied. This engine did not do that work, so it is not counted. */
   readonly #copied = new Map<string, number>();

@@ -1,6 +1,6 @@
-// Writes the main events of the engine to the server's log: start and end of runs, failures, new inbox items and a halt of
-// the engine. The event log stays the complete record. Messages are constants, unlike the sentences of `describeEvent`, so
-// that operators can search and alert on them; the variable parts are members.
+// `logEngine` writes the main events of the engine to the server's log: start and end of runs, failures, new inbox
+// items and a halt of the engine. The event log stays the complete record. Messages are constants, unlike the sentences
+// of `describeEvent`, so that operators can search and alert on them; the variable parts are `Members`.
 import { errorMembers, type Log, type Members } from "./log.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";

@@ -2,7 +2,7 @@
 // the server: the next line that succeeds has the number of lost lines in its member `missing`.
 import { TuttiError } from "../schema/error.ts";
 
-/** Ordered by severity. Each level includes the ones before it. */
+/** `LOG_LEVELS` are ordered by severity. Each level includes the ones before it. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -15,7 +15,6 @@ export interface LogOptions {
   /** Writes one whole line. May throw. */
   write: (line: string) => void;
   now: () => number;
-  /** Removes the secrets from a value. */
   mask: <T>(value: T) => T;
 }
 
@@ -41,7 +40,7 @@ export function createLog({ level, write, now, mask }: LogOptions): Log {
 
 export const SILENT: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
-/** Converts an error into members of a log line, with the stack and the stacks of its causes. */
+/** `stack` includes the stacks of the causes of `error`. */
 export function errorMembers(error: unknown): Members {
   const code = error instanceof TuttiError ? { code: error.code } : {};
   if (!(error instanceof Error)) return { error: String(error) };

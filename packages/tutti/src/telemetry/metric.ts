@@ -22,7 +22,7 @@ export interface Counter extends Metric {
   add: (labels: Labels, by?: number) => void;
 }
 
-/** A value that only grows, from zero at the start of the process. The labels in `begin` appear at once, with zero. */
+/** A `Counter` only grows, from zero at the start of the process. The labels in `begin` appear at once, with zero. */
 export function counter(name: string, help: string, begin: readonly Labels[] = []): Counter {
   const samples = new Map<string, Sample>();
   const add = (labels: Labels, by = 1) => {
@@ -34,7 +34,6 @@ export function counter(name: string, help: string, begin: readonly Labels[] = [
   return { name, help, type: "counter", add, samples: () => samples.values() };
 }
 
-/** A metric that calls `read` at each scrape. */
 export const observed = (
   type: "counter" | "gauge",
   name: string,
@@ -54,7 +53,7 @@ export interface Histogram extends Metric {
   observe: (labels: Labels, value: number) => void;
 }
 
-/** Counts observed values in buckets. `bounds` are the inclusive upper limits, in ascending order. */
+/** A `Histogram` counts values in buckets. `bounds` are the inclusive upper limits, in ascending order. */
 export function histogram(name: string, help: string, bounds: readonly number[]): Histogram {
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>();
   const observe = (labels: Labels, value: number) => {

@@ -1,4 +1,4 @@
-// Combines the metrics of the engine, the server and the process into the page at `GET /metrics`.
+// `createMetrics` combines the metrics of the engine, the server and the process into the page at `GET /metrics`.
 import { engineMetrics } from "./engine-metrics.ts";
 import { counter, histogram, observed, renderMetrics } from "./metric.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -9,7 +9,7 @@ export interface MetricsOptions {
   engine: Engine;
   version: string;
   now: () => number;
-  /** Clients of the live events: connected now, and cut off since the start because they did not read. */
+  /** `clients` are connected to the live events now. `cutOff` did not read and were disconnected, since the start. */
   live: () => { clients: number; cutOff: number };
 }
 
@@ -19,7 +19,7 @@ export interface Metrics {
   close: () => void;
 }
 
-/** Histogram bounds for response times, in seconds. */
+/** Bounds for response times, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -49,7 +49,7 @@ export function createMetrics({ engine, version, now, live }: MetricsOptions): M
   ];
   return {
     answered({ method: requestMethod, route, status, ms }) {
-      // A client must not create new label values with invented methods.
+      // `METHODS` keeps clients from creating new label values with invented methods.
       const method = METHODS.has(requestMethod) ? requestMethod : "other";
       requests.add({ method, route, status: String(status) });
       seconds.observe({ method, route }, ms / 1000);

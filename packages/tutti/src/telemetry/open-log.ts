@@ -26,7 +26,7 @@ export function openLog({ settings, warn, now, mask }: OpenLogOptions): Log {
   return { ...SILENT, warn: (message, members) => warn?.(mask(format(message, members))) };
 }
 
-/** Opens the file in append mode, so that a log rotation tool may truncate it at any time. */
+/** Append mode allows a log rotation tool to truncate the file at any time. */
 function toFile(file: string): (line: string) => void {
   try {
     const opened = openSync(file, "a", 0o600);

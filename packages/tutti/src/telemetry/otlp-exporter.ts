@@ -1,5 +1,6 @@
-// Sends spans to a collector over HTTP in batches. A slow or broken collector does not affect the engine: the queue is
-// bounded, spans that cannot be sent are dropped, and the log gets one line when failures start and one when they end.
+// `OtlpExporter` sends spans to a collector over HTTP in batches. A slow or broken collector does not affect the
+// engine: the queue is bounded, spans that cannot be sent are dropped, and the log gets one line when failures start
+// and one when they end.
 import type { Log } from "./log.ts";
 import { encodeSpans } from "./otlp-json.ts";
 import type { TraceSettings } from "./otlp-settings.ts";
@@ -9,11 +10,10 @@ import type { World } from "../world.ts";
 const BATCH = 512;
 const MAX_WAITING = 8192;
 const EVERY_MS = 2000;
-/** Attempts per batch before it is dropped, with exponential back-off. */
+/** A batch is dropped after `TRIES` attempts, with exponential back-off from `FIRST_WAIT_MS`. */
 const TRIES = 5;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** Response statuses after which a retry may succeed. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 export interface ExporterOptions {
@@ -49,7 +49,7 @@ export class OtlpExporter {
     if (this.#queue.length >= BATCH) this.#pause.abort();
   }
 
-  /** Sends the queued spans now, without back-off, and waits up to `ms` milliseconds for that. */
+  /** Sends the queued spans now, without back-off. `flush` waits up to `ms` milliseconds for that. */
   async flush(ms: number): Promise<void> {
     if (!this.#sending) return;
     const { world } = this.#options;
@@ -61,7 +61,7 @@ export class OtlpExporter {
     this.#flushing = false;
   }
 
-  /** Flushes, then drops the remaining spans and every later one. */
+  /** Unlike `flush`, drops the remaining spans and every later one. */
   async close(ms: number): Promise<void> {
     await this.flush(ms);
     this.#dropped += this.#queue.length;
@@ -93,7 +93,7 @@ export class OtlpExporter {
     this.#sending = null;
   }
 
-  /** Sleeps until `ms` have passed or a full batch is queued. Returns at once during a flush. */
+  /** `#wait` ends early when a full batch is queued, and at once during a `flush`. */
   async #wait(ms: number): Promise<void> {
     this.#pause = new AbortController();
     if (!this.#flushing) await this.#options.world.sleep(ms, this.#pause.signal, true);
@@ -125,7 +125,6 @@ export class OtlpExporter {
     }
   }
 
-  /** Logs only changes between success and failure. */
   #logChange(result: SendResult): void {
     const { log, settings } = this.#options;
     const { origin } = new URL(settings.url);

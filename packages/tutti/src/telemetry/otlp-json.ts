@@ -1,4 +1,4 @@
-// Encodes spans in OTLP/JSON: 64-bit numbers as strings, ids in hexadecimal, kinds and statuses as numbers.
+// `encodeSpans` encodes OTLP/JSON: 64-bit numbers as strings, ids in hexadecimal, kinds and statuses as numbers.
 import type { Attributes, Span } from "./span.ts";
 
 const KINDS = { internal: 1, client: 3 } as const;

@@ -1,5 +1,3 @@
-// Reads the exporter settings from the environment variables that OpenTelemetry defines.
-
 export interface TraceSettings {
   url: string;
   headers: Record<string, string>;
@@ -11,7 +9,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const TIMEOUT_MS = 10_000;
 
-/** Returns null if tracing is off, or a sentence for the log if the settings are invalid. */
+/**
+ * Reads the environment variables that OpenTelemetry defines. `readTraceSettings` returns null if tracing is off, or a
+ * sentence for the log if they are invalid.
+ */
 export function readTraceSettings(env: Environment, version: string): TraceSettings | string | null {
   const variable = (name: string) => env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`];
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none") return null;
@@ -21,7 +22,7 @@ export function readTraceSettings(env: Environment, version: string): TraceSetti
   if (protocol !== "http/json") {
     return `No spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL is "${protocol}". Set it to http/json.`;
   }
-  // `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is the full URL; the general endpoint lacks the path.
+  // `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is the full URL; `endpoint` may lack the path.
   const url = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || `${endpoint.replace(/\/+$/, "")}/v1/traces`;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     return `No spans are sent: the endpoint is not an HTTP URL. Correct OTEL_EXPORTER_OTLP_ENDPOINT.`;
@@ -46,7 +47,7 @@ export function readTraceSettings(env: Environment, version: string): TraceSetti
   };
 }
 
-/** Parses `a=1,b=2` with percent-encoded values. Returns null if the text is malformed. */
+/** `readPairs` parses `a=1,b=2` with percent-encoded values. Returns null if `text` is malformed. */
 function readPairs(text: string): Record<string, string> | null {
   const pairs: [string, string][] = [];
   for (const part of text.split(",").filter((each) => each.trim() !== "")) {

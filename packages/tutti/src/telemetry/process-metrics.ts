@@ -1,4 +1,4 @@
-// Metrics of the process under the names that Grafana dashboards for Node use.
+// `processMetrics` uses the names that Grafana dashboards for Node expect.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { observed, type Metric } from "./metric.ts";
 
@@ -39,7 +39,7 @@ export function processMetrics(version: string, now: () => number): ProcessMetri
   return { metrics, close: delay.close };
 }
 
-/** Event loop delay since the previous scrape. Measuring starts with the first scrape, so that unused metrics cost nothing. */
+/** Measuring starts with the first scrape, so that unused metrics cost nothing. */
 function eventLoopDelay(): ProcessMetrics {
   let measured: ReturnType<typeof monitorEventLoopDelay> | null = null;
   const last = { p50: 0, p99: 0, max: 0 };

@@ -1,4 +1,4 @@
-// The report of an answered request, from which the log and the metrics are fed.
+// A `RequestReport` feeds the log and the metrics.
 import { errorMembers, type Log } from "./log.ts";
 
 export interface RequestReport {
@@ -9,16 +9,14 @@ export interface RequestReport {
   path: string;
   status: number;
   ms: number;
-  /** The client's IP address. */
   address: string;
-  /** The name of the client's token; undefined for the server's own token. */
+  /** Name of the client's token; undefined for the server's own token. */
   token?: string | undefined;
-  /** The error that the response reports. */
   error?: unknown;
 }
 
 const REFUSED = new Set([401, 403, 429]);
-/** Limit of log lines, so that a client that keeps sending bad requests cannot fill the disk. */
+/** With `REFUSALS_PER_MINUTE` a client that keeps sending bad requests cannot fill the disk. */
 const REFUSALS_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-// Metrics of teams: how long their tasks take, how often work is sent back, and how long blockers wait.
+// `roleMetrics` measures teams: how long their tasks take, how often work is sent back, and how long blockers wait.
 import { counter, histogram, observed, type Metric } from "./metric.ts";
 import { activeWorkers, workerOf } from "../run/lookup.ts";
 import { valuesOf } from "../run/fold/shared-record.ts";
@@ -6,7 +6,7 @@ import { REPORT_TYPES } from "../run/team/team-metrics.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Histogram bounds for the time of a task, in seconds: ten seconds to eight hours. */
+/** `TASK_SECONDS` are bounds from ten seconds to eight hours. */
 const TASK_SECONDS = [10, 30, 60, 300, 900, 1800, 3600, 7200, 28_800];
 
 export interface RoleMetrics {
@@ -49,7 +49,7 @@ export function roleMetrics(openRuns: () => Iterable<Run>, now: () => number): R
   };
 }
 
-/** When the open blockers were raised: those that wait for the user, then those that wait for the lead. */
+/** `blockerTimes` has the blockers that wait for the user, then those that wait for the lead. */
 function blockerTimes(run: Run): number[] {
   if (run.template.roles === undefined) return [];
   const ofUser = valuesOf(run.inbox).flatMap(({ kind, createdAt }) => (kind === "blocker" ? [createdAt] : []));

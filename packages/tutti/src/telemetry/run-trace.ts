@@ -1,5 +1,5 @@
-// Derives the spans of one run (the run, its phases and the turns of its agents) from its events alone. The same events
-// give the same spans, so a process can continue the trace of an earlier one by replaying the log.
+// `RunTrace` derives the spans of one run (the run, its phases and the turns of its agents) from its events alone. The
+// same events give the same spans, so a process can continue the trace of an earlier one by replaying the log.
 import { spanIdOf, traceIdOf, type Attributes, type Span } from "./span.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import type { EventData, StoredEvent } from "../schema/event.ts";
@@ -14,7 +14,7 @@ interface Open {
 interface OpenTurn extends Open {
   data: EventData<"turn:started">;
   parentId: string | null;
-  /** Tool totals with the time of the progress event that reported them. */
+  /** Totals of `toolStats`, each with the time of the progress event that reported it. */
   tools: { total: number; at: number }[];
   /** Set when the session has ended. A later `turn:ended` may still report the usage. */
   over: { at: number; error: string | null } | null;
@@ -26,7 +26,7 @@ interface Session {
   attempt: number;
 }
 
-/** A turn that has ended. `toolSpans` reads its tool calls from the transcript. */
+/** `toolSpans` reads the tool calls of a `TracedTurn` from the transcript. */
 export interface TracedTurn {
   sessionId: string;
   number: number;
@@ -125,7 +125,7 @@ export class RunTrace {
     }
   }
 
-  /** Restarts run and phase at `at` and drops open turns: the copied events happened in another run. */
+  /** Restarts run and phase at `at` and drops `#turns`: the copied events happened in another run. */
   #restartSpans(at: number): void {
     this.#turns.clear();
     if (this.#root) this.#root.startMs = at;
@@ -158,7 +158,7 @@ export class RunTrace {
       "tutti.run.outcome": outcome,
       "error.type": error === null ? null : (code ?? "failed"),
     };
-    // A reopened run continues its trace: the new root span is a child of the previous one.
+    // A reopened run continues its trace: the new root span is a child of `previousSpanId`.
     const previousSpanId = this.#openings === 1 ? null : spanIdOf(this.#run, "run", this.#openings - 1);
     const span = this.#span(root, at, `invoke_workflow ${this.#template}`, previousSpanId, attributes, error);
     return [...ended, { span }];
@@ -229,7 +229,7 @@ export class RunTrace {
   }
 }
 
-/** Provider names from the OpenTelemetry conventions. Other providers keep Tutti's name. */
+/** `PROVIDERS` has names of the OpenTelemetry conventions. Other providers keep Tutti's name. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   claude: "anthropic",
   codex: "openai",

@@ -17,7 +17,7 @@ export interface Span {
   error: string | null;
 }
 
-/** Ids are hashes of the span's subject, so a span that is sent again has the same id. */
+/** `traceIdOf` and `spanIdOf` hash the subject of a span, so a span that is sent again has the same id. */
 export const traceIdOf = (run: string): string => digest(["trace", run]).slice(0, 32);
 export const spanIdOf = (run: string, ...about: (string | number)[]): string => digest([run, ...about]).slice(0, 16);
 

@@ -1,20 +1,20 @@
-// Spans of the tool calls of one turn, read from the session's transcript. A transcript has the order of the calls but no
-// times. A call gets the time of the first progress event that counted it (about one per second), or else the end of the
-// turn. Durations are unknown, so the spans have none; the attribute `tutti.time` names the source of the time.
+// `toolSpans` reads the tool calls of one turn from the session's transcript, which has the order of the calls but no
+// times. A call gets the time of the first progress event that counted it (about one per second), or else the end of
+// the turn. Durations are unknown, so the spans have none; the attribute `tutti.time` names the source of the time.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TracedTurn } from "./run-trace.ts";
 import { spanIdOf, type Span } from "./span.ts";
 import type { Engine } from "../engine/engine.ts";
 
 const PAGE = 500;
-/** Limits a page, because reading it blocks the event loop. */
+/** `PAGE_CHARACTERS` limits a page, because reading it blocks the event loop. */
 const PAGE_CHARACTERS = 1_000_000;
-/** Limit of tool spans per turn. */
+/** Per turn. */
 const MAX_TOOLS = 1000;
 
 export interface ToolsOfTurn {
   spans: Span[];
-  /** Number of the last transcript entry that was read. The next turn starts after it. */
+  /** Number of the last transcript entry that `toolSpans` read. The next turn starts after it. */
   last: number;
 }
 

@@ -1,19 +1,19 @@
 import type { Tracing, TracingOptions } from "./tracing.ts";
 
 export interface EngineTrace {
-  /** Call before the engine is closed. */
+  /** Call `flush` before the engine is closed: it reads transcripts. */
   flush: () => Promise<void>;
-  /** Call after the engine is closed. */
   close: () => Promise<void>;
 }
 
-/** Time limit for `flush` and for `close`, so that a slow collector cannot delay the shutdown for long. */
+/** `TIMEOUT_MS` limits `flush` and `close`, so that a slow collector cannot delay the shutdown for long. */
 const TIMEOUT_MS = 1000;
 const ENDPOINTS = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 
 /** Sends the engine's spans to a collector. `tracing.ts` is loaded only if an endpoint is configured. */
 export function traceEngine(options: TracingOptions): EngineTrace {
-  // Not awaited. Events that are stored while the module loads are replayed from the log, like those before the start.
+  // Not awaited. Events that are stored while `tracing.ts` loads are replayed from the log, like those before the
+  // start.
   const tracing: Promise<Tracing | null> = ENDPOINTS.some((name) => options.env[name])
     ? import("./tracing.ts").then(({ startTracing }) => startTracing(options))
     : Promise.resolve(null);

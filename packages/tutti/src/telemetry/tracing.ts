@@ -1,4 +1,3 @@
-// Turns the engine's events into spans and exports them. `traceEngine` loads this file only if an endpoint is configured.
 import type { Log } from "./log.ts";
 import { OtlpExporter } from "./otlp-exporter.ts";
 import { readTraceSettings } from "./otlp-settings.ts";
@@ -15,13 +14,12 @@ export interface TracingOptions {
   env: Readonly<Record<string, string | undefined>>;
   version: string;
   log: Log;
-  /** Removes the secrets from a value. */
   mask: <T>(value: T) => T;
   world: World;
 }
 
 export interface Tracing {
-  /** Sends the spans that have ended, for at most `ms`. Call before the engine closes, because it reads transcripts. */
+  /** Sends the spans that have ended, for at most `ms`. Call `flush` before the engine closes: it reads transcripts. */
   flush: (ms: number) => Promise<void>;
   close: (ms: number) => Promise<void>;
 }
@@ -30,11 +28,11 @@ interface TracedRun {
   trace: RunTrace;
   /** Last `runSeq` of the events that a fork or import copied. Their spans are not sent. */
   copiedUntil: number;
-  /** Last transcript entry that was read, by session. */
+  /** The last transcript entry that `toolSpans` read, by session. */
   read: Map<string, number>;
 }
 
-/** Limit of queued transcript lookups. Beyond it turns are sent without tool spans. */
+/** Beyond `MAX_LOOKUPS` queued transcript lookups, turns are sent without tool spans. */
 const MAX_LOOKUPS = 256;
 
 /** Returns null if tracing is off or the settings are invalid, which is logged. */
@@ -78,7 +76,7 @@ export function startTracing({ engine, env, version, log, mask, world }: Tracing
     if (event.type === "workspace:released") runs.delete(run.id);
   });
 
-  /** Waits up to `ms` for the queued lookups and returns the milliseconds that are left. */
+  /** `waitForLookups` returns the milliseconds that are left of `ms`. */
   const waitForLookups = async (ms: number): Promise<number> => {
     const until = world.mono() + ms;
     const timeout = new AbortController();
@@ -95,7 +93,7 @@ export function startTracing({ engine, env, version, log, mask, world }: Tracing
   };
 }
 
-/** Starts the trace of a run. Replays its earlier events without sending their spans, which an earlier process has sent. */
+/** `restoreRun` replays the earlier events of a run without sending their spans, which an earlier process has sent. */
 function restoreRun(engine: Engine, { runSeq }: StoredEvent, run: Run): TracedRun {
   const trace = new RunTrace(run.id);
   if (runSeq === 1) return { trace, copiedUntil: run.runSeq > 1 ? run.runSeq : 0, read: new Map() };

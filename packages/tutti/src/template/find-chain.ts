@@ -1,11 +1,10 @@
-// Follows `extends` from a template to its oldest ancestor.
+// `findChain` follows `extends` from a template to its oldest ancestor.
 //
 // 1. A parent is searched on the child's shelf first, then outward: project, user, system. A project can refine the
 //    user's templates, but it never changes what the user's own templates inherit.
 // 2. A template that extends its own id extends the template of that id on an outer shelf.
 import type { RawTemplate } from "./raw-template.ts";
 
-/** One location of templates, and the next outer one. */
 export interface Shelf {
   readonly name: "system" | "user" | "project";
   readonly outer: Shelf | null;
@@ -17,7 +16,7 @@ export interface ChainLink {
   id: string;
   shelf: Shelf;
   raw: RawTemplate;
-  /** Errors of the latest version of its file. */
+  /** `problems` of the latest version of its file. */
   problems: readonly string[];
 }
 
@@ -25,7 +24,7 @@ export const CIRCULAR = "Circular inheritance detected";
 
 export type ChainResult = { links: ChainLink[] } | { error: string };
 
-/** `raw` need not be on the shelf; it is treated as if it were. */
+/** `findChain` treats `raw` as if it were on `shelf`; it need not be. */
 export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
   const links: ChainLink[] = [{ id: String(raw["id"]), shelf, raw, problems: [] }];
   for (;;) {
@@ -43,7 +42,7 @@ export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
   }
 }
 
-/** Checks `links` too, so that a template that is not stored yet is found in a cycle. */
+/** Checks `links` too, so that `findOutward` finds a cycle through a template that is not stored yet. */
 function findOutward(id: string, from: Shelf | null, links: readonly ChainLink[]) {
   for (let shelf = from; shelf; shelf = shelf.outer) {
     if (links.some((link) => link.id === id && link.shelf === shelf)) return "circular";

@@ -1,14 +1,14 @@
-// The rules of inheritance, on plain values.
+// `inherit` and `merge` have the rules of inheritance, on plain values.
 //
 // 1. Objects are merged member by member. All other values, including arrays, are replaced as a whole.
 // 2. If parent and child both set a value, the child wins.
 // 3. A chain is folded from the oldest ancestor to the child, and every value records the template it comes from.
 import { isObject, type RawTemplate } from "./raw-template.ts";
 
-/** A value and its origin. The origin of an object is the youngest template with an object at that path. */
+/** A `Traced` value has its origin. The origin of an object is the youngest template with an object at that path. */
 type Traced = { from: string; leaf: unknown } | { from: string; members: Map<string, Traced> };
 
-/** Maps a path such as `/config/maxWorkers` to the name of the template that sets it. */
+/** `Origins` maps a path such as `/config/maxWorkers` to the name of the template that sets it. */
 export type Origins = Map<string, string>;
 
 export function merge(parent: RawTemplate, child: RawTemplate): RawTemplate {
@@ -26,7 +26,6 @@ export interface Ancestor {
   raw: RawTemplate;
 }
 
-/** `chain` starts with the child. */
 export function inherit(chain: readonly Ancestor[]): { raw: RawTemplate; origins: Origins } {
   let traced: Traced | undefined;
   for (const { name, raw } of chain.toReversed()) traced = putOver(traced, raw, name);
@@ -54,11 +53,10 @@ function collectOrigins(traced: Traced, path: string, into: Origins): void {
   for (const [name, member] of traced.members) collectOrigins(member, `${path}/${escapeName(name)}`, into);
 }
 
-/** Returns every value that is not an object, and every empty object, with its path. */
+/** `leavesOf` returns every value that is not an object, and every empty object, with its path. */
 export function leavesOf(value: unknown, path = ""): [path: string, value: unknown][] {
   if (!isObject(value) || Object.keys(value).length === 0) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, `${path}/${escapeName(name)}`));
 }
 
-/** Escapes a name for a JSON Pointer. */
 const escapeName = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");

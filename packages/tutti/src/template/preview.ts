@@ -6,12 +6,12 @@ import type { Template } from "../schema/template.ts";
 export interface PromptPreview {
   system: string;
   user: string | null;
-  /** Placeholders without a value, which stay unchanged. */
+  /** `unknown` placeholders have no value and stay unchanged. */
   unknown: string[];
 }
 export type TemplatePreview = Partial<Record<PromptName, PromptPreview>>;
 
-/** Renders the prompts with sample values. `given` overrides them, including built-in variables. */
+/** `given` overrides the sample values, including built-in variables. */
 export function previewTemplate(template: Template, given: Readonly<Record<string, unknown>>): TemplatePreview {
   const preview: TemplatePreview = {};
   for (const name of PROMPT_NAMES) {

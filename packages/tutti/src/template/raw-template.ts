@@ -1,18 +1,19 @@
-// The content of a template file. Any member may be missing, because a parent or a default can provide it.
+// A `RawTemplate` is the content of a template file. Any member may be missing, because a parent or a default can
+// provide it.
 import { pathText } from "../explain-issue.ts";
 
 export type RawTemplate = Record<string, unknown>;
 
-/** The limit for files and for templates received over the network. */
+/** `MAX_TEMPLATE_BYTES` applies to files and to templates received over the network. */
 export const MAX_TEMPLATE_BYTES = 1_000_000;
 const MAX_DEPTH = 30;
-/** Names that could reach a shared prototype when objects are merged. */
+/** `UNSAFE_NAMES` could reach a shared prototype when objects are merged. */
 const UNSAFE_NAMES = ["__proto__", "constructor", "prototype"];
 
 export const isObject = (value: unknown): value is RawTemplate =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns sentences about members that are unsafe to merge. Must run before any other code reads the value. */
+/** `findUnsafe` must run before any other code reads `value`. */
 export function findUnsafe(value: unknown, path: readonly string[] = []): string[] {
   if (typeof value !== "object" || value === null) return [];
   if (path.length > MAX_DEPTH) return [`${quotePath(path.slice(0, 3))} is nested more than ${MAX_DEPTH} levels deep.`];
@@ -23,7 +24,7 @@ export function findUnsafe(value: unknown, path: readonly string[] = []): string
   });
 }
 
-/** Formats a path as in a program, in quotes: `"config.maxWorkers"`. */
+/** `quotePath` formats as in a program, in quotes: `"config.maxWorkers"`. */
 export function quotePath(path: readonly PropertyKey[]): string {
   return JSON.stringify(pathText(path));
 }

@@ -1,9 +1,9 @@
 const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /**
- * Replaces placeholders in a single pass, so the value of a variable is never scanned for placeholders. An unknown name
- * stays unchanged, because prompts contain JSON and code. A known name without a value becomes empty. A function is
- * called only if the text uses its name.
+ * `substituteVariables` makes a single pass, so the value of a variable is never scanned for placeholders. An unknown
+ * name stays unchanged, because prompts contain JSON and code. A known name without a value becomes empty. A function
+ * is called only if the text uses its name.
  */
 export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
   return text.replaceAll(PLACEHOLDER, (whole, name: string) =>
@@ -11,7 +11,7 @@ export function substituteVariables(text: string, variables: Readonly<Record<str
   );
 }
 
-/** Returns each name once, in order of first use. */
+/** `findPlaceholders` returns each name once, in order of first use. */
 export function findPlaceholders(text: string): string[] {
   return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!))];
 }

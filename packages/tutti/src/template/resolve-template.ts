@@ -15,7 +15,6 @@ export interface Resolution {
   place: Shelf["name"];
   /** The template and its ancestors, child first. A repeated id gets its place as a suffix: `a@system`. */
   chain: string[];
-  /** The place of each template in `chain`. */
   places: Shelf["name"][];
   /**
    * The origin of every value that is not an object, by a path such as `/config/maxWorkers`: a name of `chain`, or
@@ -23,9 +22,9 @@ export interface Resolution {
    */
   provenance: Record<string, string>;
   warnings: string[];
-  /** Templates of a project in the chain that have the id of a template outside it. */
+  /** `replaced` are templates of a project in `chain` that have the id of a template outside the project. */
   replaced: { id: string; place: Shelf["name"]; digest: string }[];
-  /** The budget of the chain without the templates of a project. */
+  /** `outerBudget` ignores the templates of a project. */
   outerBudget: Readonly<Record<string, number>>;
 }
 
@@ -54,7 +53,7 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
   return { resolution };
 }
 
-/** Compares the template with each of its ancestors that has a pipeline. */
+/** `weakenings` compares the template with each of its ancestors that has a pipeline. */
 function weakenings(links: readonly ChainLink[], template: Template): string[] {
   if (!links.some(({ raw }) => raw["pipeline"] !== undefined)) return [];
   const found = links.slice(1).flatMap((_, at) => {
@@ -80,12 +79,12 @@ function outerBudget(links: readonly ChainLink[]): Record<string, number> {
   return (isObject(config) && isObject(config["budget"]) ? config["budget"] : {}) as Record<string, number>;
 }
 
-/** Uses the id as name, unless another template of the chain has the same id. */
+/** `nameLinks` uses the id, unless another template of the chain has the same id. */
 function nameLinks(links: readonly ChainLink[]): string[] {
   const names: string[] = [];
   for (const { id, shelf } of links) {
     let name = names.includes(id) ? `${id}@${shelf.name}` : id;
-    // Two places can have the same name if system templates come from two folders.
+    // Two shelves are both `system` if system templates come from two folders.
     while (names.includes(name)) name += "@";
     names.push(name);
   }

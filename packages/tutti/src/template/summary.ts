@@ -9,17 +9,17 @@ export interface TemplateSummary {
   version: string;
   tags: string[];
   isSystem: boolean;
-  /** Internal templates are meant to be extended rather than chosen. Their ids begin with `_`. */
+  /** `isInternal` templates are meant to be extended rather than chosen. Their ids begin with `_`. */
   isInternal: boolean;
   extends: string | null;
   place: TemplatePlace["name"];
-  /** True if a run can start with it. If there are errors too, an earlier version is in use. */
+  /** True if a run can start with it. If there are `errors` too, an earlier version is in use. */
   valid: boolean;
   errors: string[];
 }
 
 export function summarise({ id, place, raw, resolution, errors }: PlacedTemplate): TemplateSummary {
-  // An unusable template is summarised from the content of its file.
+  // Without a `resolution`, the template is summarised from the content of its file.
   const source = resolution?.template ?? raw ?? {};
   const text = (name: string, otherwise: string): string => textOf(source, name) ?? otherwise;
   const tags: unknown = Reflect.get(source, "tags");

@@ -1,6 +1,6 @@
 const MAX_LENGTH = 60;
 
-/** Derives an id of letters, digits and `-` from the name of a template. Appends a number if the id is taken. */
+/** `templateId` consists of letters, digits and `-`. It ends with a number if the id without one is taken. */
 export function templateId(name: string, isTaken: (id: string) => boolean): string {
   const words = name
     .normalize("NFKD")

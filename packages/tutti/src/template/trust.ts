@@ -1,13 +1,13 @@
-// Finds everything in a project's template that the user has to approve first. A cloned repository may describe work. It
-// must not start programs, widen what agents may do, remove a question to the user, or replace a template that the user
-// knows.
+// `programsOf` finds everything in a project's template that the user has to approve first. A cloned repository may
+// describe work. It must not start programs, widen what agents may do, remove a question to the user, or replace a
+// template that the user knows.
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
 import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Settings that spare the user a question or a limit, with the values that do so. */
+/** `BOLD_SETTINGS` spare the user a question or a limit, if they have these values. */
 const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
   "/config/autoSpawn": (value) => value === true,
   "/config/acceptWithoutWork": (value) => value === true,
@@ -15,7 +15,7 @@ const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
   "/config/autoResume": (value) => value === true,
   "/config/answerTimeout": (value) => value !== undefined,
 };
-/** Commands for `sh`, and files of the user that agents get to see. */
+/** `LIST_PATHS` are commands for `sh`, and files of the user that agents get to see. */
 const LIST_PATHS = [
   "/phases/aggregation/commands",
   "/phases/verification/commands",
@@ -27,7 +27,7 @@ const BUDGET_PATH = "/config/budget/";
 
 /**
  * Returns one line per program or setting, such as `config.agent: "command:./agent"`, sorted by path. `agents` are the
- * names in the user's own configuration. Values from user and system templates need no approval.
+ * names in the user's own configuration. `programsOf` skips values from user and system templates.
  */
 export function programsOf(resolution: Resolution, agents: readonly string[]): string[] {
   const ofProject = leavesOf(resolution.template).filter(([path]) => isOfProject(path, resolution));
@@ -86,7 +86,7 @@ export function programsOfAgents(named: Readonly<Record<string, string>>, agents
 export const programsOfSettings = (settings: readonly (readonly [string, string])[]): string[] =>
   settings.map(([name, value]) => `git config ${name}: ${visible(value)}`).toSorted();
 
-/** Identifies the list that the user saw when approving. The order of the programs does not matter. */
+/** `trustHash` identifies the list that the user saw when approving. The order of `programs` does not matter. */
 export function trustHash(programs: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(programs.toSorted())).digest("hex");
 }
@@ -102,7 +102,7 @@ const isAgentPath = (path: string): boolean =>
   );
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
-/** Escapes characters that could change how the text appears on a screen. */
+/** `visible` escapes characters that could change how the text appears on a screen. */
 function visible(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,

@@ -1,4 +1,4 @@
-// The hashes of the program lists that the user has approved, in a file of the data folder.
+// `TrustedPrograms` has the hashes of the program lists that the user has approved, in a file of the data folder.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { writeWholeFile } from "./files/write-file.ts";

@@ -1,13 +1,11 @@
-// The built-in variables, and the precedence of values.
 import type { Template } from "../schema/template.ts";
 
 interface BuiltInVariable {
   meaning: string;
-  /** Defined only in the worker prompt. */
+  /** `ofWorker` variables are defined only in the worker prompt. */
   ofWorker?: true;
-  /** Empty unless the template or the user sets it. All other built-in variables cannot be set. */
+  /** An `open` variable is empty unless the template or the user sets it. All others cannot be set. */
   open?: true;
-  /** The value in a preview. */
   sample: string;
 }
 
@@ -62,7 +60,7 @@ export function builtInVariable(name: string): BuiltInVariable | undefined {
     : undefined;
 }
 
-/** The user's values override the template's, and built-in values override both. */
+/** `custom` values of the user override the template's, and `builtIn` values override both. */
 export function promptVariables(
   ofTemplate: Template["variables"],
   custom: Readonly<Record<string, unknown>>,

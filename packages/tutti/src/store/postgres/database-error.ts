@@ -12,7 +12,7 @@ const PERMISSION_DENIED = "42501";
 const NO_SUCH_DATABASE = "3D000";
 const DISK_FULL = "53100";
 
-/** Whether the connection has failed, so that the same work can succeed on another one. */
+/** `isConnectionLoss` means that the same work can succeed on another connection. */
 export function isConnectionLoss(error: unknown): boolean {
   const { code, message } = partsOf(error);
   return UNREACHABLE.test(code) || (code === "" && LOST_CONNECTION.test(message));

@@ -1,4 +1,4 @@
-// One connection that receives notifications. It is opened again whenever it is lost.
+// `DatabaseListener` receives notifications on one connection, and opens another whenever it is lost.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "./database.ts";
 import type { SqlConnection } from "./sql-client.ts";
@@ -7,9 +7,9 @@ const RETRY_MS = 500;
 
 export interface ListenerOptions {
   database: Database;
-  /** Receives the payload of each notification, by channel. */
+  /** Maps each channel to a function that receives the payload of its notifications. */
   channels: Readonly<Record<string, (payload: string) => void>>;
-  /** Called after every connect: notifications that were sent before are lost. */
+  /** `connected` is called after every connect: notifications that were sent before are lost. */
   connected: () => void;
 }
 

@@ -1,14 +1,13 @@
-// A pool of connections to one PostgreSQL database, and a connection that listens.
 import type { Client, Pool } from "pg";
 import { databaseError } from "./database-error.ts";
 import { loadPg } from "./load-pg.ts";
 import type { PooledClient, SqlConnection, SqlPool } from "./sql-client.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** PostgreSQL's type number of `bigint`, which `pg` returns as text by default. */
+/** `INT8` is PostgreSQL's number of the type `bigint`, which `pg` returns as text by default. */
 const INT8 = 20;
 const CONNECT_MS = 5000;
-/** A network that is cut off drops packets without an error, so every query has a limit. */
+/** A network that is cut off drops packets without an error, so `QUERY_MS` limits every query. */
 const QUERY_MS = 10_000;
 
 export interface Database {
@@ -17,14 +16,14 @@ export interface Database {
   readonly place: string;
   /** Runs `work` in a transaction on one connection. Every error is a `TuttiError`. */
   transaction<T>(purpose: string, work: (client: PooledClient) => Promise<T>): Promise<T>;
-  /** Opens a connection outside the pool, such as one for LISTEN. The caller ends it. */
+  /** Opens a connection outside `pool`, such as one for LISTEN. The caller ends it. */
   connect(): Promise<SqlConnection>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   url: string;
-  /** Shown in `pg_stat_activity`. */
+  /** `pg_stat_activity` shows `name`. */
   name?: string;
   maxConnections?: number;
 }
@@ -48,13 +47,13 @@ export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: 
   let pool: Pool;
   let place: string;
   try {
-    // The constructors parse the address.
+    // `pg.Client` and `pg.Pool` throw for a `connectionString` that they cannot parse.
     place = placeOf(new pg.Client(settings));
     pool = new pg.Pool({ ...settings, max: maxConnections });
   } catch (error) {
     throw wrongUrl(error);
   }
-  // A lost connection rejects the query that runs on it, and an idle one is replaced by the pool.
+  // A lost connection rejects the query that runs on it, and `pool` replaces an idle one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const failure = (purpose: string) => (error: unknown) => {
@@ -72,7 +71,7 @@ export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: 
         await client.query("COMMIT");
         return result;
       } catch (error) {
-        // A connection whose rollback fails does not return to the pool.
+        // `broken` keeps a connection out of the pool if its rollback fails.
         await client.query("ROLLBACK").catch((second: Error) => (broken = second));
         throw databaseError(error, place, purpose);
       } finally {

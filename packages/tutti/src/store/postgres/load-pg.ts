@@ -1,9 +1,9 @@
-// Loads the PostgreSQL client, an optional peer dependency that only installations over several machines need.
+// `loadPg` loads the PostgreSQL client, an optional peer dependency that only installations over several machines need.
 import { TuttiError } from "../../schema/error.ts";
 
 type PgModule = (typeof import("pg"))["default"];
 
-/** The packages that `--database-url` needs, with the versions that Tutti is tested with. */
+/** `DATABASE_PACKAGES` are needed for `--database-url`, in the versions that Tutti is tested with. */
 export const DATABASE_PACKAGES = ["pg@8.23.1", "pg-boss@12.35.0"];
 
 export async function loadPg(load: () => Promise<{ default: PgModule }> = () => import("pg")): Promise<PgModule> {
@@ -15,7 +15,7 @@ export async function loadPg(load: () => Promise<{ default: PgModule }> = () => 
   }
 }
 
-/** Whether `import()` failed because the package is not installed, and not because the package is broken. */
+/** `isMissingPackage` is false for an installed package that is broken. */
 export const isMissingPackage = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === "ERR_MODULE_NOT_FOUND";
 

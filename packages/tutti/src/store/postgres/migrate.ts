@@ -1,11 +1,12 @@
-// Migrates a database to the current format. Steps are only ever appended. A database of a newer version is rejected.
+// `migrateDatabase` migrates to the current format. `STEPS` are only ever appended. A database of a newer version is
+// rejected.
 import { log } from "./migrations/001-log.ts";
 import { requestAge } from "./migrations/002-request-age.ts";
 import type { Database } from "./database.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 const STEPS: readonly string[] = [log, requestAge];
-/** Any constant: servers that start together migrate one after the other. */
+/** Any constant: `pg_advisory_xact_lock` lets servers that start together migrate one after the other. */
 const LOCK = 7_461_905;
 
 export async function migrateDatabase(database: Database): Promise<void> {

@@ -4,8 +4,10 @@
 // 1. Every write locks the row of `tutti.log` first. So `seq` has no gap, and events are committed in its order.
 // 2. A run is written by one server only, which `tutti.runs` names. Another server's append fails with `run_moved`.
 // 3. An append resolves after the replica contains it, and after `LogFollower` received every earlier event of others.
-// 4. A server whose `beat` stays the same is gone. One of the others takes over its runs, and it finds out when it is back.
-// 5. A lost connection fails no append: the write is repeated, unless `tutti.servers.batch` shows that it was committed.
+// 4. A server with a `beat` that stays the same is gone. Another one takes over its runs, and it finds out when it is
+//    back.
+// 5. A lost connection fails no append: the write is repeated, unless `tutti.servers.batch` shows that it was
+//    committed.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase, type Database } from "./database.ts";
@@ -22,7 +24,9 @@ import {
   encodeData,
   eventsOf,
   outOfPlace,
-  removedEvent,
+  REMOVED,
+  staleEpoch,
+  storeClosed,
   type EventBatch,
   type EventQuery,
   type LogFollower,
@@ -35,15 +39,14 @@ import type { RawEvent, StoredEvent } from "../../schema/event.ts";
 import { EVENT_VERSION } from "../../schema/upcast.ts";
 
 /**
- * Called in the transaction of every append, after its events are inserted. What it writes with `client` is committed together
- * with the events. It is called again if the transaction has to be repeated.
+ * An `AppendExtension` is called in the transaction of every append, after its events are inserted, and commits
+ * together with them. It is called again if the transaction has to be repeated.
  */
 export type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<void>;
 
 export interface PostgresOptions {
-  /** The address of the database. */
   url: string;
-  /** The file of the replica, which also identifies this server. */
+  /** Path of the `Replica`, which also identifies this server. */
   replica: string;
 }
 
@@ -59,7 +62,7 @@ export async function openPostgresStore({ url, replica: file }: PostgresOptions)
   }
 }
 
-/** A write that waits for the next transaction. */
+/** A `PendingWrite` waits for the next transaction. */
 interface PendingWrite {
   run: string;
   /** Writes into `draft`, and returns a callback that answers the caller after the commit. */
@@ -73,7 +76,7 @@ interface RunRow {
   server: string | null;
 }
 
-/** The changes of one transaction. */
+/** A `Draft` collects the changes of one transaction. */
 interface Draft {
   seq: number;
   runs: Map<string, RunRow>;
@@ -83,7 +86,7 @@ interface Draft {
   nextRemoval: number;
 }
 
-/** A transaction that was sent, and what follows once it is known to be committed. */
+/** A `SentBatch` is a transaction that was sent. `answers` are called once it is known to be committed. */
 interface SentBatch {
   number: number;
   writes: PendingWrite[];
@@ -92,16 +95,15 @@ interface SentBatch {
 }
 
 const CHANNEL = "tutti_log";
-/** The time of the database in milliseconds. */
 const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-/** A server that was frozen for longer has to be restarted. */
+/** A server that was frozen for longer than `KEEP_SERVERS_MS` has to be restarted. */
 const KEEP_SERVERS_MS = 7 * 86_400_000;
-/** Longer than a sender waits. */
+/** `KEEP_REQUESTS_MS` is longer than a sender waits. */
 const KEEP_REQUESTS_MS = 3_600_000;
 const PAGE = 500;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
-/** A server that is frozen or cut off in a transaction must not block the others for longer. */
+/** A server that is frozen or cut off in a transaction blocks the others for `HELD_LOCK_MS` at most. */
 const HELD_LOCK_MS = 5000;
 
 export class PostgresStore implements Store, SharedLog {
@@ -109,7 +111,6 @@ export class PostgresStore implements Store, SharedLog {
   readonly epoch: number;
   readonly server: string;
   readonly database: Database;
-  /** Requests from and to the other servers. */
   readonly requests: RequestBox;
   readonly #replica: Replica;
   #owned = new Set<string>();
@@ -119,7 +120,7 @@ export class PostgresStore implements Store, SharedLog {
   #extension: AppendExtension | null = null;
   #pending: PendingWrite[] = [];
   #working: Promise<void> | null = null;
-  /** The newest position that a notification named. */
+  /** `#known` is the newest position that a notification named. */
   #known = { seq: 0, removals: 0 };
   #batch = 0;
   #listener: DatabaseListener | null = null;
@@ -136,14 +137,14 @@ export class PostgresStore implements Store, SharedLog {
     this.requests = new RequestBox(database, server);
   }
 
-  /** Begins a new epoch for this server, copies the missing events, and listens for more. */
+  /** Begins a new epoch for this server, so an older `PostgresStore` of the same folder can no longer write. */
   static async open(database: Database, file: string): Promise<PostgresStore> {
     let replica = new Replica(file);
     try {
       const { rows } = await database.pool.query<{ id: string; seq: number }>("SELECT id, seq FROM tutti.log");
       const { id, seq } = rows[0]!;
       const server = replica.server ?? randomUUID();
-      // A database that was restored from a backup may lack events that the replica has.
+      // A database that was restored from a backup may lack events that the `replica` has.
       if ((replica.database !== null && replica.database !== id) || replica.reader.lastSeq() > seq) {
         replica.delete();
         replica = new Replica(file);
@@ -179,7 +180,7 @@ export class PostgresStore implements Store, SharedLog {
     return this.#replica.snapshots;
   }
 
-  /** Commits what `extension` writes together with each append from now on. */
+  /** From now on, `extension` commits its own writes together with each append. */
   extendAppends(extension: AppendExtension): void {
     this.#extension = extension;
   }
@@ -193,7 +194,7 @@ export class PostgresStore implements Store, SharedLog {
       if (name !== "" && row.server !== this.server) return () => reject(this.#moved(name));
       if (row.last !== expected) return () => reject(outOfPlace(name, expected));
       if (known === null) {
-        // The batch is a function with effects, so a repeated transaction must not call it again.
+        // `batch` is a function with effects, so a repeated transaction must not call it again.
         const events = eventsOf(batch);
         const encoded = encodeData(events);
         if (encoded instanceof TuttiError) return () => reject(encoded);
@@ -271,7 +272,7 @@ export class PostgresStore implements Store, SharedLog {
       this.#replica.extend(sent.draft!.events, sent.draft!.removals);
     } catch (error) {
       const failure = databaseError(error, this.database.place, "write events");
-      // The replica may lack events that are committed, so nothing more may be written or read from it.
+      // The `#replica` may lack events that are committed, so nothing more may be written or read from it.
       if (failure.code !== "disk_full") this.#broken ??= failure;
       const writes = sent.writes.length > 0 ? sent.writes : this.#takePending();
       for (const write of writes) write.reject(failure);
@@ -286,7 +287,7 @@ export class PostgresStore implements Store, SharedLog {
     return writes;
   }
 
-  /** Repeats `work` until the database answers. While the store closes, one try has to do. */
+  /** Repeats `work` until the database answers, but not while the store closes. */
   async #persist<T>(work: () => Promise<T>): Promise<T> {
     for (let wait = FIRST_RETRY_MS; ; wait = Math.min(wait * 2, LAST_RETRY_MS)) {
       try {
@@ -302,15 +303,11 @@ export class PostgresStore implements Store, SharedLog {
     const client = await this.database.pool.connect();
     let isClean = false;
     try {
-      // The batch closes when the lock is held, so writes that arrive while it waits share the transaction.
+      // The batch closes when `lockLog` returns, so writes that arrive while it waits share the transaction.
       const seq = await lockLog(client, "BEGIN;");
       if (sent.writes.length === 0) sent.writes = this.#takePending();
       const { epoch, batch, removals, runs } = await this.#readState(client, sent.writes);
-      if (epoch !== this.epoch)
-        throw new TuttiError(
-          "stale_epoch",
-          "Another process has taken over this data folder. Stop that process, then start this one again.",
-        );
+      if (epoch !== this.epoch) throw staleEpoch();
       if (batch === sent.number && sent.draft !== null) {
         await client.query("ROLLBACK");
         isClean = true;
@@ -325,7 +322,7 @@ export class PostgresStore implements Store, SharedLog {
       await client.query("COMMIT");
       isClean = true;
     } finally {
-      // Destroying the connection rolls its transaction back.
+      // Unless `isClean`, the connection is destroyed, which rolls its transaction back.
       client.release(!isClean);
     }
   }
@@ -370,7 +367,6 @@ export class PostgresStore implements Store, SharedLog {
     await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${seq} ${draft.nextRemoval - 1}`]);
   }
 
-  /** Copies the events and removals that the replica lacks. */
   async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
     for (;;) {
       const events = await client.query<EventRow>("SELECT * FROM tutti.events WHERE seq > $1 ORDER BY seq LIMIT $2", [
@@ -422,7 +418,7 @@ export class PostgresStore implements Store, SharedLog {
     this.#noticed(known);
     this.requests.look();
     if (previous !== null && hasLeft(previous)) await this.#readOwned();
-    // A reconnect beats at once; as an observation of the others it would come too early.
+    // A reconnect beats at once, before `BEAT_MS` have passed. As an observation of the others that would be too early.
     const now = performance.now();
     if (now - this.#observedAt < BEAT_MS) return;
     this.#observedAt = now;
@@ -444,7 +440,7 @@ export class PostgresStore implements Store, SharedLog {
           id,
           beat,
         ]);
-        // The server is alive after all.
+        // The `beat` has changed: the server is alive after all.
         if (marked.rowCount === 0) return [];
         const moved = await client.query<{ run: string }>(
           "UPDATE tutti.runs SET server = $2 WHERE server = $1 RETURNING run",
@@ -452,7 +448,7 @@ export class PostgresStore implements Store, SharedLog {
         );
         return moved.rows.map(({ run }) => run);
       });
-      // The last events of the server that is gone come first.
+      // `end` is after the last events of the server that is gone. They must come before `gained`.
       this.#noticed(String(end));
       while (this.#isBehind()) {
         this.#wake();
@@ -463,7 +459,7 @@ export class PostgresStore implements Store, SharedLog {
     }
   }
 
-  /** Reads the runs of this server, and reports those that it has lost. */
+  /** Reads the runs of this server, and reports those that it has lost to the `LogFollower`. */
   async #readOwned(): Promise<void> {
     const { rows } = await this.database.pool.query<{ run: string }>("SELECT run FROM tutti.runs WHERE server = $1", [
       this.server,
@@ -496,7 +492,7 @@ export class PostgresStore implements Store, SharedLog {
     if (this.#nextBeat) clearTimeout(this.#nextBeat);
     await this.#beating;
     while (this.#working) await this.#working;
-    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
+    this.#broken = storeClosed();
     await this.#listener?.close();
     await this.database.pool
       .query(`UPDATE tutti.servers SET beat = -${NOW} WHERE id = $1 AND epoch = $2`, [this.server, this.epoch])
@@ -520,7 +516,7 @@ async function beginEpoch(database: Database, server: string): Promise<number> {
   });
 }
 
-/** Deletes servers that are gone and have no runs, and requests that no sender waits for. */
+/** `purge` deletes servers that are gone and have no runs, and requests that no sender waits for. */
 async function purge(client: SqlClient): Promise<void> {
   await client.query(
     `DELETE FROM tutti.servers s WHERE abs(beat) < ${NOW} - $1
@@ -530,18 +526,17 @@ async function purge(client: SqlClient): Promise<void> {
   await client.query("DELETE FROM tutti.requests WHERE made_at < now() - $1 * interval '1 ms'", [KEEP_REQUESTS_MS]);
 }
 
-/** Locks the log until the transaction ends, and returns its last `seq`. `begin` starts the transaction in the same request. */
+/** `lockLog` returns the last `seq`. `begin` starts the transaction that holds the lock, in the same request. */
 async function lockLog(client: SqlClient, begin = ""): Promise<number> {
   const results = await client.query<{ seq: number }>(
-    // An acknowledged append is on disk, whatever the default of the database.
+    // An acknowledged append is on disk with `synchronous_commit`, whatever the default of the database.
     `${begin} SET LOCAL synchronous_commit = on;
      SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
   );
-  // `pg` returns an array for several statements, which its types do not say.
+  // `pg` returns an array for several statements, but its types do not declare that.
   return (results as unknown as SqlResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
 }
 
-/** Numbers the events and adds them to `draft`. */
 function draftEvents(
   draft: Draft,
   row: RunRow,
@@ -575,7 +570,7 @@ async function removeRun(client: SqlClient, { n, run, at, seq }: Removal): Promi
   // A removed event belongs to no run. The negative `seq` keeps (run, run_seq) unique.
   await client.query(
     "UPDATE tutti.events SET run = '', run_seq = -seq, type = $1, data = '{}', at = $2 WHERE run = $3 AND seq <= $4",
-    [removedEvent(0, 0).type, at, run, seq],
+    [REMOVED, at, run, seq],
   );
   await client.query("DELETE FROM tutti.runs WHERE run = $1", [run]);
   await client.query("INSERT INTO tutti.removals VALUES ($1, $2, $3, $4)", [n, run, at, seq]);

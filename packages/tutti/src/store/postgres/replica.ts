@@ -1,5 +1,5 @@
-// A copy of the database's log in a SQLite file of the data folder. Reads are local, so they are as fast as on one
-// machine and go on while the database is away.
+// A `Replica` copies the database's log to a SQLite file of the data folder. Reads are local, so they are as fast as on
+// one machine and go on while the database is away.
 //
 // Invariants
 // 1. The replica is a prefix of the database's log. It is deleted and copied again if it belongs to another database.
@@ -9,9 +9,9 @@ import { DatabaseSync } from "node:sqlite";
 import { migrate } from "../migrate.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { attempt, readerOf, snapshotsOf, type EventRow } from "../sqlite.ts";
-import { removedEvent, type LogReader } from "../store.ts";
+import { REMOVED, type LogReader } from "../store.ts";
 
-/** Empties the events of `run` up to `seq`. Removals are counted 1, 2, 3 … over the database. */
+/** A `Removal` empties the events of `run` up to `seq`. `n` counts 1, 2, 3 … over the database. */
 export interface Removal {
   n: number;
   run: string;
@@ -33,7 +33,7 @@ export class Replica {
       try {
         this.#change(write);
       } catch {
-        // The log suffices.
+        // A snapshot that is not saved is folded again from the log.
       }
     });
   }
@@ -43,7 +43,7 @@ export class Replica {
     return this.#read("server");
   }
 
-  /** The database that the replica is a copy of. */
+  /** The id of the database that this `Replica` is a copy of. */
   get database(): string | null {
     return this.#read("database");
   }
@@ -63,7 +63,7 @@ export class Replica {
   extend(events: readonly EventRow[], removals: readonly Removal[]): void {
     this.#change(() => {
       let next = 0;
-      // A run may exist again after its removal, so each removal has its place among the events.
+      // A run may exist again after its removal, so each `Removal` has its place among the events.
       for (const removal of removals) {
         while (next < events.length && events[next]!.seq <= removal.seq) this.#insert(events[next++]!);
         this.#remove(removal);
@@ -112,14 +112,11 @@ export class Replica {
     if (this.#db.isOpen) this.#db.close();
   }
 
-  /** Closes the replica and deletes its file. */
   delete(): void {
     this.close();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.#file}${suffix}`, { force: true });
   }
 }
-
-const REMOVED = removedEvent(0, 0).type;
 
 function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file);

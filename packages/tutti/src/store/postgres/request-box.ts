@@ -1,4 +1,5 @@
-// Requests from one server to another, through the database: servers need not reach each other in any other way.
+// A `RequestBox` sends requests from one server to another through the database, so that servers need no other
+// connection.
 //
 // Invariants
 // 1. A request is carried out at most once: a server takes it before it begins, and only an untaken one is withdrawn.
@@ -12,9 +13,9 @@ import { TuttiError } from "../../schema/error.ts";
 export const REQUEST_CHANNEL = "tutti_requests";
 export const ANSWER_CHANNEL = "tutti_answers";
 
-/** A run whose server is gone is taken over within this time. */
+/** Within `PATIENCE_MS` another server takes over the runs of one that is gone. */
 const PATIENCE_MS = 25_000;
-/** How often to look without a notification. */
+/** `LOOK_MS` bounds the delay after a lost notification. */
 const LOOK_MS = 1000;
 
 export type RequestHandler = (request: string) => Promise<string>;
@@ -37,23 +38,23 @@ export class RequestBox {
     this.#server = server;
   }
 
-  /** Answers the requests of other servers from now on. */
+  /** `handler` answers the requests of other servers from now on. */
   serve(handler: RequestHandler): void {
     this.#handler = handler;
     this.look();
   }
 
-  /** A request of another server may wait for this one. */
+  /** Call `look` when a request of another server may wait for this one. */
   look(): void {
     if (this.#handler) void this.#takeAll(this.#handler).catch(() => {});
   }
 
-  /** The answer to the request may be there. */
+  /** Call `answered` when the answer to the request `id` may be there. */
   answered(id: string): void {
     this.#waiting.get(id)?.();
   }
 
-  /** Returns the answer of the server that carries on the run, or null if that is this server by now. */
+  /** Returns the answer of the server that owns `run`, or null if that is this server by now. */
   async ask(run: string, request: string): Promise<string | null> {
     try {
       const until = performance.now() + PATIENCE_MS;
@@ -74,7 +75,7 @@ export class RequestBox {
     }
   }
 
-  /** Returns null if the request was withdrawn, because another server has taken over the run. */
+  /** Returns null if the request was withdrawn, because another server has taken over `run`. */
   async #wait(id: string, run: string, until: number): Promise<string | null> {
     for (;;) {
       await this.#notice(id);
@@ -99,7 +100,7 @@ export class RequestBox {
     }
   }
 
-  /** Resolves with the notification of the answer, or after a while: notifications can be lost. */
+  /** Resolves with the notification of the answer, or after `LOOK_MS`: notifications can be lost. */
   async #notice(id: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.set(id, resolve);

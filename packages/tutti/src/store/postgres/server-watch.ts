@@ -1,12 +1,13 @@
-// Decides which servers of a database are gone: those that left, and those whose `beat` no longer changes.
+// `ServerWatch` decides which servers of a database are gone: those that left, and those with a `beat` that no longer
+// changes.
 //
-// Only successful observations count, so that servers which were all cut off from the database find each other alive when it
-// is back.
+// Only successful observations count, so that servers which were all cut off from the database find each other alive
+// when it is back.
 
-/** The `beat` of a server that left, or whose runs were taken over, is negative. Its absolute value is the time of that. */
+/** The `beat` of a server that left, or lost its runs to another, is the negative time of that. */
 export const hasLeft = (beat: number): boolean => beat < 0;
 export const BEAT_MS = 1500;
-/** Observations of the same `beat` after which a server is gone. */
+/** A server is gone after `MISSED_BEATS` observations of the same `beat`. */
 const MISSED_BEATS = 5;
 
 export interface ServerBeat {

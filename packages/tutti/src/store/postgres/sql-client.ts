@@ -9,7 +9,6 @@ export interface SqlClient {
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<SqlResult<Row>>;
 }
 
-/** A connection of the pool, for one transaction. */
 export interface PooledClient extends SqlClient {
   /** With an error or `true` the connection is not used again. */
   release(error?: Error | boolean): void;
@@ -19,7 +18,6 @@ export interface SqlPool extends SqlClient {
   connect(): Promise<PooledClient>;
 }
 
-/** A connection outside the pool. */
 export interface SqlConnection extends SqlClient {
   on(event: "notification", listener: (message: { channel: string; payload?: string }) => void): this;
   on(event: "end" | "error", listener: () => void): this;

@@ -1,4 +1,5 @@
-// A template that inherits from one with a security gate keeps it: it may add steps and roles and make the policies stricter.
+// A template that inherits from one with a security gate keeps it: it may add steps and roles and make the policies
+// stricter.
 import { policyOf, type GatePolicy, type GateSettings } from "../../schema/team/gate.ts";
 import { isAuditor, isDeployer, type PipelineStep } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
@@ -37,7 +38,7 @@ function weakenedPolicies(parent: GateSettings, child: GateSettings): string[] {
   return [...found, ...target];
 }
 
-/** Only a policy that the parent states can be weakened. */
+/** Compares only the flags that `parent` states; `weakened` ignores the others. */
 function weakened(name: string, parent: GatePolicy, child: GatePolicy): string[] {
   const path = `"gate.environments.${name}`;
   const flags = (["override", "conditional"] as const).filter((flag) => parent[flag] === false && child[flag] === true);

@@ -1,12 +1,12 @@
-// Checks one template file by itself. Missing members are fine, because a parent can provide them. Members that exist
-// must be part of the schema and have the right form.
+// `checkRaw` checks one template file by itself. Missing members are fine, because a parent can provide them. Members
+// that exist must be part of the schema and have the right form.
 import { explainIssue, flattenIssues, isMissing } from "./explain-issue.ts";
 import { isObject, findUnsafe, quotePath, type RawTemplate } from "../raw-template.ts";
 import { valueAt } from "../../explain-issue.ts";
 import { ANSWER_PHASE } from "../../schema/status.ts";
 import { Template } from "../../schema/template.ts";
 
-/** The phase that the answer to each prompt must name. */
+/** `ANSWER_OF_PROMPT` is the phase that the answer to each prompt must name. */
 export const ANSWER_OF_PROMPT = {
   analysis: ANSWER_PHASE.analysis,
   taskPlanning: ANSWER_PHASE.taskPlanning,
@@ -17,7 +17,7 @@ export const ANSWER_OF_PROMPT = {
 export type PromptName = keyof typeof ANSWER_OF_PROMPT;
 export const PROMPT_NAMES = Object.keys(ANSWER_OF_PROMPT) as PromptName[];
 
-/** The file is named after the id, and file systems limit the length of names. */
+/** The file is named after the id, and file systems limit the length of names, hence `MAX_ID_LENGTH`. */
 const MAX_ID_LENGTH = 100;
 const MAX_ERRORS = 50;
 
@@ -31,7 +31,7 @@ export function checkRaw(value: unknown): RawCheck {
   return errors.length > 0 ? { errors: firstOf(errors) } : { raw: value };
 }
 
-/** A file of one megabyte can contain more errors than a user can read. */
+/** A file of one megabyte can contain more errors than a user can read, hence `MAX_ERRORS`. */
 function firstOf(errors: readonly string[]): string[] {
   const rest = errors.length - MAX_ERRORS;
   return rest > 0 ? [...errors.slice(0, MAX_ERRORS), `There are ${rest} more problems.`] : [...errors];

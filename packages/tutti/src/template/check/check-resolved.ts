@@ -4,7 +4,7 @@ import { Template } from "../../schema/template.ts";
 
 export type ResolvedCheck = { template: Template } | { errors: string[] };
 
-/** Checks a template after all its ancestors have been merged into it. */
+/** Unlike `checkRaw`, gets a template after all its ancestors have been merged into it. */
 export function checkResolved(raw: RawTemplate): ResolvedCheck {
   const parsed = Template.safeParse(raw);
   if (!parsed.success) return { errors: flattenIssues(parsed.error.issues).map((issue) => explainIssue(issue, raw)) };

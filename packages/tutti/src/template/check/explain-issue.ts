@@ -1,4 +1,3 @@
-// Turns schema issues of a template into sentences that name the path and the expected value.
 import { expectedForm, preview, valueAt, type SchemaIssue } from "../../explain-issue.ts";
 import { quotePath } from "../raw-template.ts";
 
@@ -6,7 +5,7 @@ import { quotePath } from "../raw-template.ts";
 export function flattenIssues(issues: readonly SchemaIssue[]): SchemaIssue[] {
   return issues.flatMap((issue) => {
     if (issue.code !== "invalid_union") return [issue];
-    // The intended alternative is the one with issues inside the value.
+    // `intended` is the alternative with issues inside the value.
     const intended = issue.errors.find((errors) => errors.some((inner) => isInside(inner)));
     if (!intended) return [issue];
     return flattenIssues(intended.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
@@ -30,7 +29,6 @@ export function explainIssue(issue: SchemaIssue, value: unknown): string {
   return `${where} must be ${expectedForm(issue)}; it is ${preview(valueAt(value, issue.path))}.${reason(issue)}`;
 }
 
-/** Explains why a value that the documents define is not supported. */
 function reason(issue: SchemaIssue): string {
   const isResponseType = issue.path.join(".") === "prompts.responseFormat.type";
   return isResponseType ? " Tutti only reads answers in JSON." : "";

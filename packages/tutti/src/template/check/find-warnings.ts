@@ -1,4 +1,4 @@
-// Warnings about a template that is valid but probably not intended.
+// `findWarnings` is about a template that is valid but probably not intended.
 import { PROMPT_NAMES, type PromptName } from "./check-raw.ts";
 import { findPlaceholders } from "../render.ts";
 import { builtInVariable } from "../variables.ts";
@@ -8,7 +8,7 @@ export function findWarnings(template: Template): string[] {
   return [...warnOfPrompts(template), ...warnOfVariables(template), ...warnOfSettings(template)];
 }
 
-/** Returns the placeholders of a prompt that neither Tutti nor the template defines. */
+/** `unknownPlaceholders` are those of a prompt that neither Tutti nor the template defines. */
 export function unknownPlaceholders(template: Template, name: PromptName): string[] {
   return placeholdersOf(template, name).filter((placeholder) => {
     if (Object.hasOwn(template.variables, placeholder)) return false;

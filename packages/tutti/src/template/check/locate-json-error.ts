@@ -1,5 +1,6 @@
-// Finds the position of a JSON syntax error. The message of `JSON.parse` often lacks the position, and a user who edits
-// a template needs the line. It keeps its own stack, so deep nesting cannot overflow the call stack.
+// `locateJsonError` finds the position of a syntax error. The message of `JSON.parse` often lacks the position, and a
+// user who edits a template needs the line. The stack `open` is its own, so deep nesting cannot overflow the call
+// stack.
 
 const SPACE = /[ \t\n\r]*/y;
 const STRING = /"[^"\\[\p{Cc}--[\x7f-\x9f]]]*(?:\\(?:["\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\[\p{Cc}--[\x7f-\x9f]]]*)*"/vy;
@@ -7,7 +8,7 @@ const SIMPLE = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 type State = "value" | "first element" | "name" | "first name" | "colon" | "after value";
 
-/** Returns a sentence with line and column, both counted from 1. */
+/** Counts lines and columns from 1. */
 export function locateJsonError(text: string): string {
   const { at, problem } = findError(text);
   const before = text.slice(0, at).split("\n");
@@ -30,13 +31,13 @@ function findError(text: string): { at: number; problem: string } {
     if (character === undefined) return { at, problem: "the text ends unexpectedly" };
     const next = step(state, character, open, take);
     if (next === undefined) return { at, problem: describeError(state, character, open) };
-    // Single characters are not consumed by a pattern.
+    // `take` consumes patterns only, so a single character is skipped here.
     if (next.skip) at++;
     state = next.state;
   }
 }
 
-/** Returns the state after this character, or undefined if it is not allowed here. */
+/** Returns `undefined` if `character` is not allowed here. */
 function step(
   state: State,
   character: string,

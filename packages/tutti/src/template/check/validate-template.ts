@@ -11,12 +11,12 @@ export interface Validation {
 
 export interface Validated {
   validation: Validation;
-  /** Both are set if the template is valid. */
+  /** `raw` and `resolution` are set if the template is valid. */
   raw?: RawTemplate;
   resolution?: Resolution;
 }
 
-/** Validates the value as a template of this shelf: first by itself, then with its ancestors. */
+/** Validates `value` by itself with `checkRaw`, then with its ancestors on `shelf`. */
 export function validateTemplate(value: unknown, shelf: Shelf): Validated {
   const plain = plainCopy(value);
   const checked = checkRaw(plain);
@@ -27,7 +27,7 @@ export function validateTemplate(value: unknown, shelf: Shelf): Validated {
   return { validation: { valid: true, errors: [], warnings: resolution.warnings }, raw: checked.raw, resolution };
 }
 
-/** Reports a wrong parent together with the other errors, so that the user can correct all at once. */
+/** With `chainErrors` the user sees a wrong parent together with the other errors and can correct all at once. */
 function chainErrors(plain: unknown, shelf: Shelf): string[] {
   if (!isObject(plain) || typeof plain["id"] !== "string") return [];
   const found = findChain(plain, shelf);
@@ -36,7 +36,7 @@ function chainErrors(plain: unknown, shelf: Shelf): string[] {
 
 const failed = (errors: string[]): Validation => ({ valid: false, errors, warnings: [] });
 
-/** Returns a copy of what a JSON file can hold, or undefined if the value cannot be JSON. */
+/** `plainCopy` has only what a JSON file can hold, and is undefined if `value` cannot be JSON. */
 function plainCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));

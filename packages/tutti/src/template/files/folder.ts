@@ -15,23 +15,22 @@ export interface TemplateFile {
   readonly path: string;
   /** The latest valid version, or null if there was none since the first `refresh`. */
   readonly raw: RawTemplate | null;
-  /** Errors of the version on disk; empty if `raw` is that version. */
+  /** `problems` of the version on disk; empty if `raw` is that version. */
   readonly problems: readonly string[];
 }
 
 interface KnownFile extends TemplateFile {
   stamp: string;
-  /** True if the file changed so recently that another change could have the same stamp. */
+  /** `young` means that the file changed so recently that another change could have the same `stamp`. */
   young: boolean;
 }
 
-/** Longer than the resolution of file system timestamps. */
+/** `YOUNG_MS` is longer than the resolution of file system timestamps. */
 const YOUNG_MS = 2000;
 
 export interface FolderOptions {
-  /** The folder must be inside this one after all links are resolved. */
+  /** The folder must be inside `within` after all links are resolved. */
   within?: string;
-  /** Names of files that are not templates. */
   except?: readonly string[];
 }
 
@@ -49,7 +48,7 @@ export class TemplateFolder {
     return [...this.#known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Reads the disk and returns whether anything changed. */
+  /** `refresh` reads the disk and returns whether anything changed. */
   refresh(): boolean {
     const names = this.#names();
     let changed = false;
@@ -64,7 +63,7 @@ export class TemplateFolder {
     const path = join(this.path, name);
     const previous = this.#known.get(name);
     const stat = stampOf(path);
-    // The file was removed after the listing.
+    // The file was removed after `#names` listed it.
     if (!stat) return this.#known.delete(name);
     if (previous && previous.stamp === stat.stamp && !previous.young) return false;
     // File times come from the real clock, so compare them with `realWorld`.
@@ -106,7 +105,7 @@ function isSame(before: TemplateFile, now: Pick<TemplateFile, "raw" | "problems"
   return JSON.stringify([before.raw, before.problems]) === JSON.stringify([now.raw, now.problems]);
 }
 
-/** Resolves links. For a missing path, returns the nearest existing folder above it. */
+/** For a missing path, `realPath` returns the nearest existing folder above it. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

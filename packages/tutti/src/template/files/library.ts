@@ -1,4 +1,4 @@
-// All available templates: the built-in ones, the user's, and those of a project.
+// `TemplateLibrary` has all available templates: the built-in ones, the user's, and those of a project.
 //
 // 1. The nearest wins: project, then user, then system.
 // 2. Every use checks the disk first, so an edit takes effect immediately.
@@ -15,7 +15,7 @@ import { isObject, type RawTemplate } from "../raw-template.ts";
 import { parseTemplate } from "./read-file.ts";
 import type { Resolution } from "../resolve-template.ts";
 import { summarise, type TemplateSummary } from "../summary.ts";
-import { cannotBeUsed, isProtected, isThere, noSuchTemplate } from "../check/template-error.ts";
+import { templateUnusable, templateProtected, templateExists, noSuchTemplate } from "../check/template-error.ts";
 import { templateId } from "../template-id.ts";
 import { WatchedTemplates, type TemplateEvent } from "./watched-templates.ts";
 import { programsOf } from "../trust.ts";
@@ -25,26 +25,25 @@ import { TuttiError } from "../../schema/error.ts";
 
 const BUILT_IN_FOLDER = assetPath("src/template/built-in", "dist/template/built-in");
 const PROJECT_FOLDER = join(".tutti", "templates");
-/** The number of cached projects; the least recently used one is dropped first. */
+/** Beyond `MAX_PROJECTS` cached projects, the least recently used one is dropped. */
 const MAX_PROJECTS = 100;
 
 export interface LibraryOptions {
-  /** The folder of the user's templates; without it there are none. */
+  /** Without `userFolder` there are no templates of the user. */
   userFolder?: string;
-  /** Another folder of read-only templates, which take precedence over the built-in ones. */
+  /** Read-only templates in `systemFolder` take precedence over the built-in ones. */
   systemFolder?: string;
-  /** Returns the agent names of the user's configuration; called on every use. */
+  /** Returns the agent names of the user's configuration. `agents` is called on every use. */
   agents?: () => readonly string[];
   /** Receives events about templates, except those of projects. */
-  tell?: (event: TemplateEvent) => void;
+  emit?: (event: TemplateEvent) => void;
 }
 
 export interface ResolvedTemplate extends Resolution {
-  /** The programs of a project's template that the user has to approve first; see trust.ts. */
+  /** `programs` of a project's template need the user's approval first; see trust.ts. */
   programs: string[];
 }
 
-/** The location of a new template; the user's folder by default. */
 export interface Destination {
   place?: "user" | "project";
   project?: string;
@@ -58,7 +57,7 @@ export class TemplateLibrary {
   readonly #announcer: WatchedTemplates | null;
   #announcedRevision = -1;
 
-  constructor({ userFolder, systemFolder, agents = () => [], tell }: LibraryOptions = {}) {
+  constructor({ userFolder, systemFolder, agents = () => [], emit }: LibraryOptions = {}) {
     const builtIn = new TemplatePlace("system", new TemplateFolder(BUILT_IN_FOLDER), null);
     // A folder of templates may contain the schema under its documented name.
     const extraFolder =
@@ -66,18 +65,16 @@ export class TemplateLibrary {
     this.#system = extraFolder ? new TemplatePlace("system", extraFolder, builtIn) : builtIn;
     this.#user = userFolder ? new TemplatePlace("user", new TemplateFolder(userFolder), this.#system) : null;
     this.#agents = agents;
-    this.#announcer = tell ? new WatchedTemplates(tell) : null;
+    this.#announcer = emit ? new WatchedTemplates(emit) : null;
   }
 
-  /** Returns the nearest template of each id, sorted by id. */
   list(project?: string): TemplateSummary[] {
     return this.#nearest(project).map(summarise);
   }
 
-  /** Returns the content of the file. */
   raw(id: string, project?: string): RawTemplate {
     const placed = this.#find(id, project);
-    if (!placed.raw) throw cannotBeUsed(placed);
+    if (!placed.raw) throw templateUnusable(placed);
     return structuredClone(placed.raw);
   }
 
@@ -85,20 +82,20 @@ export class TemplateLibrary {
     return this.#resolved(this.#find(id, project));
   }
 
-  /** Validates the value as a template of the project, or as one of the user's. */
+  /** Validates `raw` as a template of `project`, or as one of the user's. */
   validate(raw: unknown, project?: string): Validation {
     return validateTemplate(raw, this.#refreshedPlace(project)).validation;
   }
 
-  /** Resolves a template that is not stored. */
+  /** Unlike `resolve`, gets a template that is not stored. */
   resolveRaw(value: unknown, project?: string): ResolvedTemplate {
     const { resolution, validation } = validateTemplate(value, this.#refreshedPlace(project));
     const id = isObject(value) ? String(value["id"]) : "";
-    if (!resolution) throw cannotBeUsed({ id, errors: validation.errors });
+    if (!resolution) throw templateUnusable({ id, errors: validation.errors });
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
   }
 
-  /** Rejects an invalid template, although loading is lenient. */
+  /** `create` rejects an invalid template, although loading is lenient. */
   create(value: unknown, destination: Destination = {}): ResolvedTemplate {
     const place = this.#destination(destination);
     const needsId = isObject(value) && value["id"] === undefined && typeof value["name"] === "string";
@@ -107,11 +104,11 @@ export class TemplateLibrary {
     const raw = mustFit(complete, place);
     const id = String(raw["id"]);
     const file = join(place.folder.path, `${id}.json`);
-    if (!writeWholeFile(file, textOf(raw), { isNew: true, ...permissionsIn(place) })) throw isThere(id, file);
+    if (!writeWholeFile(file, textOf(raw), { isNew: true, ...permissionsIn(place) })) throw templateExists(id, file);
     return this.#stored(place, id, "template:created");
   }
 
-  /** Merges the patch into the file: objects deeply, arrays as a whole. */
+  /** Merges `patch` into the file: objects deeply, arrays as a whole. */
   update(id: string, patch: unknown, project?: string): ResolvedTemplate {
     const placed = this.#editable(id, project);
     writeWholeFile(placed.file.path, textOf(patched(placed, patch)));
@@ -126,14 +123,14 @@ export class TemplateLibrary {
     if (placed.place.name === "user") this.#announcer?.deleted(id);
   }
 
-  /** Creates a template that only extends the original, so that it follows later changes of the original. */
+  /** The copy only extends the original, so that it follows later changes of the original. */
   duplicate(id: string, newName: string, project?: string): ResolvedTemplate {
     const { place } = this.#find(id, project);
     const raw = { id: this.generateId(newName, project), name: newName, extends: id };
     return this.create(raw, place.name === "project" ? { place: "project", project } : {});
   }
 
-  /** Accepts an object, or the text of a file. */
+  /** `value` is an object, or the text of a file. */
   importTemplate(value: unknown, destination: Destination = {}): ResolvedTemplate {
     return this.create(typeof value === "string" ? parseTemplate(value) : value, destination);
   }
@@ -159,7 +156,7 @@ export class TemplateLibrary {
     return this.#system.find(id) !== undefined;
   }
 
-  /** Returns the place where a search starts, refreshed from disk. */
+  /** A search starts at the refreshed place and goes outward. */
   #refreshedPlace(project: string | undefined): TemplatePlace {
     const place = project === undefined ? (this.#user ?? this.#system) : this.#projectPlace(absolutePath(project));
     place.refresh();
@@ -176,7 +173,7 @@ export class TemplateLibrary {
   #projectPlace(project: string): TemplatePlace {
     const folder = new TemplateFolder(join(project, PROJECT_FOLDER), { within: project });
     const place = this.#projects.get(project) ?? new TemplatePlace("project", folder, this.#user ?? this.#system);
-    // Inserting it again makes it the most recently used.
+    // Inserting `project` again makes it the most recently used.
     this.#projects.delete(project);
     this.#projects.set(project, place);
     const [oldest] = this.#projects.keys();
@@ -209,10 +206,9 @@ export class TemplateLibrary {
     throw noSuchTemplate(id, known);
   }
 
-  /** Returns a template that may be changed. */
   #editable(id: string, project: string | undefined): PlacedTemplate {
     const placed = this.#find(id, project);
-    if (placed.place.name === "system") throw isProtected(id);
+    if (placed.place.name === "system") throw templateProtected(id);
     return placed;
   }
 
@@ -224,13 +220,13 @@ export class TemplateLibrary {
   }
 
   #resolved(placed: PlacedTemplate): ResolvedTemplate {
-    if (!placed.resolution) throw cannotBeUsed(placed);
+    if (!placed.resolution) throw templateUnusable(placed);
     const resolution = structuredClone(placed.resolution);
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
   }
 }
 
-/** Returns one template per id, sorted by id. */
+/** `nearest` returns one template per id, sorted by id. */
 function nearest(first: TemplatePlace): PlacedTemplate[] {
   const found = new Map<string, PlacedTemplate>();
   for (let place: TemplatePlace | null = first; place; place = place.outer) {
@@ -239,7 +235,7 @@ function nearest(first: TemplatePlace): PlacedTemplate[] {
   return [...found.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The user's templates lie in the data folder; a project's templates have the permissions of the project. */
+/** The user's templates are in the data folder; a project's templates have the permissions of the project. */
 const permissionsIn = ({ name }: TemplatePlace) => (name === "user" ? { mode: 0o600, folderMode: 0o700 } : {});
 
 const textOf = (raw: RawTemplate): string => `${JSON.stringify(raw, null, 2)}\n`;

@@ -1,4 +1,4 @@
-// One location of templates: its files, and each template resolved with its ancestors.
+// A `TemplatePlace` is one location of templates: its files, and each template resolved with its ancestors.
 //
 // 1. Templates are resolved again only if this place or an outer one has changed.
 // 2. A template that was usable once stays usable while its file exists. If the file or an ancestor becomes invalid,
@@ -8,18 +8,16 @@ import type { TemplateFile, TemplateFolder } from "./folder.ts";
 import type { RawTemplate } from "../raw-template.ts";
 import { resolveTemplate, type Resolution } from "../resolve-template.ts";
 
-/** A template in its place. */
 export interface PlacedTemplate {
   readonly id: string;
   readonly place: TemplatePlace;
   readonly file: TemplateFile;
   /** The version in use, or null if there has never been a valid one. */
   readonly raw: RawTemplate | null;
-  /** Errors of the latest version of its file. */
+  /** `problems` of the latest version of `file`. */
   readonly problems: readonly string[];
-  /** Warnings about other files with the same id. */
+  /** `rivals` are warnings about other files with the same id. */
   readonly rivals: readonly string[];
-  /** Null if the template is unusable. */
   readonly resolution: Resolution | null;
   /** Errors of the template on disk. If `resolution` is set, an earlier version is in use. */
   readonly errors: readonly string[];
@@ -44,7 +42,6 @@ export class TemplatePlace implements Shelf {
     this.outer = outer;
   }
 
-  /** Reads the disk, outer places first. */
   refresh(): void {
     this.outer?.refresh();
     const outerRevision = this.outer ? this.outer.#revision : 0;
@@ -73,7 +70,7 @@ export class TemplatePlace implements Shelf {
     return [...this.#placed.values()];
   }
 
-  /** Returns the nearest template of this id, searching outward. */
+  /** Unlike `at`, searches outward if this place has no such template. */
   find(id: string): PlacedTemplate | undefined {
     return this.at(id) ?? this.outer?.find(id);
   }
@@ -98,7 +95,7 @@ export class TemplatePlace implements Shelf {
 const warnOfEarlier = (error: string): string =>
   `An earlier version is in use, because the latest has an error: ${error}`;
 
-/** Selects one file per id, so that two files with the same id do not make a template appear and disappear. */
+/** `shelve` selects one file per id, so that two files with the same id do not make a template appear and disappear. */
 function shelve(files: readonly TemplateFile[]): Map<string, Shelved> {
   const groups = Map.groupBy(files, idOf);
   return new Map(

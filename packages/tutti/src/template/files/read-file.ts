@@ -1,4 +1,4 @@
-// Reads one template file. Its content is not trusted: it may be a link, a device, or a huge or broken file.
+// `readTemplateFile` does not trust the path: it may be a link, a device, or a huge or broken file.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "../check/check-raw.ts";
@@ -6,7 +6,7 @@ import { locateJsonError } from "../check/locate-json-error.ts";
 import { MAX_TEMPLATE_BYTES } from "../raw-template.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Returns a stamp that changes with the file, or null if there is none. For a link, the link and its target count. */
+/** `stamp` changes with the file. For a link, the link and its target count. Null if there is no file. */
 export function stampOf(path: string): { stamp: string; changedMs: number } | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (!stats) return null;
@@ -33,7 +33,7 @@ export function readTemplateFile(path: string): RawCheck {
   }
 }
 
-/** Parses a template that arrives as text. */
+/** Unlike `readTemplateFile`, throws for a text that is not JSON. */
 export function parseTemplate(text: string): unknown {
   try {
     return parse(text);

@@ -1,4 +1,5 @@
-// Emits events about templates: new, changed, deleted and invalid ones. Each state is emitted once, until it changes.
+// `WatchedTemplates` emits events about templates: new, changed, deleted and invalid ones. Each state is emitted once,
+// until it changes.
 import { createHash } from "node:crypto";
 import type { PlacedTemplate } from "./place.ts";
 import type { RawTemplate } from "../raw-template.ts";
@@ -8,16 +9,15 @@ export type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
 export class WatchedTemplates {
   readonly #emit: (event: TemplateEvent) => void;
-  /** By id: the hash of the content that was emitted last. */
+  /** Maps an id to the hash of the content that was emitted last. */
   readonly #hashes = new Map<string, string>();
-  /** By file: the error that was emitted last. */
+  /** Maps a file to the error that was emitted last. */
   readonly #errors = new Map<string, string>();
 
   constructor(emit: (event: TemplateEvent) => void) {
     this.#emit = emit;
   }
 
-  /** Called after a template was stored through the library. */
   stored(type: "template:created" | "template:updated", id: string, raw: RawTemplate): void {
     const hash = hashOf(raw);
     const { name } = raw;

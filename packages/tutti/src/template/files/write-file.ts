@@ -1,15 +1,14 @@
-// Writes a file atomically and durably: readers see the complete old or new file, also after a power failure.
+// `writeWholeFile` is atomic and durable: readers see the complete old or new file, also after a power failure.
 import { linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asDiskError, makeFolderDurably, syncFolder, writeDurably } from "../../durable-file.ts";
 import { realWorld } from "../../world.ts";
 
 interface WriteOptions {
-  /** The permissions of the file; by default those of the file it replaces. */
+  /** Permissions of the file. Without `mode`, those of the file it replaces. */
   mode?: number;
-  /** The permissions of the file's folder if it must be created. */
   folderMode?: number;
-  /** Never replaces an existing file, not even one created at the same moment. */
+  /** `isNew` never replaces an existing file, not even one created at the same moment. */
   isNew?: boolean;
 }
 
@@ -20,7 +19,7 @@ export function writeWholeFile(
   { mode, folderMode, isNew = false }: WriteOptions = {},
 ): boolean {
   const folder = dirname(file);
-  // A unique name, because another process may write the same file.
+  // `temporary` is unique, because another process may write the same file.
   const temporary = join(folder, `.${basename(file)}.${realWorld.id(8)}`);
   try {
     makeFolderDurably(folder, folderMode);

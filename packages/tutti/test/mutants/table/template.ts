@@ -287,8 +287,8 @@ const EDITING: readonly Mutant[] = [
   {
     rows: ["D4-155", "D4-159"],
     file: LIBRARY,
-    find: `if (placed.place.name === "system") throw isProtected(id);`,
-    replace: "if (placed.place.outer === null) throw isProtected(id);",
+    find: `if (placed.place.name === "system") throw templateProtected(id);`,
+    replace: "if (placed.place.outer === null) throw templateProtected(id);",
   },
   {
     rows: ["D4-156"],

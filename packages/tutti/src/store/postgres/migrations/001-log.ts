@@ -1,9 +1,12 @@
-// The log. `log` has one row; every writer locks it, so that `seq` has no gap and commits are in the order of `seq`.
+// The log. `tutti.log` has one row; every writer locks it, so that `seq` has no gap and commits are in the order of
+// `seq`.
 //
-// `epoch` counts the servers that were ever opened. `runs` names the only server that may append to a run. The row with the empty name is the log of all servers.
+// `epoch` counts the servers that were ever opened. `runs` names the only server that may append to a run. The row with
+// the empty name is the log of all servers.
 // `servers` has one row for each data folder: `epoch` fences an earlier process of the same folder, `beat` changes
-// while the server lives (see `server-watch.ts`), and `batch` is its last committed write, which resolves a lost acknowledgement.
-// `removals` lets a replica find runs whose events were emptied behind its position: those of `run` up to `seq`.
+// while the server lives (see `server-watch.ts`), and `batch` is its last committed write, which resolves a lost
+// acknowledgement.
+// `removals` lets a replica find runs that were emptied behind its position: the events of `run` up to `seq`.
 // `requests` are sent from one server to another.
 export const log = `
   CREATE TABLE tutti.log (
