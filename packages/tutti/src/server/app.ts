@@ -1,5 +1,5 @@
-// The HTTP application: security headers, access, API routes, dashboard files and error responses. `Upgrade` handles
-// WebSockets.
+// `createApp` is the HTTP application: security headers, access, API routes, dashboard files and error responses.
+// `Upgrade` handles WebSockets.
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { accessRequest, type RequestAccess } from "./access/access.ts";
@@ -54,19 +54,15 @@ export interface AppParts {
   webRoot: string | null;
   onlyNamedAgents: boolean;
   metrics: Metrics;
-  /** Without it the server has no schedules and no triggers. */
   automation?: OpenAutomation | undefined;
-  /** Without it the routes about the machine answer 404. */
   machine?: Machine | undefined;
-  /** Without it there are no other servers. */
   forward?: Forwarder | undefined;
-  /** Without it the server has no worker hosts. */
   hosts?: Hosts | undefined;
-  /** Called once for every request. */
+  /** `answered` is called once for every request. */
   answered: RequestListener;
 }
 
-/** Paths of the routes that need no token. They only read. */
+/** Routes in `OPEN_PATHS` need no token. They only read. */
 const OPEN_PATHS = new Set(
   Object.entries<Route>(ROUTES).flatMap(([key, { open }]) => (open ? [readRouteKey(key).path] : [])),
 );
@@ -78,7 +74,7 @@ const BODY_LIMITS = new Map(
   ),
 );
 
-/** Routes that need a signature instead of a token. Their handlers verify it. */
+/** `SIGNED_ROUTES` need a signature instead of a token. Their handlers verify it. */
 const SIGNED_ROUTES = Object.entries<Route>(ROUTES).flatMap(([key, { signed }]) => {
   const { method, path } = readRouteKey(key);
   return signed ? [{ method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`) }] : [];
@@ -104,7 +100,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
   app.use(async (c, next) => {
     const requestHead = accessRequest(c.env.incoming, false);
     access.checkOrigin(requestHead);
-    // The limit covers pages too: they accept the same tokens, so they could be used to guess one.
+    // `limiter` covers pages too: they accept the same tokens, so they could be used to guess one.
     limiter?.take(c.env.incoming.socket.remoteAddress ?? "");
     if (needsToken(c) && tokenInUrl(c, access) === null) c.set("holder", access.checkToken(requestHead));
     const maxBytes = BODY_LIMITS.get(`${c.req.method} ${c.req.path}`) ?? MAX_BODY_BYTES;
@@ -164,7 +160,7 @@ const isApi = (path: string): boolean => path === "/api" || path.startsWith("/ap
 const routeNotFound = (c: Context): TuttiError =>
   new TuttiError("not_found", `The route ${c.req.method} ${c.req.path} does not exist. See all routes at /api/docs.`);
 
-/** Returns a valid token from `/?token=…`, the URL printed at start; `GET *` then exchanges it for a cookie. */
+/** `tokenInUrl` is a valid token from `/?token=…`, the URL printed at start; `GET *` then exchanges it for a cookie. */
 function tokenInUrl(c: Context, access: RequestAccess): string | null {
   const token = c.req.query("token");
   if (c.req.method !== "GET" || c.req.path !== "/" || token === undefined) return null;

@@ -1,4 +1,3 @@
-// Reads the query and the body of a request. Errors list every schema problem with its path.
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -12,7 +11,7 @@ export type Bindings = { Bindings: HttpBindings; Variables: { holder: Holder | u
 type RequestContext = Context<Bindings>;
 
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** An invalid list of thousands of items has a problem each. */
+/** An invalid list of thousands of items has a problem each, so errors show `MAX_ISSUES` of them. */
 const MAX_ISSUES = 20;
 
 export function decode<S extends z.ZodType>(schema: S, value: unknown, part: "body" | "query"): z.output<S> {
@@ -59,7 +58,7 @@ export async function readBody(c: RequestContext, { body, bodyType, maxBytes }: 
   return decode(body!, value, "body");
 }
 
-/** Counts the bytes as they arrive, because a chunked body has no Content-Length. */
+/** `readBytes` counts as bytes arrive, because a chunked body has no Content-Length. */
 export async function readBytes(c: RequestContext, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -201,7 +201,7 @@ function answerSchemas(): (name: string) => Json {
   };
 }
 
-/** For example, `POST /api/orchestrator/:id/confirm-tasks` becomes `postOrchestratorByIdConfirmTasks`. */
+/** For example, `operationId` of `POST /api/orchestrator/:id/confirm-tasks` is `postOrchestratorByIdConfirmTasks`. */
 function operationId(method: string, path: string): string {
   const words = path
     .replace("/api/", "")

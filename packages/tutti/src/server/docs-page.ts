@@ -1,4 +1,4 @@
-// Renders the OpenAPI description as plain HTML, without a script: the content security policy blocks external ones.
+// `docsPage` is plain HTML without a script: the content security policy blocks external ones.
 import type { Description, Operation } from "./describe-api.ts";
 
 export function docsPage({ info, paths, components }: Description): string {
@@ -62,7 +62,6 @@ function details(title: string, content: Record<string, { schema: unknown }>): s
   return `<details><summary>${escape(title)}</summary>\n${parts.join("\n")}\n</details>`;
 }
 
-/** Turns `$ref` values into links. */
 function code(schema: unknown): string {
   const text = escape(JSON.stringify(schema, null, 2));
   const linked = text.replaceAll(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$1</a>');

@@ -5,7 +5,7 @@ export interface EncodedError {
   body: ReturnType<TuttiError["toJSON"]>;
 }
 
-/** Maps any thrown value to a status and a body. The body never contains the stack. */
+/** `encodeError` accepts any thrown value. The body never contains the stack. */
 export function encodeError(error: unknown): EncodedError {
   const tuttiError = asTuttiError(error);
   return { status: tuttiError.kind.status, body: tuttiError.toJSON() };

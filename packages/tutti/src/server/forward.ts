@@ -1,13 +1,12 @@
-// Forwards a request about a run to the server that carries the run on. Access and role are checked before, so the other
-// server carries the request out as its own.
+// `forwardRequest` forwards a request about a run to the server that owns the run. Access and role are checked before,
+// so the other server carries the request out as its own.
 import type { Context } from "hono";
 import type { Bindings } from "./decode.ts";
 import type { Engine } from "../engine/engine.ts";
 
-/** A request and its answer, as JSON text between servers. */
 export interface ForwardedRequest {
   method: string;
-  /** Path and query. */
+  /** `path` includes the query. */
   path: string;
   headers: Record<string, string>;
   body: string;
@@ -19,14 +18,14 @@ export interface ForwardedAnswer {
   body: string;
 }
 
-/** Returns null if this server carries on the run by now. */
+/** A `Forwarder` returns null if this server owns the run by now. */
 export type Forwarder = (run: string, request: ForwardedRequest) => Promise<ForwardedAnswer | null>;
 
 /** Reads that need the sessions or the repository of the other server. All servers have the log. */
 const NEEDS_ITS_FILES = /\/(?:transcript|diff|result)$/;
 const HEADERS = ["content-type", "idempotency-key", "accept"];
 
-/** Returns null for a request that this server answers itself. */
+/** `forwardRequest` returns null for a request that this server answers itself. */
 export async function forwardRequest(
   c: Context<Bindings>,
   engine: Pick<Engine, "isForeign" | "runOfItem">,

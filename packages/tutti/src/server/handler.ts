@@ -15,7 +15,7 @@ type ParamsOf<Key extends string> = Key extends `${string}:${infer Name}/${infer
 
 type Read<R, Part extends string> = R extends Record<Part, infer S extends z.ZodType> ? z.output<S> : never;
 
-/** `query` and `body` are parsed on call, so a handler can return 404 for an unknown id before 400 for a bad body. */
+/** `query` and `body` parse on call, so a handler can return 404 for an unknown id before 400 for a bad body. */
 export interface RouteRequest<Key extends RouteKey> {
   params: ParamsOf<Key>;
   query: () => Read<(typeof ROUTES)[Key], "query">;
@@ -35,7 +35,7 @@ export type Handlers<Keys extends RouteKey> = {
   [Key in Keys]: (request: RouteRequest<Key>) => Answer<Key> | Promise<Answer<Key>>;
 };
 
-/** A handler without the types of its route. */
+/** `AnyHandler` is a handler without the types of its route. */
 export type AnyHandler = (request: {
   params: Record<string, string>;
   query: () => unknown;

@@ -1,4 +1,4 @@
-// Security headers of every response. None of them grants another origin anything.
+// No response grants another origin anything.
 export const SECURITY_HEADERS: Record<string, string> = {
   "Content-Security-Policy": [
     "default-src 'self'",

@@ -1,11 +1,10 @@
-// Handlers of the `/api/hosts` routes.
 import { DONE } from "./routes/steer-routes.ts";
 import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import type { HOST_ROUTES, HostRow } from "../schema/api/host-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** The worker hosts of an installation over several machines. */
+/** Without `--database-url` a server has no `Hosts`. */
 export interface Hosts {
   list(): Promise<HostRow[]>;
   drain(id: string): Promise<void>;

@@ -1,5 +1,5 @@
-// The HTTP server behind a TCP port (`startServer`) or a Unix socket (`startSocketServer`): the API, the live events and
-// the dashboard.
+// `serveRequests` answers on a TCP port (`startServer`) or a Unix socket (`startSocketServer`): the API, the live
+// events and the dashboard.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -30,32 +30,29 @@ export interface ServedParts {
   templates: TemplateLibrary;
   tokens: NamedTokens;
   version: string;
-  /** The folder with the built dashboard. */
   webRoot: string | null;
-  /** Folders that runs may use, subfolders included. Default: any. */
+  /** Folders that runs may use, subfolders included. Without `folders`, any. */
   folders?: readonly string[];
-  /** Without it the server has no schedules and no triggers. */
+  /** Without `automation` the server has no schedules and no triggers. */
   automation?: OpenAutomation;
-  /** Without it the routes about the machine answer 404. */
+  /** Without `machine` the routes about the machine answer 404. */
   machine?: Machine;
-  /** Without it there are no other servers. */
+  /** Without `forward` there are no other servers. */
   forward?: Forwarder;
-  /** Without it the server has no worker hosts. */
+  /** Without `hosts` the server has no worker hosts. */
   hosts?: Hosts;
-  /** Default: no log. */
   log?: Log;
 }
 
 export interface ServingOptions extends ServedParts {
   access: RequestAccess;
-  /** Answers requests that are not part of the API. Returns false for all others. */
+  /** `answerFirst` answers requests that are not part of the API and returns false for all others. */
   answerFirst?: (request: IncomingMessage, response: ServerResponse) => boolean;
   limiter: RateLimiter | null;
   onlyNamedAgents: boolean;
 }
 
 export interface ServedRequests {
-  /** Runs that another process follows by id. */
   followedRuns: () => Set<string>;
   close: () => Promise<void>;
 }
@@ -69,13 +66,13 @@ export function createHttpServer(): Server {
     // Offers of other protocols, such as HTTP/2, are ignored, and the request is answered over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
   });
-  // Ends answers that the client does not read. Live events have heartbeats, and `ws` turns the limit off.
+  // `setTimeout` ends answers that the client does not read. Live events have heartbeats, and `ws` turns the limit off.
   server.setTimeout(IDLE_AFTER_MS);
   limitUnreadAnswers(server);
   return server;
 }
 
-/** Answers the requests of a server that listens. Call it in the same step, so that no request is missed. */
+/** Call `serveRequests` in the same step in which `server` starts to listen, so that no request is missed. */
 export function serveRequests(server: Server, options: ServingOptions): ServedRequests {
   const { engine, templates, tokens, version, webRoot, automation, machine, hosts, access, limiter } = options;
   const { onlyNamedAgents } = options;

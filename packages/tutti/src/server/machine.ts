@@ -1,5 +1,5 @@
-// The machine behind the server. The composition root implements it, because checks, notifications and rehearsals need
-// modules that the server does not import.
+// A `Machine` is behind the server. The composition root implements it, because checks, notifications and rehearsals
+// need modules that the server does not import.
 import type { z } from "zod";
 import type { MachineCheck, Settings } from "../schema/api/machine-routes.ts";
 import type { RehearseRequest, Rehearsal } from "../schema/api/template-routes.ts";
@@ -13,7 +13,7 @@ export interface Machine {
   rehearse(template: Template, request: RehearseRequest): Promise<Rehearsal>;
 }
 
-/** Throws `not_found` for a server that was started without a machine, such as one inside another program. */
+/** Throws `not_found` for a server that was started without a `machine`, such as one inside another program. */
 export function mustHaveMachine(machine: Machine | undefined): Machine {
   if (machine) return machine;
   throw new TuttiError(

@@ -1,4 +1,4 @@
-// Registers the handlers. A route's own error statuses take precedence over those of the error table.
+// `mountRoutes` registers the handlers. A route's own error statuses take precedence over those of the error table.
 import type { Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Bindings } from "./decode.ts";
@@ -9,7 +9,7 @@ import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/r
 import { asTuttiError } from "../schema/error.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
-/** Returns the answer to a request that another server carries out, or null. */
+/** A `RequestFilter` returns the answer to a request that another server carries out, or null. */
 type RequestFilter = (c: Context<Bindings>) => Promise<Response | null>;
 
 export function mountRoutes(
@@ -29,7 +29,7 @@ export function mountRoutes(
           if (role !== null) mustAllow(c.get("holder"), role);
           return (await forward?.(c)) ?? (await answer(c, route, handle, hide));
         } catch (error) {
-          // `watchRequests` reports this error.
+          // `watchRequests` reports `c.error`.
           c.error = asTuttiError(error);
           const { body } = encodeError(error);
           return c.json(body, statusOfError(route, body.error.code) as ContentfulStatusCode);

@@ -1,4 +1,3 @@
-// HTML pages that the server renders itself, for a browser without a token or without a built dashboard.
 import { createHash } from "node:crypto";
 import { SECURITY_HEADERS } from "./headers.ts";
 
@@ -24,13 +23,13 @@ const page = (title: string, content: string): string => `<!doctype html>
 </html>
 `;
 
-/** Allows the inline style and the form of the server's own pages, and nothing else. */
+/** `SIGN_IN_POLICY` allows the inline style and the form of the server's own pages, and nothing else. */
 export const SIGN_IN_POLICY = SECURITY_HEADERS["Content-Security-Policy"]!.replace(
   "form-action 'none'",
   "form-action 'self'",
 ).concat(`; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`);
 
-/** `wasWrong` says that the address had a token that does not exist, or no longer. */
+/** `wasWrong` means that the address had a token that does not exist, or no longer. */
 export const signInPage = (wasWrong: boolean): string =>
   page(
     "Sign in to Tutti",

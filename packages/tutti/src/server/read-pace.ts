@@ -4,13 +4,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 const BYTES_PER_PAUSE = 2 * 1024 * 1024;
 const PAUSE_MS = 40;
 
-/** Lets many clients read large answers in turn, so that other requests are answered between two parts. */
+/** `ReadPace` lets many clients read large answers in turn, so that other requests are answered between two parts. */
 export class ReadPace {
   #lastTurn: Promise<void> = Promise.resolve();
-  /** The bytes since the last pause. */
   #bytes = 0;
 
-  /** Resolves for one caller per turn of the event loop. */
+  /** `turn` resolves for one caller per turn of the event loop. */
   turn(): Promise<void> {
     return (this.#lastTurn = this.#lastTurn.then(() => this.#pause()));
   }

@@ -12,7 +12,6 @@ import type { createToolServer } from "../mcp/tool-server.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface McpServerOptions {
-  /** The token with all rights. */
   token: string;
   tokens: NamedTokens;
   /** 0 picks a free port. */
@@ -30,11 +29,11 @@ export async function startMcpServer({
   port: wanted,
   server,
 }: McpServerOptions): Promise<RunningServer> {
-  // Without a timeout: a call may wait for the user for days.
+  // `createServer` without a timeout: a call may wait for the user for days.
   const http = createServer();
   const port = await listen(http, HOST, wanted);
   const access = new Access({ token, tokens, host: HOST, port });
-  // Always a stream: its comments keep the connection of a long call alive.
+  // With `sse` the comments of the stream keep the connection of a long call alive.
   const handler = createMcpHandler(({ authInfo }) => server(authInfo!.token || null), {
     responseMode: "sse",
   });

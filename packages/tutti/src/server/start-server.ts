@@ -1,4 +1,3 @@
-// Starts the server, which serves the API, the live events and the dashboard on one port.
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +8,7 @@ import { TuttiError } from "../schema/error.ts";
 
 export interface ServerOptions extends ServedParts {
   token: string;
-  /** True if the user set `token`. Otherwise a server beyond loopback needs at least one valid named token. */
+  /** `explicitToken` means that the user set `token`. Otherwise a server beyond loopback needs a valid named token. */
   explicitToken?: boolean;
   host?: string;
   /** 0 picks a free port. */
@@ -24,7 +23,7 @@ export interface RunningServer {
   close: () => Promise<void>;
 }
 
-/** Far above the requests of one user with a dashboard. */
+/** `LIMIT_BEYOND_LOOPBACK` is far above the requests of one user with a dashboard. */
 const LIMIT_BEYOND_LOOPBACK: RateLimit = { perMinute: 600 };
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {

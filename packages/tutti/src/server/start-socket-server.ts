@@ -17,7 +17,7 @@ export async function startSocketServer(
   const server = createHttpServer();
   listen(server);
   await once(server, "listening");
-  // The socket alone keeps no process alive: a program that embeds the engine ends as it did without the socket.
+  // With `unref` the socket keeps no process alive: a program that embeds the engine ends as it did without the socket.
   server.unref();
   const noLimits = { limiter: null, onlyNamedAgents: false };
   return serveRequests(server, { ...parts, ...noLimits, webRoot: null, access: socketAccess(parts.tokens) });

@@ -20,7 +20,7 @@ const CONTENT_TYPES: Record<string, string> = {
   ".wasm": "application/wasm",
 };
 
-/** File names in this folder contain a content hash. A missing one is a 404, not a page of the dashboard. */
+/** File names below `HASHED` contain a content hash. A missing one is a 404, not a page of the dashboard. */
 const HASHED = "/assets/";
 
 export interface StaticFile {
@@ -29,8 +29,8 @@ export interface StaticFile {
 }
 
 /**
- * Falls back to `index.html`, whose script routes on the client. Returns null if neither file exists. The build puts a
- * gzip file beside each large file; a client that accepts `gzip` gets it.
+ * Falls back to `index.html`, with a script that routes on the client. `findStaticFile` returns null if neither file
+ * exists. The build puts a gzip file beside each large file; a client that accepts `gzip` gets it.
  */
 export async function findStaticFile(
   webRoot: string,

@@ -1,18 +1,16 @@
-// Streams a JSON array or a text item by item: the client's reading sets the pace, so a client that does not read costs the memory
+// `streamText` sends item by item: the client's reading sets the pace, so a client that does not read costs the memory
 // of one chunk.
 import { ReadPace } from "./read-pace.ts";
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** All streamed answers of this process take turns. */
 const pace = new ReadPace();
 
-/** `items` are JSON texts. */
 export function streamArray(items: Iterable<string>, status = 200): Promise<Response> {
   return streamText(joinItems(items), status, "application/json");
 }
 
-/** Joins short texts to chunks. Rejects with an exception before the first chunk; a later one aborts the connection. */
+/** `streamText` rejects with an exception before the first chunk; a later one aborts the connection. */
 export async function streamText(
   texts: Iterable<string> | AsyncIterable<string>,
   status: number,

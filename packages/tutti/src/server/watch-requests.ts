@@ -5,7 +5,7 @@ import type { RequestReport } from "../telemetry/request-report.ts";
 
 export type RequestListener = (report: RequestReport) => void;
 
-/** Reports every request once it is answered. Must be the first middleware, so that it sees rejected requests too. */
+/** `watchRequests` must be the first middleware, so that it sees rejected requests too. */
 export const watchRequests =
   (report: RequestListener): MiddlewareHandler<Bindings> =>
   async (c, next) => {
@@ -23,7 +23,7 @@ export const watchRequests =
     });
   };
 
-/** Returns the route pattern. Unknown paths share one name, so that clients cannot create metric labels. */
+/** Unknown paths share one name, so that clients cannot create metric labels with `routeOf`. */
 function routeOf(c: Context<Bindings>): string {
   const pattern = matchedRoutes(c).find(({ path }) => path !== "*" && path !== "/*")?.path;
   return pattern ?? (c.res.status < 400 ? "dashboard" : "none");

@@ -20,7 +20,7 @@ export interface AccessRequest {
   headers: IncomingHttpHeaders;
   /** Names and values in turn, as sent. `headers` keeps only the first `Host`. */
   rawHeaders: readonly string[];
-  /** The request target, which may be an absolute URL. */
+  /** `url` is the request target, which may be an absolute URL. */
   url: string;
 }
 
@@ -33,10 +33,10 @@ export const accessRequest = (request: IncomingMessage, upgrade: boolean): Acces
 });
 
 export interface AccessOptions {
-  /** The server's own token, which has the role `admin`. */
+  /** The server's own `token` has the role `admin`. */
   token: string;
   tokens: NamedTokens;
-  /** The address the server listens on. */
+  /** `host` is the address that the server listens on. */
   host: string;
   port: number;
 }
@@ -47,13 +47,13 @@ const EVERY_ADDRESS = new Set(["0.0.0.0", "::"]);
 export const UNKNOWN_HOST =
   "The Host header does not name this server. Use the address that the server printed when it started.";
 
-/** The holder of the server's own token, and of its Unix socket. */
+/** `OWNER` holds the server's own token, or uses its Unix socket. */
 export const OWNER: Holder = { name: null, role: "admin", id: "" };
 
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
-/** The checks of a request. `socketAccess` implements them for a Unix socket. */
+/** `socketAccess` implements `RequestAccess` for a Unix socket. */
 export type RequestAccess = Pick<Access, "checkOrigin" | "checkToken" | "holderOf" | "setCookie">;
 
 export class Access {
@@ -73,7 +73,9 @@ export class Access {
     this.#port = port;
   }
 
-  /** Throws `forbidden` if `Host`, or the host of an absolute target, is not an address of this server or `Origin` is another site. */
+  /**
+   * Throws `forbidden` if `Host`, or the host in `url`, is not an address of this server or `Origin` is another site.
+   */
   checkOrigin({ headers, rawHeaders, url }: AccessRequest): void {
     const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
     if (hosts.length > 1)
@@ -127,7 +129,7 @@ export class Access {
     return holder;
   }
 
-  /** Returns null for an unknown token. */
+  /** `holderOf` returns null for an unknown token. */
   holderOf(token: string): Holder | null {
     return isSame(digestOf(token), this.#token) ? OWNER : this.#tokens.find(token);
   }
@@ -136,7 +138,6 @@ export class Access {
     return isSame(digestOf(value), this.#cookie) ? OWNER : this.#tokens.findByCookie(value);
   }
 
-  /** Returns the `Set-Cookie` value that logs a browser in with `token`. */
   setCookie(token: string): string {
     const isOwn = this.holderOf(token) === OWNER;
     const value = isOwn ? cookieOf(token) : this.#tokens.cookieFor(token);
@@ -144,8 +145,8 @@ export class Access {
   }
 
   /**
-   * Defends against DNS rebinding: a page on an attacker's name that resolves to this machine must not count as ours. An
-   * IP address cannot be rebound, so a server that listens on every address accepts any IP address as `Host`.
+   * Defends against DNS rebinding: a page on an attacker's name that resolves to this machine must not count as ours.
+   * An IP address cannot be rebound, so a server that listens on `EVERY_ADDRESS` accepts any IP address as `Host`.
    */
   #isOwnHost(host: string): boolean {
     const [, name = "", port = "80"] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
@@ -157,7 +158,7 @@ export class Access {
   }
 }
 
-/** Returns every value of the cookie: a server on another port of the same host can set a second one with this name. */
+/** A server on another port of the same host can set a second cookie with this name, so `cookieValues` returns all. */
 function cookieValues(header: string, name: string): string[] {
   const pairs = header.split(";").map((pair) => pair.trim());
   return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));

@@ -1,4 +1,5 @@
-// Limits the folders that requests may use. Symbolic links are resolved before the check, so none leads out.
+// `allowedFolders` limits the folders that requests may use. Symbolic links are resolved before the check, so none
+// leads out.
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
@@ -14,7 +15,7 @@ export function allowedFolders(list: readonly string[] | undefined): AllowedFold
   return {
     check(folder) {
       const real = resolveLinks(folder);
-      // Resolved on every call, because an entry of `list` may be a link whose target changes.
+      // `resolveLinks` runs on every call, because an entry of `list` may be a link with a target that changes.
       const isInside = list
         .map(resolveLinks)
         .some((allowed) => real === allowed || real.startsWith(withSeparator(allowed)));
@@ -28,7 +29,7 @@ const outside = (folder: string): string =>
 
 const withSeparator = (folder: string): string => (folder.endsWith(sep) ? folder : folder + sep);
 
-/** Resolves the links of a path. For a path that does not exist, resolves those of its nearest existing parent. */
+/** For a path that does not exist, `resolveLinks` resolves those of its nearest existing parent. */
 function resolveLinks(path: string): string {
   const absolute = resolve(path);
   try {

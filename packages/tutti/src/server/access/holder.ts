@@ -2,14 +2,14 @@ import { TuttiError } from "../../schema/error.ts";
 import { allows, type TokenRole } from "../../schema/token-role.ts";
 
 export interface Holder {
-  /** Null for the server's own token. */
+  /** `name` is null for the server's own token. */
   name: string | null;
   role: TokenRole;
-  /** Unique per token, also among tokens that reuse a `name`. */
+  /** `id` is unique per token, also among tokens that reuse a `name`. */
   id: string;
 }
 
-/** Throws unless `holder` has the role `needed`. Fails closed: a request without a holder has no rights. */
+/** Throws unless `holder` has the role `needed`. `mustAllow` fails closed: a request without a holder has no rights. */
 export function mustAllow(holder: Holder | undefined, needed: TokenRole): void {
   if (holder === undefined)
     throw new TuttiError("unauthorized", "The request has no token. Send one as a bearer token.");

@@ -1,13 +1,13 @@
-// Named tokens with a role each, for users and programs that should not have the server's token. Each is a small file in
-// the folder `tokens` of the data folder.
+// `NamedTokens` have a role each, for users and programs that should not have the server's token. Each is a small file
+// in the folder `tokens` of the data folder.
 //
 // Invariants
 // 1. Files hold only digests. A fast digest is enough, because a token has 256 random bits and cannot be guessed; slow
 //    digests protect passwords that people choose.
-// 2. A token exists exactly as long as its file, which appears complete under its name. So concurrent writers need no lock
-//    and cannot undo each other's work.
-// 3. Nothing is cached: every call reads the file, so a token that another process creates or revokes counts from the next
-//    request on.
+// 2. A token exists exactly as long as its file, which appears complete under its name. So concurrent writers need no
+//    lock and cannot undo each other's work.
+// 3. Nothing is cached: every call reads the file, so a token that another process creates or revokes counts from the
+//    next request on.
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const TokenFile = z.strictObject({
   role: TokenRoleName,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
-  /** Digests of the token and of the cookie derived from it. */
+  /** `digestOf` the token and of the cookie derived from it. */
   token: Digest,
   cookie: Digest,
 });
@@ -57,7 +57,7 @@ export class NamedTokens {
     this.#folder = join(dataDir, "tokens");
   }
 
-  /** Returns the token itself; it cannot be read again later. */
+  /** Returns the token itself, which `NamedTokens` cannot read again later. */
   create({ name, role, expiresInDays }: NewToken, now = Date.now()): NamedToken & { token: string } {
     const file = this.#fileOf(checkName(name));
     const token = `tutti_${name}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
@@ -100,7 +100,7 @@ export class NamedTokens {
       try {
         return [rowOf(name, this.#read(name), now)];
       } catch (error) {
-        // Revoked since `#names` was read.
+        // The token was revoked after `#names` listed it.
         if (isAbsent(error)) return [];
         const message = `The token file ${this.#fileOf(name)} cannot be read. Revoke the token with "tutti tokens revoke ${name}".`;
         throw new TuttiError("storage_failed", message, { cause: error });
@@ -108,24 +108,23 @@ export class NamedTokens {
     });
   }
 
-  /** Returns null for a token that is unknown or expired. */
   find(token: string, now = Date.now()): Holder | null {
     const [, name] = TOKEN.exec(token) ?? [];
     return this.#holder(name, (file) => isSame(digestOf(token), Buffer.from(file.token, "hex")), now);
   }
 
-  /** Like `find`, by the cookie that the token was exchanged for. */
+  /** Unlike `find`, gets the cookie that `cookieFor` returned for the token. */
   findByCookie(cookie: string, now = Date.now()): Holder | null {
     const [, name, secret = ""] = COOKIE.exec(cookie) ?? [];
     return this.#holder(name, (file) => isSame(digestOf(secret), Buffer.from(file.cookie, "hex")), now);
   }
 
-  /** Whether the token of a known holder is still valid. */
+  /** `isHeld` is false once the token of a known holder is revoked or expired. */
   isHeld({ name, id }: Holder, now = Date.now()): boolean {
     return this.#holder(name ?? undefined, (file) => file.token === id, now) !== null;
   }
 
-  /** Returns the cookie value for `token`, which must be a named token. */
+  /** `cookieFor` is only for named tokens. */
   cookieFor(token: string): string {
     return `${TOKEN.exec(token)![1]}.${cookieOf(token)}`;
   }

@@ -1,4 +1,4 @@
-// Rate limit per address: a token bucket that refills evenly, so short bursts pass.
+// `RateLimiter` keeps a token bucket per address that refills evenly, so short bursts pass.
 import { TuttiError } from "../../schema/error.ts";
 
 export interface RateLimit {
@@ -10,7 +10,7 @@ interface Bucket {
   at: number;
 }
 
-/** Above this number `take` drops full buckets, which carry no information. */
+/** Above `MAX_BUCKETS`, `take` drops full buckets, which carry no information. */
 const MAX_BUCKETS = 10_000;
 const MINUTE_MS = 60_000;
 

@@ -2,15 +2,15 @@ import { OWNER, type AccessRequest, type RequestAccess } from "./access.ts";
 import type { NamedTokens } from "./named-tokens.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Browsers cannot open a Unix socket. A request with an `Origin` was forwarded. */
+/** Browsers cannot open a Unix socket, so `checkSocketOrigin` rejects a forwarded request. */
 export function checkSocketOrigin({ headers }: AccessRequest): void {
   if (headers.origin === undefined) return;
   throw new TuttiError("forbidden", 'Requests of web pages are rejected here. Start "tutti serve" for a browser.');
 }
 
 /**
- * Access through a Unix socket. The mode of its file admits only its owner, so a request needs no token and has all
- * rights. One with a named token has the rights of that token, because a command may act for its holder.
+ * The mode of the Unix socket admits only its owner, so a request needs no token and has all rights. With
+ * `authorization` it has the rights of that named token, because a command may act for its holder.
  */
 export const socketAccess = (tokens: NamedTokens): RequestAccess => ({
   checkOrigin: checkSocketOrigin,

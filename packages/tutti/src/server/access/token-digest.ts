@@ -5,6 +5,6 @@ export const digestOf = (text: string): Buffer => createHash("sha256").update(te
 
 export const isSame = (one: Buffer, other: Buffer): boolean => timingSafeEqual(one, other);
 
-/** Derives the cookie. It must not be the token itself, because browsers send cookies to every port of a host. */
+/** The cookie must not be the token itself, because browsers send cookies to every port of a host. */
 export const cookieOf = (token: string): string =>
   createHmac("sha256", token).update("tutti cookie").digest("base64url");

@@ -1,4 +1,3 @@
-// The server's own token: set by the user, or created at the first start and stored in the data folder.
 import { randomBytes } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -44,7 +43,7 @@ function readToken(file: string): string | null {
   }
 }
 
-/** Writes a temporary file and links it to its name, so that two concurrent starts use the same token. */
+/** Links a complete `temporaryFile` to its name, so that two concurrent starts use the same token. */
 function makeToken(file: string): string {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const temporaryFile = `${file}.${process.pid}.new`;

@@ -1,15 +1,15 @@
-// Pages of stored events for followers. Followers that read the same part of the log at about the same time share one
-// page and its encodings, so 200 clients that connect together cost the memory of one.
+// `EventPages` reads stored events for followers. Followers that read the same part of the log at about the same time
+// share one page and its encodings, so 200 clients that connect together cost the memory of one.
 import type { EventLog } from "./follower.ts";
 import { Batch, encodeRaw } from "./frame.ts";
 import { ReadPace } from "../read-pace.ts";
 
 export const PAGE_EVENTS = 64;
-/** A page ends with the event that reaches this size. */
+/** A page ends with the event that reaches `PAGE_BYTES`. */
 export const PAGE_BYTES = 256 * 1024;
 
 const MAX_CACHED = 4;
-/** Short, because the events of a cached page may be removed from the log meanwhile. */
+/** `CACHED_MS` is short, because the events of a cached page may be removed from the log meanwhile. */
 const CACHED_MS = 2000;
 
 export class EventPages {

@@ -25,7 +25,6 @@ export class Feed {
   readonly #heartbeat: NodeJS.Timeout;
   #pending: StoredEvent[] = [];
   #immediate: NodeJS.Immediate | null = null;
-  /** The last `seq` that was published to the followers. */
   #lastSeq: number;
   #cutOff = 0;
   #bytesSinceCheck = 0;
@@ -57,7 +56,7 @@ export class Feed {
     return { clients: this.#followers.size, cutOff: this.#cutOff };
   }
 
-  /** Runs that another process follows by id. A command that took over the engine follows its run through itself. */
+  /** A command that took over the engine follows its run through itself, so `followedRuns` skips this process. */
   get followedRuns(): Set<string> {
     const others = Array.from(this.#followers, ({ wanted }) => wanted).filter(
       (wanted) => wanted.process !== String(process.pid),
@@ -72,7 +71,7 @@ export class Feed {
     for (const follower of this.#followers) follower.end();
   }
 
-  /** Batches the events of one turn of the event loop into a single write per follower. */
+  /** Batches the events of one turn of the event loop into a single write per `Follower`. */
   #enqueue(event: StoredEvent): void {
     this.#pending.push(event);
     this.#immediate ??= setImmediate(() => this.#publish());
@@ -114,7 +113,7 @@ export class Feed {
     }
   }
 
-  /** Returns the next events without gaps. A page that ends before the pending events leaves the rest of them pending. */
+  /** Returns the next events without gaps. A page that ends before `#pending` does leaves the rest of them pending. */
   #inOrder(): EncodedFrame[] {
     const pending = this.#pending.filter(({ seq }) => seq > this.#lastSeq).sort((a, b) => a.seq - b.seq);
     const isComplete = pending.length === 0 || pending.at(-1)!.seq === this.#lastSeq + pending.length;

@@ -33,12 +33,12 @@ export interface FollowerOptions {
   pages: EventPages;
   outlet: Outlet;
   wanted: FeedRequest;
-  /** Called after each page. */
+  /** `sent` is called after each page. */
   sent: (bytes: number) => void;
 }
 
 const MAX_BUFFERED_BYTES = PAGE_BYTES;
-/** Time limit for a client to read one page of stored events. */
+/** A client must read one page of stored events within `STALLED_AFTER_MS`. */
 const STALLED_AFTER_MS = 20_000;
 
 export class Follower {
@@ -52,11 +52,10 @@ export class Follower {
   /** When the client last took everything that was sent, by `performance.now`. */
   progressAt = performance.now();
   #sends = 0;
-  /** The number of the last write that the client has taken. */
   #taken = 0;
   /** `#taken` at the last heartbeat; null if the client had taken every write. */
   #takenAtBeat: number | null = null;
-  /** True if the server dropped the client, because it did not read or the log could not be read. */
+  /** `wasCut` means that the server dropped the client: it did not read, or the log could not be read. */
   wasCut = false;
 
   constructor(options: FollowerOptions) {
@@ -120,7 +119,7 @@ export class Follower {
     this.#outlet.cut();
   }
 
-  /** Returns to reading the log once the client has taken what is buffered. */
+  /** Returns to `#readLog` once the client has taken what is buffered. */
   async #fallBehind(): Promise<void> {
     this.#state = "catching-up";
     try {
@@ -139,7 +138,7 @@ export class Follower {
     }
   }
 
-  /** False at the end of the log. A function of its own, because an `await` would keep the page in memory. */
+  /** False at the end of the log. With an `await` in the same function, `page` would stay in memory. */
   #sendPage(): boolean {
     const page = this.#options.pages.read(this.#wanted.run, this.#cursor);
     if (page.frames.length > 0) this.#options.sent(this.#send(page));
@@ -147,7 +146,7 @@ export class Follower {
     return page.frames.length > 0;
   }
 
-  /** Moves `#cursor` back, page by page, until `tail` matching events lie after it. */
+  /** Moves `#cursor` back, page by page, until it is before `tail` matching events. */
   async #rewind(tail: number): Promise<void> {
     const { log } = this.#options;
     const { run } = this.#wanted;
@@ -190,7 +189,7 @@ export class Follower {
     return (only === null || run === only) && (types === null || types.has(type));
   }
 
-  /** False if the client read too slowly. Always yields to the event loop between two pages. */
+  /** `#pageDelivered` is false if the client read too slowly. It always yields to the event loop between two pages. */
   async #pageDelivered(): Promise<boolean> {
     const stalled = Promise.withResolvers<false>();
     const timer = setTimeout(() => stalled.resolve(false), STALLED_AFTER_MS);

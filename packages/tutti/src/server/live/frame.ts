@@ -1,7 +1,6 @@
-// The wire form of an event, shared by WebSocket, server-sent events and lists.
 import { encodeStored, type RawEvent, type StoredEvent } from "../../schema/event.ts";
 
-/** A frame as JSON text, with the members that filters need. */
+/** An `EncodedFrame` is JSON text for WebSocket, server-sent events and lists, with the members that filters need. */
 export interface EncodedFrame {
   seq: number;
   run: string | null;
@@ -18,7 +17,7 @@ export function encodeRaw({ seq, run, runSeq, type, data, timestamp }: RawEvent)
   return { seq, run, type, text: `${head.slice(0, -1)},"data":${data},"timestamp":"${time}"}` };
 }
 
-/** Frames that are sent together. Each encoding is computed at most once and shared by all clients. */
+/** A `Batch` is sent as a whole. Each encoding is computed at most once and shared by all clients. */
 export class Batch {
   readonly frames: readonly EncodedFrame[];
   #webSocket: Buffer | null = null;
@@ -37,10 +36,10 @@ export class Batch {
   }
 }
 
-/** A large event is alone in its page, so its bytes are not copied once more. */
+/** A large event is alone in its page, so `join` does not copy its bytes once more. */
 const join = (buffers: Buffer[]): Buffer => (buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers));
 
-/** Encodes an unmasked, unfragmented text frame of RFC 6455. */
+/** `textMessage` is an unmasked, unfragmented text frame of RFC 6455. */
 function textMessage(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;

@@ -1,5 +1,5 @@
-// Live connections of named tokens. `check` runs every second and cuts the connections whose token has expired or was
-// revoked, also by another process.
+// `LiveHolders` are the live connections of named tokens. `check` runs every `CHECK_MS` and cuts connections with a
+// token that has expired or was revoked, also by another process.
 import type { Holder } from "../access/holder.ts";
 import type { NamedTokens } from "../access/named-tokens.ts";
 import type { Outlet } from "./outlet.ts";

@@ -20,7 +20,7 @@ import { SERVER_ROUTES } from "../../schema/api/server-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Longer than any run id. */
+/** `MAX_RUN_NAME` is longer than any run id. */
 const MAX_RUN_NAME = 100;
 const SWITCHING = 101;
 const EVENTS_PATH = "/api/events";
@@ -29,7 +29,7 @@ const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!
 const Message = z.object({
   type: z.enum(["subscribe", "unsubscribe"]),
   channel: z.literal("orchestrator"),
-  // Unknown ids are stored for the life of the connection too, so their length is limited.
+  // Unknown ids are stored for the life of the connection too, so `MAX_RUN_NAME` limits their length.
   orchestratorId: z.string().max(MAX_RUN_NAME),
 });
 
@@ -39,7 +39,7 @@ export interface UpgradeParts {
   feed: Feed;
   live: LiveHolders;
   limiter: RateLimiter | null;
-  /** Called once for every upgrade, also for a rejected one. */
+  /** `answered` is called once for every upgrade, also for a rejected one. */
   answered: RequestListener;
 }
 
@@ -108,14 +108,13 @@ export class Upgrade {
     }
   }
 
-  /** Terminates the clients that have not answered the close frame. */
   close(): void {
     for (const socket of this.#sockets.clients) socket.terminate();
     this.#sockets.close();
   }
 }
 
-/** Drops the query, which may contain a token. Works on malformed URLs too. */
+/** `pathOf` drops the query, which may contain a token, and works on malformed URLs too. */
 const pathOf = ({ url = "/" }: IncomingMessage): string => url.split("?", 1)[0]!;
 
 /** Ignores messages that do not match `Message`. */
@@ -126,14 +125,14 @@ function handleMessage(follower: Follower, data: RawData, isBinary: boolean): vo
 
 function parseJson(data: RawData): unknown {
   try {
-    // With the default `binaryType` of `ws` a text message is one Buffer.
+    // With the default `binaryType` of `ws` a text message is one `Buffer`.
     return JSON.parse((data as Buffer).toString("utf8"));
   } catch {
     return null;
   }
 }
 
-/** Writes the API's error response to the raw connection: an upgrade has no response object. */
+/** `refuse` writes to the raw connection: an upgrade has no response object. */
 function refuse(connection: Duplex, error: unknown): void {
   const { status, body } = encodeError(error);
   const text = JSON.stringify(body);

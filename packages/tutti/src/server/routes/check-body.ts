@@ -1,4 +1,4 @@
-// Validates protocol messages: one message, a list, or the text of an agent's answer with response blocks in it.
+// `checkBody` validates one message, a list, or the text of an agent's answer with response blocks in it.
 import { checkMessages, type ListedMessage } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import type { ProfileProblem, ProfileOptions } from "../../protocol/response/profile.ts";

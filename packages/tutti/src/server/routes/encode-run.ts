@@ -1,4 +1,3 @@
-// Encodes runs and workers for the API: the folded state under the names of document 004, with times as ISO strings.
 import type { RunSummary } from "../../engine/runs/finished-runs.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
@@ -47,7 +46,7 @@ export function encodeState(run: Run) {
   };
 }
 
-/** Tools without a name in document 004 count as `other`. */
+/** `encodeStats` counts tools without a name in document 004 as `other`. */
 function encodeStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {
   const other = total - reads - writes - edits - bash - glob - grep - task;
   return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };

@@ -1,4 +1,3 @@
-// Builds a run's timeline (phases, pauses, sessions and turns) from its events.
 import { iso } from "./encode-run.ts";
 import type { RunTimeline } from "../../schema/api/run-values.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -23,7 +22,7 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
   const pauses: RunTimeline["pauses"] = [];
   const sessions = new Map<string, Session>();
   const enter = (phase: Phase, at: string) => {
-    // One phase can span several statuses, so `phaseChanged` may repeat it.
+    // One phase can span several statuses, so `orchestrator:phaseChanged` may repeat it.
     const last = phases.at(-1);
     if (last?.phase === phase && last.endedAt === null) return;
     closeLast(phases, at);

@@ -1,4 +1,3 @@
-// Sums the usage of a run and of each session from the run's events.
 import type { RunUsage } from "../../schema/api/run-values.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import { addUsage, NO_USAGE } from "../../schema/outcome.ts";

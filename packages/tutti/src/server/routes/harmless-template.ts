@@ -1,4 +1,3 @@
-// Rejects templates that name programs or widen permissions, for servers that other machines can reach.
 import { TuttiError } from "../../schema/error.ts";
 
 /** Returns `template`, or throws `forbidden` if an agent, a hook or a check in it is a program, or if agents may do more. */
@@ -9,7 +8,7 @@ export function mustBeHarmless<T>(template: T): T {
       "forbidden",
       `A template with programs to run is rejected ${where}. Use named agents and hooks.`,
     );
-  // Unchecked here: a value of another type is rejected by the schema.
+  // Unchecked here: the schema rejects a value of another type.
   const { mode, allow } = members(members(members(template)["config"])["permissions"]);
   if (mode === "all" || (Array.isArray(allow) && allow.length > 0))
     throw new TuttiError("forbidden", `A template with wider permissions is rejected ${where}. Leave them out.`);

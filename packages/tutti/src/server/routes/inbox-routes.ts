@@ -1,4 +1,3 @@
-// Handlers of the `/api/inbox` routes.
 import { pageOf } from "../decode.ts";
 import { encodeItem } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";

@@ -1,4 +1,3 @@
-// Handlers of the routes that import, export, replay and fork a run's log.
 import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { encodeState } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
@@ -18,7 +17,7 @@ export interface LogRouteOptions {
 }
 
 export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
-  /** Resumes the new run at once: a server executes every run in its log. */
+  /** A server executes every run in its log, so it resumes the new run at once. */
   const activate = async ({ id }: Run) => encodeState(await engine.activate(id));
   return {
     "POST /api/orchestrator/import": async ({ query, body }) => {

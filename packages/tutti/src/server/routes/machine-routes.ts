@@ -1,4 +1,3 @@
-// Handlers of the routes about the server's machine.
 import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import { mustHaveMachine, type Machine } from "../machine.ts";
@@ -13,7 +12,7 @@ export interface MachineRouteOptions {
 
 export function machineHandlers({ engine, machine }: MachineRouteOptions): Handlers<keyof typeof MACHINE_ROUTES> {
   return {
-    // Commands of agents and messages of programs may contain secrets, so all roles get them hidden.
+    // Commands of agents and messages of programs may contain secrets, so `hideSecrets` applies to all roles.
     "GET /api/doctor": async () => engine.hideSecrets(await mustHaveMachine(machine).diagnose()),
     "GET /api/settings": () => engine.hideSecrets(mustHaveMachine(machine).settings()),
     "POST /api/notify/test": async () => {

@@ -1,4 +1,3 @@
-// Handlers of the `/api/protocols` routes.
 import { checkBody } from "./check-body.ts";
 import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
@@ -38,11 +37,11 @@ function protocolNamed(name: string): Protocol {
 const messagesOf = (protocol: Protocol): string[] =>
   Object.keys(PUBLISHED_SCHEMAS).flatMap((name) => (name.startsWith(`${protocol}/`) ? [name.split("/")[1]!] : []));
 
-/** Combines the schemas of all messages of a protocol. Each keeps the `$id` under which it is published. */
+/** In `schemaOf`, each message keeps the `$id` under which it is published. */
 function schemaOf(protocol: Protocol, profile: Profile) {
   const parts = messagesOf(protocol).flatMap((message) => {
     const name = `${protocol}/${message}`;
-    // The delimited response has one schema for both profiles, published as "strict".
+    // The delimited response has one schema for both profiles, published as `strict`.
     const schema = jsonSchema(name, profile, "2020-12") ?? jsonSchema(name, "strict", "2020-12");
     return schema ? [[message, schema] as const] : [];
   });

@@ -71,7 +71,7 @@ export class RepeatableRequests {
     return autoStart ? this.#start(id) : { orchestratorId: id, status };
   }
 
-  /** Rebuilds the first response from the log. Starts the run now if the first request could not. */
+  /** Rebuilds the first response from the log. With `autoStart`, starts the run now if the first request could not. */
   async #repeatAnswer(id: string, autoStart: boolean): Promise<CreatedRun> {
     if (!autoStart) return { orchestratorId: id, status: "created" };
     const started = this.#engine.events({ run: id }).find(({ type }) => type === "orchestrator:started");

@@ -1,4 +1,3 @@
-// Handlers of the routes that show and take the result of a run.
 import type { Handlers } from "../handler.ts";
 import { findRun, type RunRouteOptions } from "./run-routes.ts";
 import type { RESULT_ROUTES } from "../../schema/api/result-routes.ts";

@@ -1,4 +1,3 @@
-// Handlers of the routes that create and read runs.
 import type { AllowedFolders } from "../access/allowed-folders.ts";
 import type { Holder } from "../access/holder.ts";
 import { itemsAfter } from "../decode.ts";
@@ -17,7 +16,7 @@ import { TuttiError } from "../../schema/error.ts";
 import { widensPermissions } from "../../schema/permissions.ts";
 import type { Run } from "../../schema/run.ts";
 
-/** A page of larger events ends early. Clients read on with `after` until a page is empty. */
+/** A page of larger events ends early, at `EVENTS_PAGE_BYTES`. Clients read on with `after` until a page is empty. */
 const EVENTS_PAGE_BYTES = 8 * 1024 * 1024;
 
 export function findRun(engine: Engine, id: string): Run {
@@ -29,7 +28,7 @@ export function findRun(engine: Engine, id: string): Run {
 export interface RunRouteOptions {
   engine: Engine;
   folders: AllowedFolders;
-  /** Set on servers beyond loopback, where a request may not name a program to run. */
+  /** `onlyNamedAgents` is set on servers beyond loopback, where a request may not name a program to run. */
   onlyNamedAgents: boolean;
 }
 
@@ -80,7 +79,7 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   };
 }
 
-/** Skips a run that was removed while the client was reading. */
+/** `wholeStates` skips a run that was removed while the client was reading. */
 function* wholeStates(engine: Engine, runs: readonly { id: string }[]): Generator<ReturnType<typeof encodeState>> {
   for (const { id } of runs) {
     const run = engine.get(id);
@@ -92,7 +91,7 @@ export function* encodeAll<T, R>(items: Iterable<T>, encode: (item: T) => R): Ge
   for (const item of items) yield encode(item);
 }
 
-/** Under which restriction a request may name no program; null if it may. */
+/** `restrictionOf` completes "rejected …"; null if the request may name programs. */
 export function restrictionOf(onlyNamedAgents: boolean, holder: Holder): string | null {
   if (onlyNamedAgents) return "on a server that listens beyond loopback";
   return holder.role === "admin" ? null : "with a token that lacks the role admin";
@@ -103,7 +102,10 @@ export function mustBeNamedAgents(agents: readonly (string | null | undefined)[]
     throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
 }
 
-/** Only an admin on loopback may name programs or widen the permissions of agents. Other clients choose among the agents configured on this machine. */
+/**
+ * Only an admin on loopback may name programs or widen the permissions of agents. `mustNameNoPrograms` leaves other
+ * clients the agents configured on this machine.
+ */
 function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust" | "sandbox">, when: string): void {
   const { agent, config, trust, sandbox } = request;
   mustBeNamedAgents([agent, config?.agent], when);

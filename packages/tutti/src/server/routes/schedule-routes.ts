@@ -1,4 +1,3 @@
-// Handlers of the `/api/schedules` and `/api/triggers` routes.
 import { pageOf, readBytes } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import type { OpenAutomation } from "../../schedule/automation.ts";
@@ -24,7 +23,7 @@ export function scheduleHandlers(automation: OpenAutomation | undefined): Handle
         );
       const { req } = context;
       const signatures = { hub: req.header("x-hub-signature-256"), tutti: req.header("x-tutti-signature") };
-      // The signature covers the raw bytes, so the body is not parsed here.
+      // The signature covers the raw bytes, so `readBytes` does not parse the body.
       const launched = await automation.triggers.deliver(name, signatures, await readBytes(context));
       return launched.isNew ? encode(launched) : context.json(encode(launched), 200);
     },

@@ -1,4 +1,3 @@
-// Handlers of the server's own routes: health, metrics, API description and live events.
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { describeApi } from "../describe-api.ts";
 import { docsPage } from "../docs-page.ts";

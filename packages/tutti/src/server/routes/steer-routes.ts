@@ -1,4 +1,3 @@
-// Handlers of the routes that give orders to a run, and of the one that removes it.
 import type { AnyHandler, Handlers } from "../handler.ts";
 import { findRun, mustBeNamedAgents, restrictionOf, type RunRouteOptions } from "./run-routes.ts";
 import { countConfirmed } from "../../engine/sub-sessions/count-confirmed.ts";
@@ -43,7 +42,7 @@ export function steerHandlers({
   };
 }
 
-/** Drops undefined members, so that the engine applies its defaults. */
-function definedMembers<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** `definedMembers` drops undefined members, so that defaults, or members of another object, apply. */
+export function definedMembers<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }

@@ -1,8 +1,8 @@
-// Handlers of the `/api/subsession` routes. Responses show only relations that are stored on disk.
+// Responses show only relations that are stored on disk, hence `subSessionLog`.
 import { pageOf } from "../decode.ts";
 import { iso } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
-import { DONE } from "./steer-routes.ts";
+import { definedMembers, DONE } from "./steer-routes.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { SubSessionLog } from "../../engine/sub-sessions/sub-session-log.ts";
 import type { SUB_SESSION_ROUTES } from "../../schema/api/sub-session-routes.ts";
@@ -48,10 +48,6 @@ export function subSessionHandlers(engine: Engine): Handlers<keyof typeof SUB_SE
     },
   };
 }
-
-/** Drops an undefined member, so that the body does not override the query with it. */
-const definedMembers = ({ archiveSession }: { archiveSession?: boolean | undefined }) =>
-  archiveSession === undefined ? {} : { archiveSession };
 
 type Relation = ReturnType<SubSessionLog["children"]>[number];
 

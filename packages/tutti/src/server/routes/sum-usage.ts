@@ -1,4 +1,4 @@
-// Sums the usage of all runs by day, run, agent, model, template or repository, from the turns in the log.
+// `sumUsage` adds the turns in the log by day, run, agent, model, template or repository.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import type { UsageGroup, UsageRow } from "../../schema/api/machine-routes.ts";
@@ -7,7 +7,7 @@ import { addUsage, type Usage } from "../../schema/outcome.ts";
 
 type DataOf<Type extends RunEvent["type"]> = Extract<RunEvent, { type: Type }>["data"];
 
-/** Events read before other requests get a turn. */
+/** After `SLICE` events other requests get a turn. */
 const SLICE = 2000;
 
 interface EndedTurn {
@@ -33,7 +33,7 @@ export async function sumUsage(engine: Engine, by: UsageGroup): Promise<UsageRow
       ended.push({ at, sessionId, usage });
       turns.set(run, ended);
     } else if (type === "orchestrator:forked") {
-      // The turns before this event were copied from the original run, which has paid for them.
+      // The turns before `orchestrator:forked` were copied from the original run, which has paid for them.
       turns.delete(run);
     }
   }

@@ -1,4 +1,3 @@
-// Handlers of the routes about the messages and the gate of a team.
 import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import { iso, isoOrNull } from "./encode-run.ts";

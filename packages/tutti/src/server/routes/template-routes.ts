@@ -1,4 +1,3 @@
-// Handlers of the `/api/orchestrator/templates` routes.
 import { existsSync } from "node:fs";
 import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { itemsAfter } from "../decode.ts";
@@ -14,10 +13,10 @@ import { parseTemplate } from "../../template/files/read-file.ts";
 export interface TemplateRouteOptions {
   templates: TemplateLibrary;
   folders: AllowedFolders;
-  /** Set on servers beyond loopback, where a template may not name programs to run. */
+  /** `harmlessOnly` is set on servers beyond loopback, where a template may not name programs to run. */
   harmlessOnly: boolean;
   machine?: Machine | undefined;
-  /** Replaces secrets in a text for a token with the role view. */
+  /** `hide` replaces secrets in a text for a token with the role view. */
   hide: (text: string) => string;
 }
 
@@ -96,7 +95,6 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
 const destination = (project: string | undefined): Destination =>
   project === undefined ? {} : { place: "project", project };
 
-/** Adds an id derived from the name if `body` has none. */
 function withId(templates: TemplateLibrary, body: Record<string, unknown>, project: string | undefined): unknown {
   const { id, name } = body;
   return id === undefined && typeof name === "string" ? { id: templates.generateId(name, project), ...body } : body;

@@ -1,4 +1,3 @@
-// Handlers of the `/api/access` and `/api/tokens` routes.
 import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import type { LiveHolders } from "../live/live-holders.ts";

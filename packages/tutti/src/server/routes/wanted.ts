@@ -1,7 +1,7 @@
-// Parses the query and headers of a request for live events.
 import type { IncomingHttpHeaders } from "node:http";
 import { decode } from "../decode.ts";
 import type { FeedRequest } from "../live/follower.ts";
+import { findRun } from "./run-routes.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { SERVER_ROUTES } from "../../schema/api/server-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -20,8 +20,7 @@ export function readWanted(engine: Engine, query: Record<string, string>, header
       "The query has both after and tail. Use after to continue, or tail to start with the last events.",
     );
   }
-  if (run !== undefined && engine.get(run) === null)
-    throw new TuttiError("run_not_found", `Run "${run}" does not exist. List runs with "tutti list".`);
+  if (run !== undefined) findRun(engine, run);
   return {
     after: after ?? null,
     tail,

@@ -1,4 +1,3 @@
-// Handlers of the routes of workers and their transcripts.
 import { pageOf } from "../decode.ts";
 import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
@@ -15,12 +14,12 @@ import type { Run } from "../../schema/run.ts";
 import { hasWords, type TranscriptEntry } from "../../schema/transcript.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-/** Approximate limit of one transcript page. Clients read on with `after`. */
+/** A transcript page has about `PAGE_CHARACTERS`. Clients read on with `after`. */
 const PAGE_CHARACTERS = 1_000_000;
 const PAGE_ENTRIES = 10_000;
 
 export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
-  /** Calls `order` with the worker of session `key`, which must be the newest attempt at its task. */
+  /** The session `key` must be the newest attempt at its task. */
   const steer =
     (order: (run: Run, worker: Worker) => Promise<Run>) =>
     async ({ params }: { params: { id: string; key: string } }) => {
@@ -140,7 +139,7 @@ function withinPage(entries: TranscriptEntry[]): TranscriptEntry[] {
 const workerOf = (run: Run, key: string): Worker | undefined =>
   Object.values(run.workers).find(({ sessionId }) => sessionId === key);
 
-/** True for older attempts too, whose transcripts stay readable. */
+/** `hasSession` is true for older attempts too, which keep their transcripts. */
 function hasSession(run: Run, key: string): boolean {
   const prefix = run.template.config.sessionPrefix;
   const attempts = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
