@@ -37,7 +37,7 @@ type Forms = Partial<Record<Profile, z.ZodType>>;
 
 const kebab = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
-/** Keyed by protocol and message, for example `mailbox/task-assignment`. */
+/** The keys of `PUBLISHED_SCHEMAS` are protocol and message, for example `mailbox/task-assignment`. */
 export const PUBLISHED_SCHEMAS: Record<string, Forms> = {
   ...Object.fromEntries(
     Object.entries(ANSWERS).map(([phase, data]) => [

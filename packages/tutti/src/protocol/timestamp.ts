@@ -1,4 +1,4 @@
 import { z } from "zod";
 
-/** An ISO 8601 timestamp with a time zone. */
+/** `Timestamp` is ISO 8601 with a time zone. */
 export const Timestamp = z.iso.datetime({ offset: true });

@@ -1,4 +1,3 @@
-// Maps the agent messages of document 003 to the canonical model.
 import { isRecord } from "../json/json-value.ts";
 import { Timestamp } from "../timestamp.ts";
 import type { AgentReference } from "./agent-role.ts";
@@ -11,10 +10,10 @@ const typed = (type: string, status?: string) => ({
   fixed: { message_type: type, ...(status === undefined ? {} : { status }) },
 });
 const orchestrator = "ORCHESTRATOR";
-/** The agent name for messages from a protocol that does not name the sender or recipient. */
+/** `unnamedAgent` stands for the sender or recipient of a message from a protocol that does not name them. */
 const unnamedAgent = "AGENT";
 
-/** Here a deadline is a timestamp. Free text cannot be expressed. */
+/** In document 003 a `deadline` is a timestamp. Free text cannot be expressed. */
 const deadline: MappedMember = {
   wire: "deadline",
   name: "deadline",
@@ -22,7 +21,7 @@ const deadline: MappedMember = {
 };
 
 const traced: readonly MappedMember[] = [same("task_id", "taskId"), timestamp("timestamp")];
-/** The document lets only the orchestrator assign, reject and resolve. The human may resolve too. */
+/** The document lets only the orchestrator assign, reject and resolve. With `resolution` the human may, too. */
 const fromOrchestrator: MappedMember = {
   ...agent("messages", "from_agent", "from", orchestrator),
   write: (value, { kind }) =>
@@ -73,7 +72,7 @@ const acknowledgement: Mapping = {
   ],
 };
 
-/** Issues are sentences in the document and objects in practice. */
+/** `issues` are sentences in the document and objects in practice. */
 function issues(wire: string): MappedMember {
   return {
     wire,
@@ -92,7 +91,7 @@ const report: Mapping = {
   kind: "report",
   ...typed("TASK_COMPLETION", "completed"),
   objects: ["output", "validation"],
-  // A completion without a validation is only a claim and has to be reviewed.
+  // A completion without a `validation` is only a claim and has to be reviewed.
   implied: { outcome: "awaiting_review" },
   members: [
     ...traced,

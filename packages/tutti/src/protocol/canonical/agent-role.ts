@@ -1,15 +1,15 @@
-// Senders and recipients. The documents use different names for the same role: `SECURITY_AUDITOR` is `security-review`
-// elsewhere, and the team lead of the mailbox is the orchestrator of the other protocols.
+// An `AgentReference` is a sender or recipient. The documents use different names for the same role: `SECURITY_AUDITOR`
+// is `security-review` elsewhere, and the team lead of the mailbox is the orchestrator of the other protocols.
 import type { Protocol } from "./protocol-name.ts";
 
 export interface AgentReference {
-  /** The name of the role, the same for all protocols. */
+  /** `role` is the same for all protocols. */
   role: string;
-  /** The name used in the message. */
+  /** `name` is the one used in the message. */
   name: string;
 }
 
-/** Other words for a role, in the form that `slug` produces. */
+/** `ALIASES` are other words for a role, in the form that `slug` produces. */
 const ALIASES: Record<string, readonly string[]> = {
   orchestrator: ["team-lead"],
   developer: ["code", "coder", "auto-coder"],
@@ -19,7 +19,7 @@ const ALIASES: Record<string, readonly string[]> = {
 };
 const ROLE_OF = new Map(Object.entries(ALIASES).flatMap(([role, words]) => words.map((word) => [word, role] as const)));
 
-/** Names that cannot be derived from the role by spelling. */
+/** Names that `standardName` cannot derive from the role by spelling. */
 const NAMES: Partial<Record<Protocol, Record<string, string>>> = {
   mailbox: { orchestrator: "Team Lead", developer: "Developer" },
   delegation: {
@@ -36,7 +36,7 @@ export function agentNamed(name: string): AgentReference {
   return { role: ROLE_OF.get(word) ?? word, name };
 }
 
-/** Returns the name of the agent in the protocol. Unknown names are passed on unchanged. */
+/** `agentName` passes unknown names on unchanged. */
 export function agentName(protocol: Protocol, { role, name }: AgentReference): string {
   if (agentNamed(name).role !== role || ROLE_OF.has(slug(name)) || isSpelledByRole(role, name)) {
     return standardName(protocol, role);
@@ -50,7 +50,7 @@ export function standardName(protocol: Protocol, role: string): string {
   return special ?? (protocol === "messages" ? role.toUpperCase().replaceAll("-", "_") : role);
 }
 
-/** True if the name only spells its role, in the style of one of the protocols. */
+/** Whether `name` only spells its role, in the style of one of the protocols. */
 function isSpelledByRole(role: string, name: string): boolean {
   return role === name || standardName("messages", role) === name || standardName("mailbox", role) === name;
 }

@@ -1,5 +1,5 @@
-// One model for the messages of all four protocols. A canonical message keeps its protocol, the original (`raw`) and
-// the members that only its own protocol has (`extra`), so reading a message loses nothing.
+// `CanonicalMessage` is one model for the messages of all four protocols. It keeps its protocol, the original (`raw`)
+// and the members that only its own protocol has (`extra`), so reading a message loses nothing.
 import { z } from "zod";
 import { PROTOCOLS } from "./protocol-name.ts";
 
@@ -17,7 +17,6 @@ export type CanonicalOutcome = (typeof OUTCOMES)[number];
 const texts = z.array(z.string());
 const Agent = z.object({ role: z.string(), name: z.string() });
 
-/** A file or document that a task needs or produces. */
 export const CanonicalFile = z.looseObject({
   path: z.string().optional(),
   change: z.enum(["created", "modified"]).optional(),
@@ -32,7 +31,7 @@ export const CanonicalIssue = z.looseObject({
   description: z.string().optional(),
   location: z.string().optional(),
   suggestedResolution: z.string().optional(),
-  /** The original issue, if it was an object rather than a sentence. */
+  /** `detail` is the original issue, if it was an object rather than a sentence. */
   detail: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -106,7 +105,7 @@ export const CanonicalReport = z.object({
   partialProgress: z.unknown().optional(),
   platform: z.string().optional(),
   build: z.looseObject({ status: z.string().optional() }).optional(),
-  /** The findings and the decision of an auditor. */
+  /** `approval` has the findings and the decision of an auditor. */
   approval: z
     .object({
       status: z.string().optional(),

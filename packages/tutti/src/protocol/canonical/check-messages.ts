@@ -1,5 +1,5 @@
-// Checks a list of messages: each by itself, and those of one task together. Problems between messages are warnings,
-// because the messages themselves follow their protocol.
+// `checkMessages` checks each message by itself, and those of one task together. Problems between messages are
+// warnings, because the messages themselves follow their protocol.
 import { isAttemptCompletion, RESULTS_OF_OTHER_KINDS } from "../delegation/delegation-message.ts";
 import type { AttemptCompletion, DelegationMessage, NewTask } from "../delegation/delegation-schema.ts";
 import { judgeReport } from "../delegation/judge-report.ts";
@@ -18,7 +18,7 @@ export interface ListedMessage {
 
 interface Placed<M> {
   path: string;
-  /** The number of readable messages of the protocol before this one. */
+  /** Number of readable messages of the protocol before this one. */
   at: number;
   message: M;
 }
@@ -67,13 +67,13 @@ function checkThreads(messages: readonly Placed<AgentMessage>[]): ProfileProblem
       .filter(({ thread, message }) => message.message_type === "TASK_COMPLETION" && thread.stage === "refused")
       .map(({ path, thread }) => odd(path, `Task ${id} cannot be approved: ${thread.reasons.join(" ")}`));
     const start = steps.find(({ message }) => message.message_type === "TASK_ACKNOWLEDGMENT");
-    // A task that is not in the list may have been approved earlier.
+    // A task that is not in `approvals` may have been approved earlier.
     if (!start || mayStart(assignment, (task) => (approvals.get(task) ?? -1) < start.at)) return refused;
     return [odd(start.path, `Task ${id} is blocked by a task that is not approved yet.`), ...refused];
   });
 }
 
-/** The later messages of a task, each with the stage to which it leads. */
+/** `stepsOf` has the later messages of a task, each with the stage to which it leads. */
 function stepsOf(assignment: TaskAssignment, later: readonly Placed<AgentMessage>[]): Step[] {
   const own = later.filter(({ message }) => message.task_id === assignment.task_id);
   const [, ...threads] = followTask(
@@ -83,7 +83,7 @@ function stepsOf(assignment: TaskAssignment, later: readonly Placed<AgentMessage
   return own.map((each, i) => ({ ...each, thread: threads[i]! }));
 }
 
-/** Finds reports that do not close the task that was delegated before. */
+/** `checkReports` finds reports that do not close the task that was delegated before. */
 function checkReports(messages: readonly Placed<DelegationMessage>[]): ProfileProblem[] {
   const tasks = new Map<string, NewTask>();
   return messages.flatMap(({ path, message }) => {

@@ -1,4 +1,3 @@
-// Maps the delegation protocol of document 002 to the canonical model.
 import { ISSUE_TYPES } from "../delegation/delegation-schema.ts";
 import { delegationKind, RESULTS_OF_OTHER_KINDS } from "../delegation/delegation-message.ts";
 import { agentNamed } from "./agent-role.ts";
@@ -13,11 +12,11 @@ const RESULT_OF: Record<string, string> = {
   conflict: "conflict_detected",
 };
 
-/** Members that only files and issues of other protocols have. */
+/** Only files and issues of other protocols have the members `FOREIGN_TO_FILES` and `FOREIGN_TO_ISSUES`. */
 const FOREIGN_TO_FILES = ["change"];
 const FOREIGN_TO_ISSUES = ["detail", "severity", "location"];
 
-/** Keeps artefacts as they are. A file without a type gets the type `document`. */
+/** A file without a type gets the type `document`. Otherwise `artifacts` stay as they are. */
 function artifacts(wire: string, name: string): MappedMember {
   return {
     wire,
@@ -76,7 +75,7 @@ const report: Mapping = {
     {
       wire: "result",
       name: "outcome",
-      // An unknown word does not count as success.
+      // An unknown word does not count as `success`.
       read: (value) => (value === "success" ? "success" : "failure"),
       write: (value, canonical) => (claimsSuccess(value as CanonicalOutcome, canonical) ? "success" : "failure"),
     },
@@ -107,8 +106,7 @@ const blocker: Mapping = {
 };
 
 /**
- * Later versions of the program that document 002 describes use these words. Tutti reads them but writes only what the
- * document lists.
+ * Later versions of the program of document 002 use `in_progress`. Tutti reads it but writes only the document's words.
  */
 const progress: Mapping = {
   kind: "progress",

@@ -1,5 +1,5 @@
-// Detects the protocol of a message. Three of the four name their kind in a member; document 002 is recognised by its
-// members.
+// `detectProtocol` relies on the member that names the kind in three of the four protocols; `delegationKind` recognises
+// document 002 by its members.
 import { delegationKind } from "../delegation/delegation-message.ts";
 import { isRecord } from "../json/json-value.ts";
 import { WRITTEN_MESSAGES } from "../messages/message-schema.ts";
@@ -8,7 +8,7 @@ import type { Protocol } from "./protocol-name.ts";
 
 export interface Envelope {
   protocol: Protocol;
-  /** The name that the message uses for its kind: a phase, a type, or the kind of delegation. */
+  /** The name that the message uses for its kind: a phase, a type, or a `delegationKind`. */
   kind: string;
   raw: Record<string, unknown>;
 }

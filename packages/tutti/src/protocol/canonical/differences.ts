@@ -10,10 +10,7 @@ export interface Difference {
   after: unknown;
 }
 
-/**
- * Compares the meaning of two messages. Ignores `raw`, `extra` and spelling that is standard in the respective
- * protocol.
- */
+/** `differences` ignores `raw`, `extra` and spelling that is standard in the respective protocol. */
 export function differences(before: CanonicalMessage, after: CanonicalMessage): Difference[] {
   return differ(meaningOf(before), meaningOf(after), "");
 }

@@ -1,4 +1,3 @@
-// Maps the mailbox messages of document 001 to the canonical model.
 import { agentNamed } from "./agent-role.ts";
 import type { Mapping } from "./mapping.ts";
 import { listIn, paths, recordsIn, same, sentences, timestamp } from "./member-kinds.ts";
@@ -24,7 +23,7 @@ const assignment: Mapping = {
   ],
 };
 
-/** `status` is the same in every report. The result of the build is a reviewer's first evidence. */
+/** `status` is the same in every report. The `buildResult` is a reviewer's first evidence. */
 const report: Mapping = {
   kind: "report",
   matches: ({ type }) => type === "completion_report",
@@ -42,7 +41,7 @@ const report: Mapping = {
       fill: () => [],
     },
     {
-      // A file that is not known to be new is listed as modified, which claims less.
+      // A file that is not known to be new is listed in `filesModified`, which claims less.
       wire: "filesModified",
       name: "files",
       read: (value, { files }) => [...listIn(files), ...listIn(value).map((path) => ({ path, change: "modified" }))],
@@ -54,7 +53,7 @@ const report: Mapping = {
   ],
 };
 
-/** Tutti reads messages that the document does not define, but never writes them. */
+/** `MAILBOX_MAPPINGS` end with messages that the document does not define. Tutti reads them, but never writes them. */
 const answer: Mapping = {
   kind: "answer",
   matches: ({ type }) => typeof type === "string",

@@ -7,9 +7,9 @@ import { putAt, segmentsOf, unknownAt, type Bag } from "./member-path.ts";
 import type { Protocol } from "./protocol-name.ts";
 
 export interface MappedMember {
-  /** The dotted path in the message. */
+  /** Dotted path in the message. */
   wire: string;
-  /** The dotted path in the canonical message. */
+  /** Dotted path in the `CanonicalMessage`. */
   name: string;
   /**
    * Converts the value from the message; `undefined` omits the canonical member. `soFar` holds the members read before.
@@ -17,7 +17,7 @@ export interface MappedMember {
   read?: (value: unknown, soFar: Bag) => unknown;
   /** Converts the canonical value; `undefined` omits the member from the message. */
   write?: (value: unknown, canonical: CanonicalMessage) => unknown;
-  /** The value for a required member that the canonical message does not have. */
+  /** `fill` is for a required member that the canonical message does not have. */
   fill?: (canonical: CanonicalMessage, at: string | undefined) => unknown;
 }
 
@@ -26,12 +26,12 @@ export interface Mapping {
   matches: (message: Bag) => boolean;
   /** Values by path that identify this kind on the wire. */
   fixed: Record<string, unknown>;
-  /** Objects that are required even if they are empty. */
+  /** `objects` are required even if they are empty. */
   objects?: readonly string[];
-  /** Values by canonical member that the kind implies. */
+  /** `implied` has the values that the kind itself implies, by canonical member. */
   implied?: Bag;
   members: readonly MappedMember[];
-  /** The reason why a canonical message of this kind cannot be written, if there is one. */
+  /** The reason why a `CanonicalMessage` of this kind cannot be written, if there is one. */
   refuses?: (canonical: CanonicalMessage) => string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function readMapped(protocol: Protocol, mapping: Mapping, message: Bag): 
   return { ...canonical, extra, raw: message } as unknown as CanonicalMessage;
 }
 
-/** Returns the message, not validated yet. Members in `extra` return to their path if the protocol is the same. */
+/** Returns the message, not validated yet. `writeMapped` puts `extra` back in place if the protocol is the same. */
 export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: CanonicalMessage, at?: string): Bag {
   const message: Bag = {};
   for (const [wire, value] of Object.entries(mapping.fixed)) putAt(message, segmentsOf(wire), structuredClone(value));
@@ -64,7 +64,7 @@ export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: Can
   return structuredClone(message);
 }
 
-/** An empty object that is always written carries no information. */
+/** An empty object that is always written carries no information, so `readMapped` drops it. */
 function isEmptyObject({ objects = [] }: Mapping, path: readonly string[], value: unknown): boolean {
   return objects.includes(path.join(".")) && isRecord(value) && Object.keys(value).length === 0;
 }

@@ -1,4 +1,3 @@
-// Members that several protocols have in the same form.
 import { isRecord } from "../json/json-value.ts";
 import { agentName, agentNamed, type AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
@@ -9,7 +8,6 @@ import { listOf, textOf } from "./text-list.ts";
 
 type Fill = MappedMember["fill"];
 
-/** A member that needs no conversion. */
 export function same(wire: string, name: string, fill?: unknown): MappedMember {
   return fill === undefined
     ? { wire, name }
@@ -47,7 +45,7 @@ export function priority(protocol: Protocol, wire: string): MappedMember {
   };
 }
 
-/** A text that corresponds to a list of sentences. */
+/** `sentences` maps a text to a list. */
 export function sentences(wire: string, name: string, fill?: string): MappedMember {
   return {
     wire,
@@ -58,7 +56,7 @@ export function sentences(wire: string, name: string, fill?: string): MappedMemb
   };
 }
 
-/** A list of paths that corresponds to a list of files. */
+/** `paths` maps a list of paths to a list of files. */
 export function paths(wire: string, name: string): MappedMember {
   return {
     wire,
@@ -76,7 +74,7 @@ export function recordsIn(value: unknown): Record<string, unknown>[] {
   return listIn(value).filter(isRecord);
 }
 
-/** Reduces an outcome to success or not, for protocols that have no other values. */
+/** `claimsSuccess` reduces an outcome to success or not, for protocols that have no other values. */
 export function claimsSuccess(outcome: CanonicalOutcome, canonical: CanonicalMessage): boolean {
   if (outcome !== "awaiting_review") return outcome === "success";
   const build = canonical.kind === "report" ? canonical.build?.status : undefined;

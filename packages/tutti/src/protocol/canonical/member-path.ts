@@ -1,4 +1,4 @@
-// Access to nested members by path. A numeric segment is an index in a list.
+// Paths address nested members. A numeric segment is an index in a list.
 import { isRecord } from "../json/json-value.ts";
 
 export type Bag = Record<string, unknown>;
@@ -7,7 +7,7 @@ export function segmentsOf(path: string): string[] {
   return path.split(".");
 }
 
-/** Sets a member and creates missing objects and lists on the path. */
+/** `putAt` creates missing objects and lists on the path. */
 export function putAt(root: Bag, segments: readonly string[], value: unknown): void {
   // No message has such a member, and assigning it would change a prototype.
   if (segments.includes("__proto__")) return;
@@ -21,7 +21,7 @@ export function putAt(root: Bag, segments: readonly string[], value: unknown): v
   Reflect.set(holder, segments.at(-1) ?? "", value);
 }
 
-/** Returns the members that no known path reaches, and empty objects, outermost first. */
+/** `unknownAt` returns the members that no `known` path reaches, and empty objects, outermost first. */
 export function unknownAt(value: unknown, known: readonly (readonly string[])[]): { path: string[]; value: unknown }[] {
   if (!isRecord(value) && !Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {

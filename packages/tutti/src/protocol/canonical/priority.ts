@@ -1,11 +1,10 @@
-// Priorities are numbers from 1 (most urgent) to 10 in one document and words in the others.
+// A `CanonicalPriority` is a number from 1 (most urgent) to 10 in one document and a word in the others.
 import { PRIORITY_WORDS } from "../../schema/task.ts";
 import type { Protocol } from "./protocol-name.ts";
 
 export interface CanonicalPriority {
-  /** From 1, the most urgent, to 10. */
   level: number;
-  /** The original value, so that it can be written unchanged. */
+  /** `original` can be written back unchanged. */
   original: number | string;
 }
 
@@ -21,7 +20,7 @@ export function priorityOf(original: unknown): CanonicalPriority | undefined {
   return { level: (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined) ?? DEFAULT_LEVEL, original };
 }
 
-/** Returns the level as the protocol writes it: the number, or the nearest of three words. */
+/** `standardPriority` is the number, or the nearest of three words, as `protocol` writes it. */
 export function standardPriority(protocol: Protocol, level: number): number | string {
   if (protocol === "response") return level;
   if (level <= 3) return "high";

@@ -1,9 +1,9 @@
-// The names of the four protocols, as used on the command line and in the API.
+// The command line and the API use the names in `PROTOCOLS`.
 
 export const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** Display names, used before the word "protocol". */
+/** `PROTOCOL_TITLES` appear before the word "protocol". */
 export const PROTOCOL_TITLES: Record<Protocol, string> = {
   response: "delimited response",
   mailbox: "mailbox",

@@ -1,4 +1,3 @@
-// Maps the delimited response of document 000 to the canonical model.
 import { isRecord } from "../json/json-value.ts";
 import type { CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping } from "./mapping.ts";
@@ -111,7 +110,7 @@ const review: Mapping = {
   ],
 };
 
-/** Answers about the whole run, and plans with several tasks, which other protocols cannot express in one message. */
+/** `answer` is about the whole run, or a plan of several tasks, which other protocols cannot express in one message. */
 const answer: Mapping = {
   kind: "answer",
   matches: (message) => typeof message.phase === "string",
@@ -121,10 +120,7 @@ const answer: Mapping = {
 
 export const RESPONSE_MAPPINGS: readonly Mapping[] = [assignment, progress, report, review, answer];
 
-/**
- * Splits a plan into one message per task, because other protocols cannot express a plan. `lost` lists the dropped
- * members.
- */
+/** Other protocols cannot express a plan, so `splitPlan` makes a message per task. `lost` lists the dropped members. */
 export function splitPlan(message: Bag): { messages: Bag[]; lost: string[] } {
   const tasks = message.phase === "task_list" ? recordsIn(valueAt(message, ["data", "tasks"])) : [];
   if (tasks.length < 2) return { messages: [message], lost: [] };

@@ -1,4 +1,4 @@
-// Reads and writes the object of a delimited response (document 000) in the same form as messages of the other
+// A `ResponseMessage` is the object of a delimited response (document 000), in the same form as messages of the other
 // protocols. `ResponseScanner` finds the blocks in an agent's text.
 import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
 import { answerIssues } from "../response/check-answer.ts";
@@ -31,7 +31,7 @@ export function readResponseMessage(value: unknown, options: ProfileOptions): Pr
   return options.profile === "strict" ? readStrict(phase, data) : readLenient(phase, data, options.receivedAt);
 }
 
-/** Returns the message if document 000 allows it, otherwise the problems. */
+/** `writeResponseMessage` returns the message if document 000 allows it, otherwise the problems. */
 export function writeResponseMessage(message: unknown): ProfileReading<ResponseMessage> {
   return readResponseMessage(message, { profile: "strict", receivedAt: "" });
 }
@@ -66,7 +66,7 @@ function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Profi
   );
 }
 
-/** Warnings about data that is valid but unusual. */
+/** `oddities` are valid but unusual. */
 function oddities(phase: BlockPhase, data: Record<string, unknown>): ProfileProblem[] {
   const members = unexpectedMembers(phase, data).filter((name) => name !== "timestamp");
   return [

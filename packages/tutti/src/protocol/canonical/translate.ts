@@ -1,4 +1,4 @@
-// Translates a message from one protocol to another by way of the canonical model.
+// `translate` goes from one protocol to another by way of the canonical model.
 //
 // 1. The result passes the strict profile of its protocol, or there is no result.
 // 2. Reading the result yields the original canonical message, except at the paths in `lost` and `filled`.
@@ -23,7 +23,7 @@ const MAPPINGS: Record<Protocol, readonly Mapping[]> = {
 };
 
 export interface Loss {
-  /** The path in the canonical message, or below `raw` for a member that only the original protocol has. */
+  /** The path in the `CanonicalMessage`, or below `raw` for a member that only the original protocol has. */
   path: string;
   reason: string;
 }
@@ -31,13 +31,13 @@ export interface Loss {
 export interface Written {
   /** Null if the protocol has no such message. */
   message: Bag | null;
-  /** Members that the protocol cannot carry, or only with another value. */
+  /** `lost` members cannot be carried by the protocol, or only with another value. */
   lost: Loss[];
-  /** Members that the protocol requires and the original did not have. */
+  /** `filled` members are required by the protocol, and the original did not have them. */
   filled: Loss[];
 }
 
-/** Converts a message that the reader of its protocol has accepted. */
+/** The reader of `protocol` must have accepted `message`. */
 export function toCanonical(protocol: Protocol, message: Bag): CanonicalMessage {
   const mapping = MAPPINGS[protocol].find((each) => each.matches(message));
   if (!mapping) throw new TypeError(`The value is not a message of the "${protocol}" protocol.`);
@@ -66,11 +66,11 @@ export function fromCanonical(protocol: Protocol, canonical: CanonicalMessage, o
 }
 
 export interface Translation {
-  /** One message, or one per task of a plan. Empty if the protocol cannot express the message. */
+  /** One message, or one per task of a plan. `messages` is empty if the protocol cannot express the message. */
   messages: Bag[];
   lost: Loss[];
   filled: Loss[];
-  /** Problems of the original message. It could not be read if one of them is an error. */
+  /** `problems` of the original message. It could not be read if one of them is an error. */
   problems: ProfileProblem[];
 }
 

@@ -13,18 +13,18 @@ const KINDS: Record<DelegationKind, SchemaPair<unknown>> = {
     strict: WrittenAttemptCompletion,
     lenient: ReadAttemptCompletion,
     timestamp: "timestamp",
-    // The agents that document 002 was made for use this word for a finished task.
+    // The agents that document 002 was made for use `completed` for a finished task.
     aliases: { result: { completed: "success" } },
   },
 };
 
-/** Values of `result` that belong to another kind of message than a report. Tutti reads them but never writes them. */
+/** `RESULTS_OF_OTHER_KINDS` belong to another kind of message than a report. Tutti reads them but never writes them. */
 export const RESULTS_OF_OTHER_KINDS = { in_progress: "progress", clarification_provided: "answer" } as const;
 
-/** Issue types that mean the task is not finished. */
+/** With an issue of a type in `OPEN_ISSUES` the task is not finished. */
 export const OPEN_ISSUES = ["clarification_needed", "conflict"] as const;
 
-/** Infers the kind of a message from its members, because no member names it. */
+/** `delegationKind` infers the kind from the members, because none names it. */
 export function delegationKind(value: unknown): DelegationKind | undefined {
   if (!isRecord(value)) return undefined;
   const names = new Set(Object.keys(value).map((name) => name.toLowerCase().replaceAll(/[_-]/g, "")));
@@ -47,7 +47,7 @@ export function readDelegationMessage(value: unknown, options: ProfileOptions): 
   return { message, problems: [...problems, ...warnings, ...pathsOutsideProject(message)] };
 }
 
-/** Returns the message if document 002 allows it, otherwise the problems. */
+/** `writeDelegationMessage` returns the message if document 002 allows it, otherwise the problems. */
 export function writeDelegationMessage(message: unknown): ProfileReading<WrittenDelegationMessage> {
   const reading = readDelegationMessage(message, { profile: "strict", receivedAt: "" });
   return reading as ProfileReading<WrittenDelegationMessage>;
@@ -57,7 +57,6 @@ export function isAttemptCompletion(message: DelegationMessage): message is Atte
   return delegationKind(message) === "attempt_completion";
 }
 
-/** Returns a problem if the report belongs to another task. */
 export function mismatchesTask(
   report: Pick<AttemptCompletion, "taskId">,
   task: Pick<NewTask, "taskId">,
@@ -67,9 +66,7 @@ export function mismatchesTask(
   return [problem("error", "mismatch", "taskId", sentence)];
 }
 
-/**
- * Warns if `result` and the issue types disagree. The document defines their words separately, so this is not an error.
- */
+/** Warns if `result` and the issue types disagree. It is no error: the document defines their words separately. */
 function mismatches({ result, issues_encountered: issues = [] }: AttemptCompletion): ProfileProblem[] {
   const types = new Set(issues.map(({ type }) => type));
   const expected = { clarification_needed: "clarification_needed", conflict_detected: "conflict" }[result];
@@ -84,10 +81,7 @@ function mismatches({ result, issues_encountered: issues = [] }: AttemptCompleti
   return [problem("warning", "mismatch", "result", `"result" is "success", but an issue has the type "${against}".`)];
 }
 
-/**
- * Warns about artefact paths outside the project. Artefacts are shared within a project, so such paths are not
- * followed.
- */
+/** Warns about artefact paths outside the project, which are not followed. */
 function pathsOutsideProject(message: DelegationMessage): ProfileProblem[] {
   const { inputs, expectedOutputs, outputArtifacts } = message as Partial<NewTask & AttemptCompletion>;
   return Object.entries({ inputs, expectedOutputs, outputArtifacts }).flatMap(([list, artifacts = []]) =>

@@ -1,5 +1,5 @@
 // The messages of document 002, each as Tutti writes it and as it accepts it. The document marks no member as required
-// and has no timestamp. These schemas require the members that are needed to address and trace a delegation.
+// and has no `timestamp`. These schemas require the members that are needed to address and trace a delegation.
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
@@ -7,7 +7,7 @@ export const RESULTS = ["success", "failure", "clarification_needed", "conflict_
 export const ISSUE_TYPES = ["clarification_needed", "technical_issue", "conflict", "other"] as const;
 export const PRIORITIES = ["high", "medium", "low"] as const;
 
-/** The set of artefact types is open: document, code, and so on. */
+/** The set of types of an `Artifact` is open: document, code, and so on. */
 export const Artifact = z.looseObject({
   type: z.string(),
   path: z.string(),
@@ -73,5 +73,5 @@ export type WrittenDelegationMessage = z.infer<typeof WrittenNewTask | typeof Wr
 type Stamped<M> = M & { timestamp: string };
 export type NewTask = Stamped<z.infer<typeof ReadNewTask>>;
 export type AttemptCompletion = Stamped<z.infer<typeof ReadAttemptCompletion>>;
-/** The message has no member for its kind; use `delegationKind`. */
+/** A `DelegationMessage` has no member for its kind; use `delegationKind`. */
 export type DelegationMessage = NewTask | AttemptCompletion;

@@ -4,8 +4,8 @@ import type { AttemptCompletion, NewTask } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";
 
 /**
- * Decides whether a report closes its task (document 002): it must claim success, leave no issue open and deliver every
- * expected output. The delegating agent checks the acceptance criteria itself.
+ * `judgeReport` decides whether a report closes its task (document 002): it must claim success, leave no issue open and
+ * deliver every expected output. The delegating agent checks the acceptance criteria itself.
  */
 export function judgeReport(
   report: Pick<AttemptCompletion, "taskId" | "result" | "outputArtifacts" | "issues_encountered">,

@@ -1,6 +1,6 @@
-// Reads a value without quotes: a number, a literal of JSON or of another language, or an unquoted string. An unquoted
-// string ends only where no other reading makes sense. In a list it must not contain spaces, because its commas could
-// not be distinguished from those between elements.
+// `readBareValue` reads a value without quotes: a number, a literal of JSON or of another language, or an unquoted
+// string. An unquoted string ends only where no other reading makes sense. In a list it must not contain spaces,
+// because its commas could not be distinguished from those between elements.
 import { isSpace, skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
 import { isQuote, looksLikeKey, senseOfQuote, type StringRole } from "./string-end.ts";
@@ -31,7 +31,7 @@ export function readBareValue(draft: RepairDraft, role: StringRole): TokenOutcom
   const wordEnds = pos + word.length;
   if (word === "") return draft.refuse("a value is expected");
   if (isSound(word)) {
-    // A number at the very end may be cut off.
+    // A number at the very end of `text` may be cut off.
     if (end === text.length && NUMBER.test(word)) return "cut";
     draft.pos = wordEnds;
     return "read";
@@ -50,9 +50,7 @@ export function readBareValue(draft: RepairDraft, role: StringRole): TokenOutcom
   return finish(draft, spaced ? "unquoted text with spaces" : "unquoted value", wordEnds, JSON.stringify(word));
 }
 
-/**
- * Spaces before a string without an opening quote may belong to it, unless every value has the same number of spaces.
- */
+/** Spaces before a string without an opening quote may belong to it, unless `gapAfterFirstKey` is the same. */
 function gapBefore(text: string, at: number): number {
   let start = at;
   while (isSpace(text.charCodeAt(start - 1))) start--;
@@ -76,14 +74,14 @@ function isSound(word: string): boolean {
   return word === "true" || word === "false" || word === "null" || NUMBER.test(word);
 }
 
-/** True if a number or a literal ends before the block comment at `at`, which no such word can contain. */
+/** Whether a number or a literal ends before the block comment at `at`, which no such word can contain. */
 function endsLiteral(text: string, start: number, at: number): boolean {
   const word = text.slice(start, at).trimEnd();
   const isLiteral = isSound(word) || Object.hasOwn(LITERALS, word) || LOOSE_NUMBER.test(word);
   return isLiteral && text.includes("*/", at + 2);
 }
 
-/** Returns the end of the unquoted value at `start`; -1 if it is ambiguous. */
+/** `bareEnd` is -1 if the unquoted value at `start` is ambiguous. */
 function bareEnd(text: string, start: number, role: StringRole): number {
   let isFirstComma = true;
   for (let at = start; at < text.length; at++) {
@@ -126,7 +124,7 @@ function bareEnd(text: string, start: number, role: StringRole): number {
   return text.length;
 }
 
-/** True if the comma at `at` ends a member: a key, or the end of the object or line, follows. */
+/** The comma at `at` ends a member if a key, or the end of the object or line, follows. */
 function endsMember(text: string, at: number): boolean {
   const next = skipSpace(text, at + 1);
   if (next >= text.length || "}],/#\\\u001b".includes(text.charAt(next)) || looksLikeKey(text, next)) return true;
@@ -135,18 +133,13 @@ function endsMember(text: string, at: number): boolean {
   return false;
 }
 
-/**
- * Detects `5
- * }`: an escaped line break rather than the backslash of a path.
- */
+/** Detects an escaped line break after a value, which is not the backslash of a path. */
 function endsWithEscapedBreak(text: string, start: number, at: number): boolean {
   if (!"nrt".includes(text.charAt(at + 1))) return false;
   return isSound(text.slice(start, at).trimEnd()) || " ,]})\\".includes(text.charAt(at + 2));
 }
 
-/**
- * With an odd number of quotes, the rest of the line may be part of a string without an opening quote, not a comment.
- */
+/** With an odd number of quotes, the rest of the line may belong to a string without an opening quote. */
 function hasOddQuotes(text: string, at: number): boolean {
   let quotes = 0;
   for (; at < text.length && text.charCodeAt(at) !== 10; at++) if (text.charCodeAt(at) === 34) quotes++;

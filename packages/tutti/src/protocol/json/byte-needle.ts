@@ -17,7 +17,7 @@ const find: Find =
  */
 const FREE_MISSES = 4;
 const BYTES_PER_MISS = 512;
-/** The number of searches for the whole needle before single bytes are tried again. */
+/** After `WHOLE_SEARCHES` searches for the whole needle, single bytes are tried again. */
 const WHOLE_SEARCHES = 256;
 
 export class ByteNeedle {
@@ -27,7 +27,7 @@ export class ByteNeedle {
   #chosen = 0;
   #failures = 0;
   #wholeSearches = 0;
-  /** How many bytes of the needle match the end of the last chunk. */
+  /** `#begun` bytes of the needle match the end of the last chunk. */
   #begun = 0;
 
   constructor(needle: Uint8Array) {
@@ -39,7 +39,7 @@ export class ByteNeedle {
     return this.#needle.length;
   }
 
-  /** Returns the position after the next match; -1 if the chunk completes none. */
+  /** `next` returns the position after the next match; -1 if the chunk completes none. */
   next(chunk: Uint8Array, from: number): number {
     if (this.#begun > 0) {
       const end = this.#acrossSeam(chunk, from);
@@ -52,7 +52,6 @@ export class ByteNeedle {
     return -1;
   }
 
-  /** Discards a partial match. */
   reset(): void {
     this.#begun = 0;
   }
@@ -78,7 +77,7 @@ export class ByteNeedle {
     return -1;
   }
 
-  /** Called when the chosen byte is too frequent in this text. */
+  /** Called when `#chosen` is too frequent in this text. */
   #chooseNext(): void {
     this.#chosen = (this.#chosen + 1) % this.#offsets.length;
     this.#failures++;
@@ -87,7 +86,7 @@ export class ByteNeedle {
     this.#wholeSearches = WHOLE_SEARCHES;
   }
 
-  /** Matches a needle that began in an earlier chunk. Reads only the bytes that can complete it. */
+  /** Matches a needle that began in an earlier chunk. `#acrossSeam` reads only the bytes that can complete it. */
   #acrossSeam(chunk: Uint8Array, from: number): number {
     const needle = this.#needle;
     const head = chunk.subarray(from, from + needle.length - 1);
@@ -120,7 +119,7 @@ function isAt(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   return true;
 }
 
-/** True if the bytes from `at` to the end are a prefix of the needle. */
+/** Whether the bytes from `at` to the end are a prefix of `needle`. */
 function isBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   for (let index = at; index < bytes.length; index++) if (bytes[index] !== needle[index - at]) return false;
   return true;

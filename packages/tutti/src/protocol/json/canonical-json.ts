@@ -1,6 +1,6 @@
 import { isRecord } from "./json-value.ts";
 
-/** Returns the same text for equal JSON values, regardless of the order of their members. */
+/** `canonicalJson` is the same for equal values, regardless of the order of their members. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (!isRecord(member)) return member;

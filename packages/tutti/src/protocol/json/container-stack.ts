@@ -1,6 +1,6 @@
 import { skipSpace } from "./json-gap.ts";
 
-/** `(` is a Python tuple, written as a list. `call` is a type wrapper, whose parentheses are dropped. */
+/** `(` is a Python tuple, written as a list. `call` is a type wrapper; its parentheses are dropped. */
 export type Container = "{" | "[" | "(" | "call";
 
 export const MAX_DEPTH = 200;
@@ -10,7 +10,6 @@ const JSON_CLOSERS: Record<Container, string> = { "{": "}", "[": "]", "(": "]", 
 
 export class ContainerStack {
   readonly #containers: Container[] = [];
-  /** Offset of each container in the text. */
   readonly #starts: number[] = [];
 
   get depth(): number {
@@ -36,13 +35,13 @@ export class ContainerStack {
     this.#containers.pop();
   }
 
-  /** Counts the open containers inside the innermost one that `code` closes; -1 if it closes none. */
+  /** Counts the open containers inside the innermost one that `code` closes; `openInside` is -1 if it closes none. */
   openInside(code: number): number {
     const index = this.#containers.findLastIndex((container) => CLOSERS[container] === code);
     return index === -1 ? -1 : this.#containers.length - 1 - index;
   }
 
-  /** Returns the JSON brackets that close all open containers. */
+  /** `closing` returns the JSON brackets for all open containers. */
   closing(): string {
     return this.#containers
       .toReversed()
@@ -51,8 +50,8 @@ export class ContainerStack {
   }
 
   /**
-   * Closes the innermost container and returns its closing bracket; null if the guess is unsafe. In a list of lists, a
-   * missing closing bracket cannot be distinguished from an extra opening one.
+   * Closes the innermost container and returns its bracket; null if the guess is unsafe. In a list of lists,
+   * `closeByGuess` cannot distinguish a missing closing bracket from an extra opening one.
    */
   closeByGuess(text: string): string | null {
     const { top } = this;

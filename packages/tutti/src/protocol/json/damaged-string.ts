@@ -1,4 +1,3 @@
-// Reads a string that is not valid JSON or is followed by something unusual.
 import { peekToken, skipSpace } from "./json-gap.ts";
 import { Mark, type TokenOutcome, type RepairDraft } from "./repair-draft.ts";
 import { StringBody } from "./string-body.ts";
@@ -19,7 +18,7 @@ export function readDamagedString(draft: RepairDraft, role: StringRole): TokenOu
   return "read";
 }
 
-/** Ends the string, or continues with the string joined to it by a plus sign: joined strings are one value. */
+/** Ends the string, or continues with the `joined` one: strings joined by a plus sign are one value. */
 function finish(draft: RepairDraft, role: StringRole, body: StringBody, reading: TokenOutcome): TokenOutcome {
   const { text } = draft;
   while (reading === "read") {
@@ -55,8 +54,8 @@ function joinedString(text: string, end: number, role: StringRole): number {
 }
 
 /**
- * Returns the offset of a missing closing quote: the end of the first line, if that line has no further quote and the
- * next line starts as if the string were closed. Returns -1 otherwise.
+ * `missingQuoteAt` is the end of the first line, if that line has no further quote and the next line starts as if the
+ * string were closed. Returns -1 otherwise.
  */
 function missingQuoteAt(draft: RepairDraft, role: StringRole): number {
   const { text, pos } = draft;

@@ -1,5 +1,5 @@
 const FIRST_CAPACITY = 4096;
-/** `clear` releases a larger buffer instead of reusing it for the next block. */
+/** Beyond `KEPT_CAPACITY`, `clear` releases the buffer instead of reusing it for the next block. */
 const KEPT_CAPACITY = 65536;
 
 export class GrowingBytes {

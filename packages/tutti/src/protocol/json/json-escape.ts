@@ -1,4 +1,4 @@
-/** Returns the length of the JSON escape at `at`; 0 if it is not valid. */
+/** `escapeLength` is 0 if the JSON escape at `at` is not valid. */
 export function escapeLength(text: string, at: number): number {
   switch (text.charCodeAt(at + 1)) {
     case 34:
@@ -17,7 +17,6 @@ export function escapeLength(text: string, at: number): number {
   }
 }
 
-/** True if all characters from `start` to `end` are hexadecimal digits. */
 export function isHex(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);

@@ -1,4 +1,5 @@
-// Skips the gap between two tokens: white space of any kind, comments, terminal colours and escaped line breaks.
+// `skipGap` skips everything between two tokens: white space of any kind, comments, terminal colours and escaped line
+// breaks.
 import type { RepairDraft } from "./repair-draft.ts";
 
 type Peeked = Pick<RepairDraft, "text" | "pos" | "note">;
@@ -6,7 +7,7 @@ const LONGEST_PEEK = 300;
 
 export const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** Skips white space of any kind and terminal colours, but no comments. */
+/** Unlike `skipGap`, stops at comments. */
 export function skipSpace(text: string, at: number): number {
   for (;;) {
     const code = text.charCodeAt(at);
@@ -18,17 +19,17 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
-/** Returns the start of the JSON white space that ends before `at`. */
+/** `blankStart` is the start of the JSON white space that ends before `at`. */
 export function blankStart(text: string, at: number): number {
   while (isSpace(text.charCodeAt(at - 1))) at--;
   return at;
 }
 
-/** Bits that describe a gap. `ODD` means that it holds something JSON does not allow there. */
+/** `NEWLINE` and `ODD` describe a gap. `ODD` means that it holds something JSON does not allow there. */
 export const NEWLINE = 1;
 export const ODD = 2;
 
-/** Moves the cursor to the next token and replaces a gap that is not JSON. Returns true if the gap has a line break. */
+/** Moves the cursor to the next token and replaces a gap that is `ODD`. Returns true if the gap has a line break. */
 export function skipGap(draft: RepairDraft): boolean {
   const start = draft.pos;
   const held = skipOdd(draft);
@@ -68,7 +69,7 @@ export function peekToken(text: string, at: number): number {
   return at + peeked.pos;
 }
 
-/** Returns the end of the comment or other oddity at `at`; `at` itself if there is none. */
+/** `oddEnd` is the end of the comment or other oddity at `at`; `at` itself if there is none. */
 function oddEnd(draft: Peeked, at: number, code: number): number {
   const { text } = draft;
   const next = text.charCodeAt(at + 1);

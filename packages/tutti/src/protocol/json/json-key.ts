@@ -64,7 +64,6 @@ function readBrokenKey(draft: RepairDraft): TokenOutcome | null {
   return "read";
 }
 
-/** Moves the cursor past the colon, to the value. */
 export function readColon(draft: RepairDraft, isQuoted: boolean): TokenOutcome {
   skipGap(draft);
   const { text, pos } = draft;
@@ -76,7 +75,7 @@ export function readColon(draft: RepairDraft, isQuoted: boolean): TokenOutcome {
     draft.edit("other sign for a colon", pos, pos + length, ":");
     draft.pos += length;
   } else if (isQuote(text, pos) || "{[(".includes(text.charAt(pos)) || (isQuoted && isWordCode(code))) {
-    // An unquoted word can be the value only if the end of the key is certain.
+    // An unquoted word can be the value only if `isQuoted`: then the end of the key is certain.
     draft.edit("missing colon", pos, pos, ":");
   } else return draft.refuse("a colon is expected");
   skipGap(draft);

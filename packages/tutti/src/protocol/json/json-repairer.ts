@@ -14,12 +14,11 @@ import { isQuote, looksLikeKey } from "./string-end.ts";
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
 
 export class JsonRepairer {
-  /** True if the text leaves something out with `...`. */
+  /** `leftOut` is true if the text leaves something out with `...`. */
   leftOut = false;
   readonly #draft: RepairDraft;
   readonly #row: SoundRow;
   readonly #open = new ContainerStack();
-  /** The comma before the current entry. */
   readonly #lastComma = new Mark();
 
   constructor(draft: RepairDraft) {
@@ -49,7 +48,7 @@ export class JsonRepairer {
     }
   }
 
-  /** Returns the repaired text. Containers that were cut off are closed. */
+  /** `render` closes containers that were cut off. */
   render(): string {
     return this.#draft.render(this.#open.closing());
   }
@@ -85,8 +84,8 @@ export class JsonRepairer {
   }
 
   /**
-   * Handles a closing bracket, an extra comma, an ellipsis or the end of the text where an entry is expected. Returns
-   * null if an entry follows.
+   * `#beforeEntry` handles a closing bracket, an extra comma, an ellipsis or the end of the text where an entry is
+   * expected. Returns null if an entry follows.
    */
   #beforeEntry(): Step | null {
     const draft = this.#draft;
@@ -214,7 +213,7 @@ export class JsonRepairer {
     return "member";
   }
 
-  /** Skips `...`. Where an entry is expected, it also skips the comma after the dots. */
+  /** `#skipEllipsis` skips the comma after the dots too, where an entry is expected. */
   #skipEllipsis(written: string, then: "next" | "member" | "element"): Step {
     const draft = this.#draft;
     const { text, pos } = draft;
@@ -240,10 +239,7 @@ export class JsonRepairer {
     return this.#open.depth === 0 ? "complete" : "next";
   }
 
-  /**
-   * Handles a closing bracket that does not match the open container: inserts one missing bracket or drops the extra
-   * one.
-   */
+  /** `code` does not match the open container: `#closeUnfit` inserts one missing bracket or drops the extra one. */
   #closeUnfit(code: number): Step | null {
     const draft = this.#draft;
     const missing = this.#open.openInside(code);

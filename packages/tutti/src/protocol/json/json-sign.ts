@@ -8,17 +8,17 @@ export function isEllipsis(text: string, at: number): boolean {
   return code === 0x2026 || (code === 46 && text.startsWith("...", at));
 }
 
-/** True for `}`, `]` and `)`. */
+/** `isCloser` is true for `}`, `]` and `)`. */
 export function isCloser(code: number): boolean {
   return code === 125 || code === 93 || code === 41;
 }
 
-/** True if a key starts where an element is expected. An unquoted key needs a space after its colon. */
+/** `isKeyInList` is for a place where an element is expected. An unquoted key needs a space after its colon. */
 export function isKeyInList(text: string, at: number): boolean {
   return looksLikeKey(text, at) && (isQuote(text, at) || isSpace(text.charCodeAt(text.indexOf(":", at) + 1)));
 }
 
-/** Returns the length of the start of a type wrapper such as `NumberLong(` or `new Date(`; 0 if there is none. */
+/** `wrapperLength` counts the start of a type wrapper such as `NumberLong(` or `new Date(`; 0 if there is none. */
 export function wrapperLength(text: string, at: number): number {
   let end = wordEnd(text, at, at + LONGEST_NAME);
   if (text.startsWith("new ", at)) end = wordEnd(text, at + 4, at + 4 + LONGEST_NAME);

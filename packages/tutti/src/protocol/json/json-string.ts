@@ -20,14 +20,13 @@ export function passSoundString(draft: RepairDraft, role: StringRole): boolean {
   return true;
 }
 
-/** Turns the single quotes around a string into double quotes. */
 export function doubleQuotes(draft: RepairDraft, start: number, end: number): void {
   draft.note("single quotes");
   draft.makeQuote(start);
   draft.makeQuote(end - 1);
 }
 
-/** Returns the position after the closing single quote; -1 if the string contains quotes, backslashes or controls. */
+/** `plainEnd` is after the closing single quote; -1 if the string contains quotes, backslashes or controls. */
 export function plainEnd(draft: RepairDraft, at: number): number {
   const { signs } = draft;
   for (;;) {
@@ -39,7 +38,7 @@ export function plainEnd(draft: RepairDraft, at: number): number {
   }
 }
 
-/** Returns the position after the closing double quote; -1 if the string is not valid JSON. */
+/** `soundEnd` is after the closing double quote; -1 if the string is not valid JSON. */
 export function soundEnd(draft: RepairDraft, at: number): number {
   const { signs, text } = draft;
   for (;;) {
@@ -55,7 +54,7 @@ export function soundEnd(draft: RepairDraft, at: number): number {
   }
 }
 
-/** True if the text after the string confirms that it has ended. Checks the common cases first. */
+/** Whether the text after the string confirms that it has ended. `isFollowedAsUsual` checks the common cases first. */
 function isFollowedAsUsual(text: string, end: number, role: StringRole): boolean {
   const next = skipSpace(text, end);
   const code = text.charCodeAt(next);

@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** True if the value is nested more than `limit` deep. Counting the brackets of the text first avoids most walks. */
+/** `isNestedDeeper` counts the brackets of `text` first, which avoids most walks. */
 export function isNestedDeeper(value: unknown, text: string, limit: number): boolean {
   return text.length > 2 * limit && hasMoreBrackets(text, limit) && isDeeper(value, limit);
 }
@@ -53,7 +53,7 @@ function removeProto(value: unknown): void {
   for (const member of Object.values(value)) removeProto(member);
 }
 
-/** Counts the members of all objects in the value. */
+/** `countMembers` adds the members of all objects in `value`. */
 export function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const members: unknown[] = Object.values(value);

@@ -1,10 +1,10 @@
-// The working state of one repair: the damaged text, a cursor, and the JSON written so far. Edits run from left to
-// right and never overlap; text without edits is copied unchanged. Both texts are held as UTF-16 code units, because
-// typed arrays are much cheaper here than string slices.
+// `RepairDraft` is the working state of one repair: the damaged text, a cursor, and the JSON written so far. Edits run
+// from left to right and never overlap; text without edits is copied unchanged. Both texts are held as UTF-16 code
+// units, because typed arrays are much cheaper here than string slices.
 
 /**
- * Every kind of repair. `guess` marks a repair after which the text could also have meant something else, such as an
- * inserted comma. Callers must then check that no member ended up in the wrong object.
+ * After a `guess` among the `REPAIRS`, such as an inserted comma, the text could also have meant something else.
+ * Callers must then check that no member ended up in the wrong object.
  */
 export const REPAIRS = {
   "byte-order mark": { guess: false },
@@ -50,27 +50,25 @@ export const REPAIRS = {
 
 export type Repair = keyof typeof REPAIRS;
 
-/** The result of reading a token. `cut`: the text ended within it. `refused`: it is ambiguous. */
+/** `cut`: the text ended within the token. `refused`: it is ambiguous. */
 export type TokenOutcome = "read" | "cut" | "refused";
 
 /** `Buffer` copies UTF-16 strings fast on little-endian machines. Otherwise a loop copies them. */
 const hasFastCopy = typeof Buffer !== "undefined" && new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
-/** Below this length a loop copies faster than a call. */
+/** Below `FEW_SIGNS` a loop copies faster than a call. */
 const FEW_SIGNS = 100;
-/** A longer piece is copied as a slice of the text, not code unit by code unit. */
+/** A piece longer than `PIECE` is copied as a slice of the text, not code unit by code unit. */
 const PIECE = 65536;
 const LARGEST_CALL = 8192;
-/**
- * Buffers up to this length are reused for the next text, because allocating them costs as much as reading the text.
- */
+/** Buffers up to `KEPT_SIGNS` are reused: allocating them costs as much as reading the text. */
 const KEPT_SIGNS = 262_144;
 const QUOTE = 34;
 
-/** Shared by all drafts. That is safe because a repair is synchronous, so only one runs at a time. */
+/** All drafts share `keptText` and `keptResult`. A repair is synchronous, so only one runs at a time. */
 let keptText = new Uint16Array();
 let keptResult = new Uint16Array();
 
-/** A position in the text and the amount of output written when the cursor was there. */
+/** A `Mark` is a position in the text and the amount of output written when the cursor was there. */
 export class Mark {
   /** -1 if the mark is not set. */
   at = -1;
@@ -94,20 +92,19 @@ export class RepairDraft {
   /** `written` counts the code units in `#recent`. The text before `copied` has been written or replaced. */
   written = 0;
   copied: number;
-  /** The first reason why the text cannot be repaired. */
+  /** `refusal` is the first reason why the text cannot be repaired. */
   refusal = "";
   /** The quote of the string in which the text ended, if it did. The text after it may belong to that string. */
   openQuote = "";
   /** The number of keys read, which reveals repeated names in one object. */
   keys = 0;
-  /** True if a key may decode to `__proto__`. */
+  /** `hasUnusualKeys` is true if a key may decode to `__proto__`. */
   hasUnusualKeys = false;
-  /** The end of the text that is known to be sound, which can be rendered even if the rest is missing. */
+  /** `good` is the end of the text that is known to be sound, which can be rendered even if the rest is missing. */
   readonly good = new Mark();
   readonly #repairs: Repair[] = [];
-  /** Output that will not be undone. */
+  /** `#settled` will not be undone. */
   #settled = "";
-  /** Output since the last flush to `#settled`. */
   #recent = keptResult;
   #lastNote: Repair | "" = "";
   /** True if `makeQuote` has changed code units that are not copied yet. */
@@ -120,7 +117,7 @@ export class RepairDraft {
     this.copied = start;
   }
 
-  /** The kinds of repair in order of first use. */
+  /** `repairs` are in order of first use. */
   get repairs(): readonly Repair[] {
     return this.#repairs;
   }
@@ -140,7 +137,7 @@ export class RepairDraft {
     this.replace(start, end, replacement);
   }
 
-  /** Edits without recording a repair. */
+  /** Unlike `edit`, records no repair. */
   replace(start: number, end: number, replacement: string): void {
     this.#copy(start, replacement.length);
     const recent = this.#recent;
@@ -158,14 +155,14 @@ export class RepairDraft {
 
   /**
    * Replaces the code unit at `at` by a double quote in `signs` itself, so that long pieces can be copied at once.
-   * `undo` does not revert it: call it only for the certain quote of a string.
+   * `undo` does not revert `makeQuote`: call it only for the certain quote of a string.
    */
   makeQuote(at: number): void {
     this.signs[at] = QUOTE;
     this.#hasMadeQuotes = true;
   }
 
-  /** Marks the text up to `at` as sound. Marks set before must not be passed to `undo` any more. */
+  /** Marks the text up to `at` as sound. After `settle`, no earlier `Mark` may be passed to `undo`. */
   settle(at: number): void {
     if (at - this.copied > PIECE && this.#hasMadeQuotes) {
       this.#copy(at, 0);
@@ -178,7 +175,7 @@ export class RepairDraft {
     this.good.set(this, at);
   }
 
-  /** Reverts all edits since the mark, and all but the first `notes` repairs. */
+  /** `undo` reverts all edits since the mark, and all but the first `notes` repairs. */
   undo(mark: Mark, notes: number = this.#repairs.length): void {
     this.written = mark.written;
     this.copied = mark.copied;
@@ -216,7 +213,7 @@ export class RepairDraft {
     this.copied = end;
   }
 
-  /** The first growth reserves room for the whole remaining text and some edits. */
+  /** The first `#grow` reserves room for the whole remaining text and some edits. */
   #grow(more: number): void {
     const rest = this.text.length - this.copied;
     const grown = new Uint16Array(this.written + (this.written >> 1) + more + rest + (rest >> 3) + FEW_SIGNS);

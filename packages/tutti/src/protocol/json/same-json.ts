@@ -1,6 +1,6 @@
 import { isRecord } from "./json-value.ts";
 
-/** Compares two JSON values regardless of the order of their members. Stops at the first difference. */
+/** `isSameJson` ignores the order of members, and stops at the first difference. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) {
     return (

@@ -1,6 +1,6 @@
-// Fast path of `JsonRepairer`: passes rows of easy entries and the brackets around them. Most of a damaged text is
-// sound, or has the same simple fault everywhere: unquoted keys, single quotes, comments, or a comma too few or too
-// many at the end of a line. `JsonRepairer` reads everything else.
+// `SoundRow` is the fast path of `JsonRepairer`: it passes rows of easy entries and the brackets around them. Most of a
+// damaged text is sound, or has the same simple fault everywhere: unquoted keys, single quotes, comments, or a comma
+// too few or too many at the end of a line. `JsonRepairer` reads everything else.
 //
 // 1. An entry is passed only if `JsonRepairer` would read it in the same way and make the same edits.
 // 2. A key or value is edited only once it is certain that it is passed.
@@ -34,7 +34,6 @@ export class SoundRow {
     this.#lastComma = lastComma;
   }
 
-  /** Moves the cursor over easy entries and returns the continuation. */
   pass(): Then {
     for (;;) {
       const then = this.#open.top === "{" ? this.#passMember() : this.#passElement();
@@ -83,7 +82,7 @@ export class SoundRow {
     return null;
   }
 
-  /** Passes the matching closing bracket at `at` and the comma or brackets after it. */
+  /** `#close` passes the matching closing bracket at `at` and the comma or brackets after it. */
   #close(at: number): Then | null {
     const draft = this.#draft;
     this.#open.pop();
@@ -92,7 +91,7 @@ export class SoundRow {
     return this.#open.depth === 0 ? "complete" : this.#passBehindValue();
   }
 
-  /** Passes the comma or bracket after a value that has certainly ended. Returns null if an entry follows. */
+  /** `#passBehindValue` expects a value that has certainly ended. Returns null if an entry follows. */
   #passBehindValue(): Then | null {
     const { signs, pos } = this.#draft;
     const { top } = this.#open;
@@ -102,7 +101,7 @@ export class SoundRow {
     return isCloser(sign) && this.#open.isClosedBy(sign) ? this.#close(next) : "next";
   }
 
-  /** Passes a string, number or literal. Returns null if an entry follows. */
+  /** `#passScalar` returns null if an entry follows. */
   #passScalar(code: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs, pos } = draft;
@@ -116,7 +115,7 @@ export class SoundRow {
     return this.#passComma(comma, next, isObject);
   }
 
-  /** Reads a damaged string. A string in a list could also be a key, so `JsonRepairer` reads those. */
+  /** A string in a list could also be a key, so `#passDamaged` leaves those to `JsonRepairer`. */
   #passDamaged(): Then | null {
     const draft = this.#draft;
     const reading = readDamagedString(draft, "member");
@@ -125,7 +124,7 @@ export class SoundRow {
     return reading === "read" ? this.#passBehindValue() : "cut";
   }
 
-  /** Passes a value without a comma after it: the last one, or one whose comma is missing at the end of a line. */
+  /** Passes a value without a comma after it: the last one, or one that lacks its comma at the end of a line. */
   #passLast(code: number, end: number, next: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs } = draft;
@@ -169,7 +168,7 @@ export class SoundRow {
   }
 }
 
-/** Returns the end of the comments at `at`. Records their repairs but does not move the cursor. */
+/** Returns the end of the comments at `at`. `oddEnd` records their repairs but does not move the cursor. */
 function oddEnd(draft: RepairDraft, at: number): number {
   const { pos } = draft;
   draft.pos = at;
@@ -179,7 +178,7 @@ function oddEnd(draft: RepairDraft, at: number): number {
   return end;
 }
 
-/** Returns the end of the value that starts with `code`; -1 if it has a fault other than single quotes. */
+/** `scalarEnd` is -1 if the value that starts with `code` has a fault other than single quotes. */
 function scalarEnd(draft: RepairDraft, at: number, code: number): number {
   const { signs, text } = draft;
   if (code === 34) return soundEnd(draft, at + 1);
@@ -197,7 +196,7 @@ function numberEnd(signs: Uint16Array, text: string, at: number): number {
   return NUMBER.test(text) ? NUMBER.lastIndex : -1;
 }
 
-/** True if the comma certainly ends a member: a line break, quote, bracket, comment or key follows. */
+/** `endsMember` is true if a line break, quote, bracket, comment or key follows the comma. */
 function endsMember(draft: RepairDraft, comma: number, next: number): boolean {
   const code = draft.signs[next]!;
   if (code === 34 || isCloser(code) || code === 47 || code === 35) return true;
@@ -214,7 +213,7 @@ function isComment(signs: Uint16Array, at: number): boolean {
   return code === 35 || (code === 47 && (signs[at + 1] === 47 || signs[at + 1] === 42));
 }
 
-/** Returns the position after a quoted word that can be a key, or -1. */
+/** `quotedWordEnd` is -1 if the word cannot be a key. */
 function quotedWordEnd(signs: Uint16Array, at: number, quote: number): number {
   const end = wordEnd(signs, at + 1);
   return signs[end] === quote && end - at < LONGEST_EASY_KEY ? end + 1 : -1;

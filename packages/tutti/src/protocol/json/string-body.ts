@@ -1,18 +1,20 @@
-// Rewrites the content of one damaged string as JSON. Only the notation changes, never the content.
+// `StringBody` rewrites the content of one damaged string as JSON. Only the notation changes, never the content.
 //
 // 1. Quotes inside the string must come in pairs: an opening quote precedes a word, a closing quote follows one. A
 //    string that would end after an odd number of inner quotes is ambiguous and rejected. The inch mark of a number is
 //    no quote.
 // 2. A quoted word followed by a colon is a key that became part of the string because a quote is missing. Such a
 //    string is rejected.
-// 3. Backslashes of unknown escapes are kept literally, but only if the string has no known escapes other than `\"` and
-//    `\/`.
+// 3. Backslashes of unknown escapes are kept literally, but only if the string has no known escapes other than `\"`
+//    and `\/`.
 import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
 import { isQuote, senseOfQuote, type StringRole } from "./string-end.ts";
 
-/** In characters, for the quoted words at the beginning of a string. Bounded, so that reading stays linear. */
+/**
+ * In characters. `LONGEST_PHRASE` limits the quoted words at the beginning of a string, so that reading stays linear.
+ */
 const LONGEST_PHRASE = 200;
 
 const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
@@ -47,7 +49,6 @@ export class StringBody {
     this.start = start + this.quoteLength;
   }
 
-  /** True if the string is in double quotes. */
   get isUsual(): boolean {
     return this.#kind === "unescaped quotes in a string";
   }
@@ -127,7 +128,7 @@ export class StringBody {
     if (phrase.length < 2 || /[\n\\]/.test(phrase[0]!)) return false;
     const next = at + 1 + phrase[0]!.length;
     const after = text.charAt(next + 1);
-    // `""word""` is also a string whose quotes are written twice.
+    // `""word""` is also a string with quotes written twice.
     if (isQuote(text, next + 1) || ":：".includes(text.charAt(skipSpace(text, next + 1)))) return false;
     return (
       closesWord(text.charCodeAt(next - 1), after.charCodeAt(0)) && senseOfQuote(text, next + 1, role) === "inside"
@@ -142,7 +143,7 @@ export class StringBody {
     return this.#text.charCodeAt(before) === 10;
   }
 
-  /** Handles the backslash at `at` and returns the number of characters consumed; 0 if it is ambiguous. */
+  /** Handles the backslash at `at` and returns the number of characters consumed; `#escape` is 0 if it is ambiguous. */
   #escape(at: number): number {
     const text = this.#text;
     const next = text.charAt(at + 1);
@@ -191,7 +192,7 @@ function isTriple(text: string, at: number): boolean {
   return text.startsWith('"""', at) && text.includes('"""', at + 3);
 }
 
-/** Whether two quotes between words may be an empty text, and not two elements without a comma. */
+/** `isEmptyPair`: two quotes between words may be an empty text, and not two elements without a comma. */
 function isEmptyPair(text: string, at: number, role: StringRole): boolean {
   const [before, second, after] = [at - 1, at + 1, at + 2].map((place) => text.charAt(place));
   return role === "element" && second === '"' && (before === " " || after === " ");
@@ -207,7 +208,7 @@ function closesWord(before: number, after: number): boolean {
   return before > 32 && !isLetter(after);
 }
 
-/** Letters and digits of scripts that separate words by spaces. */
+/** `isLetter` covers letters and digits of scripts that separate words by spaces. */
 function isLetter(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||

@@ -2,7 +2,7 @@
 // quote by the text after it. Lookahead is bounded, so reading stays linear.
 import { skipSpace } from "./json-gap.ts";
 
-/** The position of a string: a key, the value of a member, or an element of a list. */
+/** `StringRole` is the position of a string: a key, the value of a member, or an element of a list. */
 export type StringRole = "key" | "member" | "element";
 
 /**
@@ -19,7 +19,7 @@ export function isQuote(text: string, at: number): boolean {
   return code === 34 || code === 39 || code === 96 || (code > 126 && QUOTES.includes(text.charAt(at)));
 }
 
-/** Classifies the quote before `at` by the text that follows it. */
+/** `senseOfQuote` classifies the quote before `at` by the text that follows it. */
 export function senseOfQuote(text: string, at: number, role: StringRole): QuoteSense {
   const next = skipSpace(text, at);
   if (next >= text.length) return "certain";
@@ -67,7 +67,7 @@ function afterBracket(text: string, at: number): QuoteSense {
   return isQuote(text, next) || text.charAt(next) === "{" ? "likely" : "inside";
 }
 
-/** A comma may be missing, mostly at the end of a line. */
+/** A comma may be missing, mostly at the end of a line, so `newLine` matters. */
 function withoutComma(text: string, next: number, role: StringRole, newLine: boolean): QuoteSense {
   if (text.startsWith("```", next)) return "likely";
   if (role === "member") {
@@ -83,7 +83,7 @@ function hasLineBreak(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** True if a key and its colon start here, quoted or not. The colon of `https://` does not count. */
+/** Whether a key and its colon start here, quoted or not. For `looksLikeKey` the colon of `https://` does not count. */
 export function looksLikeKey(text: string, at: number, colons = ":：="): boolean {
   const limit = Math.min(text.length, at + LONGEST_KEY);
   let end = at;
@@ -102,7 +102,7 @@ export function looksLikeKey(text: string, at: number, colons = ":：="): boolea
   return text.charCodeAt(colon + 1) !== 61 && !text.startsWith("//", colon + 1);
 }
 
-/** Returns the end of the run of letters, digits, `_`, `$` and `-` that starts at `at`. */
+/** `wordEnd` is after the run of letters, digits, `_`, `$` and `-` that starts at `at`. */
 export function wordEnd(text: string, at: number, limit: number = text.length): number {
   while (at < limit && isWordCode(text.charCodeAt(at))) at++;
   return at;

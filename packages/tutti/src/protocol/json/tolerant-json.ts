@@ -13,7 +13,7 @@ import { RepairDraft, type Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 import { isNestedDeeper, parseJson, withoutProto } from "./json-value.ts";
 
-/** Repairs that can make a key look like an element of a list. */
+/** `HIDES_KEYS` are repairs that can make a key look like an element of a list. */
 const HIDES_KEYS: readonly Repair[] = ["missing comma", "missing colon", "missing quote", "unquoted value"];
 const ESCAPED_SPACE = ["\\n", "\\r", "\\t"];
 
@@ -26,7 +26,7 @@ export type TolerantReading =
       repairs: string[];
       guessed: boolean;
       truncated: boolean;
-      /** The quote of the string in which the text breaks off; empty if it ends outside a string. */
+      /** `openQuote` is that of the string in which the text breaks off; "" if it ends outside a string. */
       openQuote: string;
       /** The number of members read from the text. It exceeds the members of `value` if an object repeats a name. */
       keys: number;
@@ -67,7 +67,7 @@ function readDamaged(text: string): TolerantReading {
   return reading;
 }
 
-/** Detects repairs that are unambiguous alone but ambiguous together. */
+/** `hasRivalReading` finds repairs that are unambiguous alone but ambiguous together. */
 function hasRivalReading(draft: RepairDraft): boolean {
   const { repairs, text } = draft;
   const has = (repair: Repair): boolean => repairs.includes(repair);
@@ -101,8 +101,8 @@ function asReading(value: object, text: string, repairs: string[]): TolerantRead
 }
 
 /**
- * Checks by the end of the text alone whether it can be a JSON object, list or string, which saves most failing
- * `JSON.parse` calls. The text must end with a quote or closing brackets, without a trailing comma before them.
+ * `endsLikeJson` looks at the end of the text alone, which saves most failing `JSON.parse` calls. The text must end
+ * with a quote or closing brackets, without a trailing comma before them.
  */
 function endsLikeJson(text: string): boolean {
   let at = blankStart(text, text.length);
@@ -112,7 +112,7 @@ function endsLikeJson(text: string): boolean {
   return brackets > 0 && text.charCodeAt(at - 1) !== 44;
 }
 
-/** Returns the start of the root object or list: the first token, or the first `{` in the text that opens an object. */
+/** `rootStart` is the first token, or the first `{` in the text that opens an object. */
 function rootStart(text: string): number {
   const first = firstToken(text);
   if (text.charAt(first) === "{" || text.charAt(first) === "[") return first;
@@ -122,7 +122,7 @@ function rootStart(text: string): number {
   return -1;
 }
 
-/** Skips white space, comments and the opening line of a Markdown fence. */
+/** `firstToken` is after white space, comments and the opening line of a Markdown fence. */
 function firstToken(text: string): number {
   const at = peekToken(text, skipSpace(text, 0));
   if (!text.startsWith("```", at)) return at;
@@ -130,20 +130,20 @@ function firstToken(text: string): number {
   return line === -1 ? at : skipSpace(text, line);
 }
 
-/** Distinguishes a brace that opens an object from one in a sentence. */
+/** `opensObject` distinguishes a brace that opens an object from one in a sentence. */
 function opensObject(text: string, at: number): boolean {
   const next = peekToken(text, at + 1);
   return looksLikeKey(text, next, isQuote(text, next) ? ":：=" : ":：") || isEscaped(text, at);
 }
 
-/** Detects `{\"phase\": …`: an object whose quotes are escaped as if it were inside a string. */
+/** `isEscaped` detects `{\"phase\": …`: an object with quotes that are escaped as if it were inside a string. */
 function isEscaped(text: string, at: number): boolean {
   let next = skipSpace(text, at + 1);
   while (ESCAPED_SPACE.includes(text.slice(next, next + 2))) next = skipSpace(text, next + 2);
   return text.startsWith('\\"', next);
 }
 
-/** Detects an escaped object whose first key has no quotes: every quote in it follows a backslash. */
+/** Detects an escaped object with a first key without quotes: every quote in it follows a backslash. */
 function hasOnlyEscapedQuotes(text: string, start: number): boolean {
   if (text.charAt(skipSpace(text, start + 1)) !== "\\") return false;
   let quote = text.indexOf('"', start);
@@ -159,7 +159,7 @@ function readEscaped(text: string, start: number): TolerantReading {
   return readInner(inner);
 }
 
-/** Reads JSON from the content of a string. Only one level of escaping is undone. */
+/** `readInner` undoes only one level of escaping. */
 function readInner(text: string): TolerantReading {
   const value = parseJson(text);
   const start = rootStart(text);
@@ -183,9 +183,7 @@ function withoutQuoteMarks(text: string): string | null {
   return lines.join("\n");
 }
 
-/**
- * Allows only extra brackets and prose after the object. A second object would be a second answer, so it is rejected.
- */
+/** `checkRest` allows only extra brackets and prose after the object. A second object would be a second answer. */
 function checkRest(draft: RepairDraft): boolean {
   const { text } = draft;
   let at = skipSpace(text, draft.pos);

@@ -1,6 +1,6 @@
 // The files of the mailbox (document 001 and the program it describes): messages, queue, agent status and
-// configuration. Other programs share them, so unknown members are preserved. An empty file belongs to a project in
-// which nothing has happened yet.
+// configuration. Other programs share them, so `looseObject` preserves unknown members. An empty file belongs to a
+// project in which nothing has happened yet.
 import { z } from "zod";
 import { isRecord } from "../json/json-value.ts";
 import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions } from "../response/profile.ts";
@@ -51,7 +51,7 @@ const ReadQueueTask = QueueTask.partial().extend({
 export const QueueFile = z.looseObject({
   version: z.string(),
   tasks: z.array(QueueTask),
-  /** Finished tasks. Some programs store whole tasks here, others only ids. */
+  /** Finished tasks. Some programs store whole tasks in `completed`, others only ids. */
   completed: z.array(z.union([QueueTask, z.string()])),
   /** The id of the current task, or the task itself. */
   current: z.union([z.string(), QueueTask]).nullable(),
@@ -125,7 +125,7 @@ export const EMPTY_MESSAGE_FILE: Readonly<MessageFile> = Object.freeze({ message
 const EMPTY_QUEUE = { version: "1.0", tasks: [], completed: [], current: null, lastUpdated: null };
 const EMPTY_STATUS = { orchestrator: { running: false, pid: null, startedAt: null }, lastCycle: null };
 
-/** Reads a message file. A bare list or a single message is accepted too. The messages themselves are not checked. */
+/** A bare list or a single message is accepted too. `readMessageFile` does not check the messages themselves. */
 export function readMessageFile(value: unknown, options: ProfileOptions): ProfileReading<MessageFile> {
   if (options.profile === "lenient" && value !== null && value !== undefined) {
     const bare = Array.isArray(value) ? value : isRecord(value) && typeof value.type === "string" ? [value] : undefined;

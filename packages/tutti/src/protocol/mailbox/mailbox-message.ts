@@ -40,7 +40,7 @@ export function readMailboxMessage(value: unknown, options: ProfileOptions): Pro
   return { message: message as MailboxMessage | null, problems: [unknown, ...problems] };
 }
 
-/** Returns the message if document 001 allows it, otherwise the problems. */
+/** `writeMailboxMessage` returns the message if document 001 allows it, otherwise the problems. */
 export function writeMailboxMessage(message: unknown): ProfileReading<WrittenMailboxMessage> {
   const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
   return reading as ProfileReading<WrittenMailboxMessage>;
@@ -79,7 +79,6 @@ function unknownType(value: unknown, severity: ProfileProblem["severity"]): Prof
   );
 }
 
-/** Warns about a successful build with errors or a failed build without any. */
 function mismatches(message: MailboxMessage): ProfileProblem[] {
   if (!isMailboxReport(message)) return [];
   const { status, errors } = message.buildResult ?? {};

@@ -53,7 +53,7 @@ export const ReadMailboxReport = WrittenMailboxReport.partial().extend({
   timestamp: z.string().optional(),
 });
 
-/** A message type outside document 001, such as the planning documents of the program it describes. */
+/** The program of document 001 has more types than the document, for example for planning documents. */
 export const OtherMailboxMessage = z.looseObject({
   type: z.string().min(1),
   taskId: z.string().optional(),
@@ -66,5 +66,5 @@ type Stamped<M> = M & { timestamp: string };
 export type MailboxAssignment = Stamped<z.infer<typeof ReadMailboxAssignment>>;
 export type MailboxReport = Stamped<z.infer<typeof ReadMailboxReport>>;
 export type OtherMailboxMessage = Stamped<z.infer<typeof OtherMailboxMessage>>;
-/** Distinguish the kinds with `isMailboxAssignment` and `isMailboxReport`. */
+/** Distinguish the kinds of a `MailboxMessage` with `isMailboxAssignment` and `isMailboxReport`. */
 export type MailboxMessage = MailboxAssignment | MailboxReport | OtherMailboxMessage;

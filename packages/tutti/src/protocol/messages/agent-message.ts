@@ -5,7 +5,7 @@ import { READ_MESSAGES, type AgentMessage, type BlockerEscalation } from "./mess
 import { WRITTEN_MESSAGES, type MessageType, type WrittenAgentMessage } from "./message-schema.ts";
 
 const TYPES = Object.keys(WRITTEN_MESSAGES) as MessageType[];
-/** Only the orchestrator assigns and rejects, so it is the default sender of these messages. */
+/** Only the orchestrator assigns and rejects, so `DEFAULTS` name it as the sender of these messages. */
 const DEFAULTS: Partial<Record<MessageType, Record<string, unknown>>> = {
   TASK_ASSIGNMENT: { from_agent: "ORCHESTRATOR" },
   TASK_REJECTION: { from_agent: "ORCHESTRATOR" },
@@ -28,7 +28,7 @@ export function readAgentMessage(value: unknown, options: ProfileOptions): Profi
   return { message: read, problems: [...problems, ...(read ? [...oddities(read), ...doubtSender(read)] : [])] };
 }
 
-/** Returns the message if document 003 allows it, otherwise the problems. */
+/** `writeAgentMessage` returns the message if document 003 allows it, otherwise the problems. */
 export function writeAgentMessage(message: unknown): ProfileReading<WrittenAgentMessage> {
   return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as ProfileReading<WrittenAgentMessage>;
 }
@@ -62,7 +62,7 @@ function unknownType(value: unknown): ProfileProblem {
   return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${expected}.`);
 }
 
-/** Only the security review approves. The schemas name the senders of all other messages. */
+/** Only the security review may have an `approval_status`. The schemas name the senders of all other messages. */
 function doubtSender(message: AgentMessage): ProfileProblem[] {
   if (message.message_type !== "TASK_COMPLETION" || message.approval_status === undefined) return [];
   const { from_agent: from } = message;
@@ -71,10 +71,7 @@ function doubtSender(message: AgentMessage): ProfileProblem[] {
   return [problem("warning", "mismatch", "from_agent", sentence)];
 }
 
-/**
- * Warns about an assignment without criteria, which no completion can be checked against, and about a completion that
- * contradicts itself.
- */
+/** Warns about an assignment without `acceptance_criteria`, and about a completion that contradicts itself. */
 function oddities(message: AgentMessage): ProfileProblem[] {
   if (message.message_type === "TASK_ASSIGNMENT" && message.acceptance_criteria.length === 0) {
     const sentence = '"acceptance_criteria" is empty, so no completion of the task can be checked.';

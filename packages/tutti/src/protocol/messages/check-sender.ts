@@ -1,12 +1,12 @@
 import type { MessageType } from "./message-schema.ts";
 
-/** The session that sent a message, as its channel tells. */
+/** A `MessageSender` is known from its channel, not from the message. */
 export interface MessageSender {
-  /** The names of its role. */
+  /** `names` of its role. */
   names: readonly string[];
-  /** Whether it is the main session. */
+  /** `isLead` is true for the main session. */
   isLead: boolean;
-  /** Whether it holds the security review. */
+  /** `isAuditor` is true for the security review. */
   isAuditor: boolean;
   taskId: string;
 }
@@ -17,7 +17,7 @@ const OF_LEAD = new Set<string>([
   "TASK_REJECTION",
   "TASK_APPROVAL",
   "BLOCKER_RESOLUTION",
-  // To the user.
+  // `BLOCKER_ESCALATION` of the lead goes to the user.
   "BLOCKER_ESCALATION",
 ]);
 const OF_WORKERS = new Set<string>([
@@ -26,7 +26,7 @@ const OF_WORKERS = new Set<string>([
   "BLOCKER_ESCALATION",
 ] satisfies MessageType[]);
 
-/** Returns why the message has no effect; empty if this sender may send it. */
+/** `checkSender` returns why the message has no effect; empty if this sender may send it. */
 export function checkSender(body: Record<string, unknown>, sender: MessageSender): string[] {
   const { message_type: type, from_agent: from, task_id: taskId } = body;
   const reasons: string[] = [];

@@ -1,4 +1,4 @@
-// Finds messages in the text of an agent: JSON objects, fenced or bare, in order. Those of document 003 have a
+// `findMessages` finds JSON objects in the text of an agent, fenced or bare, in order. Those of document 003 have a
 // `message_type`, the review result of document 001 has its name as member, and those of document 002 are recognised by
 // their members.
 import { delegationKind } from "../delegation/delegation-message.ts";
@@ -10,7 +10,7 @@ import { readTolerantly } from "../json/tolerant-json.ts";
 export interface MessageText {
   /** Null if the text looks like a message and cannot be read. */
   body: Record<string, unknown> | null;
-  /** Whether the text is JSON without any repair and without a repeated member. */
+  /** `exact` means JSON without any repair and without a repeated member. */
   exact: boolean;
 }
 
@@ -26,7 +26,7 @@ const AGENT_MESSAGE: MessageForm = {
     isRecord(value) && (typeof value["message_type"] === "string" || isRecord(value["review_result"])),
 };
 
-/** The lead of a team may also answer with the verdicts of document 003. */
+/** The lead of a team may also answer with the verdicts of document 003, so `DELEGATION` accepts an `AGENT_MESSAGE`. */
 const DELEGATION: MessageForm = {
   look: /message_?type|delegated_?to_?mode|objective|"?result"?\s*:|attempt_completion|new_task/i,
   isMessage: (value): value is Record<string, unknown> =>
@@ -41,7 +41,7 @@ export function unwrap(value: Record<string, unknown>): Record<string, unknown> 
 
 const FORMS = { messages: AGENT_MESSAGE, delegation: DELEGATION };
 
-/** Objects equal to one in `prompt` are left out: an agent may repeat its assignment. */
+/** `findMessages` leaves out objects equal to one in `prompt`: an agent may repeat its assignment. */
 export function findMessages(text: string, prompt: string, protocol: keyof typeof FORMS = "messages"): MessageText[] {
   const form = FORMS[protocol];
   const known = new Set(objectsIn(prompt, form).flatMap(({ body }) => (body ? [canonicalJson(body)] : [])));
@@ -81,7 +81,7 @@ function readObject(raw: string, { isMessage }: MessageForm): MessageText | null
   }
 }
 
-/** The position after the object that starts at `start`, or null if it does not end. */
+/** `endOfObject` is null if the object that starts at `start` does not end. */
 function endOfObject(text: string, start: number): number | null {
   let depth = 0;
   let inString = false;

@@ -1,5 +1,5 @@
-// Decides whether a rejected task may be approved now (document 003): all listed issues must be fixed, and the agent
-// must describe the fixes.
+// `judgeResubmission` decides whether a rejected task may be approved now (document 003): all listed issues must be
+// fixed, and the agent must describe the fixes.
 import type { Approval } from "../response/profile.ts";
 import { isSameJson } from "../json/same-json.ts";
 import { judgeCompletion } from "./judge-completion.ts";
@@ -17,7 +17,7 @@ export function judgeResubmission(
     const isOpen = remaining.some((each) => isSameJson(each, issue));
     if (isOpen) reasons.push(`Not fixed: ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
   }
-  // The document has no member for these notes. An unchanged summary does not count as notes.
+  // The document has no member for these notes. An unchanged `summary` does not count as notes.
   const notes = completion.output?.summary?.trim() ?? "";
   if (notes === "" || notes === rejected.output?.summary?.trim()) {
     reasons.push('"output.summary" does not describe the fixes.');

@@ -17,7 +17,7 @@ const time = { timestamp: z.string().optional() };
 
 export const ReadTaskAssignment = TaskAssignment.extend({
   ...time,
-  // Only the orchestrator assigns, so the sender can be inferred.
+  // Only the orchestrator assigns, so `from_agent` can be inferred.
   from_agent: z.string().min(1).optional(),
   priority: z.union([z.string(), z.number()]).optional(),
   deadline: z.string().optional(),

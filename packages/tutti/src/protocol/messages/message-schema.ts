@@ -15,13 +15,12 @@ export const ESCALATION_TARGETS = ["ORCHESTRATOR", "human"] as const;
 export const APPROVALS = ["APPROVED", "CONDITIONAL", "REJECTED"] as const;
 
 const texts = z.array(z.string());
-/** Issues are sentences in the document and objects in practice. */
+/** `Issues` are sentences in the document and objects in practice. */
 const Issues = z.array(z.union([z.string(), z.looseObject({})]));
 
 /** Messages to the agent that assigned the task may omit `to_agent`. */
 const toAssigner = { to_agent: z.string().min(1).optional() };
 const traced = { task_id: z.string().min(1), from_agent: z.string().min(1), timestamp: Timestamp };
-/** Only the orchestrator assigns and rejects. */
 const fromOrchestrator = { from_agent: z.literal("ORCHESTRATOR") };
 
 export const AssignmentContext = z.looseObject({
@@ -122,7 +121,7 @@ export const BlockerEscalation = z.looseObject({
 export const BlockerResolution = z.looseObject({
   message_type: z.literal("BLOCKER_RESOLUTION"),
   ...traced,
-  /** Only a possible target of an escalation can resolve a blocker. */
+  /** Only one of `ESCALATION_TARGETS` can resolve a blocker. */
   from_agent: z.enum(ESCALATION_TARGETS),
   to_agent: z.string().min(1),
   decision: z.string(),

@@ -19,7 +19,7 @@ export interface TaskThread {
   reasons: string[];
 }
 
-/** Returns one entry per message of the task, preceded by one for the assignment. */
+/** `followTask` returns one entry per message of the task, preceded by one for the assignment. */
 export function followTask(assignment: TaskAssignment, messages: readonly AgentMessage[]): TaskThread[] {
   const agent = assignment.to_agent;
   const threads: TaskThread[] = [{ stage: "assigned", waitsFor: agent, reasons: [] }];
@@ -59,7 +59,7 @@ function threadAfter({ approved, reasons }: Approval, assignment: TaskAssignment
   return { stage: "refused", waitsFor: assignment.from_agent ?? "ORCHESTRATOR", reasons };
 }
 
-/** True if all tasks that block this one are approved. */
+/** `mayStart` is true if all tasks that block this one are approved. */
 export function mayStart(
   { blocked_by: blockers }: Pick<TaskAssignment, "blocked_by">,
   isApproved: (taskId: string) => boolean,

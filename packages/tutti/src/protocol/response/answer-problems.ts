@@ -3,7 +3,7 @@ import { normaliseAnswer } from "./normalise-answer.ts";
 import { expectedForm, pathText, preview, valueAt } from "../../explain-issue.ts";
 import type { BlockPhase } from "../../schema/answer.ts";
 
-/** The problems that make an answer unusable, with the path of each below `data`. Unknown states are problems too. */
+/** `answerProblems` make an answer unusable. Each has a path below `data`. Unknown states are problems too. */
 export function answerProblems(phase: BlockPhase, given: Record<string, unknown>): { path: string; problem: string }[] {
   const { data: normal, warnings } = normaliseAnswer(phase, given);
   const data = warnings.length > 0 ? { ...normal, status: given["status"] } : normal;

@@ -17,12 +17,12 @@ export type ScannedBlock =
 
 export const MISSING_END = "Missing end delimiter";
 
-/** True if the text ended before the end delimiter. */
+/** `isUnclosed` is true if the text ended before the end delimiter. */
 export function isUnclosed(block: ScannedBlock): boolean {
   return !block.ok && block.message.startsWith(MISSING_END);
 }
 
-/** A block with the quote of the string in which its text breaks off. The delimiter may be part of that string. */
+/** `openQuote` is that of the string in which the block breaks off. The delimiter may be part of that string. */
 export interface BlockReading {
   block: ScannedBlock;
   openQuote: string;
@@ -62,8 +62,8 @@ function unwrapped(value: object): unknown {
 }
 
 /**
- * Rules out that a guessed repair moved a member into another object: every member must be one that the schema of the
- * phase allows in that object, and all required members must be present.
+ * `fitsExactly` rules out that a guessed repair moved a member into another object: every member must be one that the
+ * schema of the phase allows in that object, and all required members must be present.
  */
 function fitsExactly(value: Record<string, unknown>, phase: string, data: Record<string, unknown>): boolean {
   return (

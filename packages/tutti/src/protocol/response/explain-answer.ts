@@ -1,4 +1,3 @@
-// Turns schema issues of an answer into sentences that an agent or a user can act on.
 import { expectedForm, pathText, preview, valueAt, type SchemaIssue } from "../../explain-issue.ts";
 
 export function explainIssue(issue: SchemaIssue, data: unknown): string {
@@ -8,7 +7,7 @@ export function explainIssue(issue: SchemaIssue, data: unknown): string {
   return `${where} must be ${expected}; it is ${preview(valueAt(data, issue.path))}.`;
 }
 
-/** Null counts as missing. */
+/** `isMissing` counts null as missing. */
 export function isMissing(issue: SchemaIssue, data: unknown): boolean {
   return (valueAt(data, issue.path) ?? null) === null;
 }

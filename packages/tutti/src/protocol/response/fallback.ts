@@ -13,7 +13,7 @@ export interface FallbackDetection {
   confidence: number;
 }
 
-/** The four patterns of document 000, under its names. */
+/** `NAMED_FALLBACK_PATTERNS` are the four patterns of document 000, under its names. */
 export const NAMED_FALLBACK_PATTERNS = {
   analysis_complete: /(?:analysis|exploration)\s+(?:complete|done|finished)/i,
   tasks_ready: /(?:task\s+list|breakdown)\s+(?:ready|complete|created)/i,
@@ -21,7 +21,7 @@ export const NAMED_FALLBACK_PATTERNS = {
   worker_error: /(?:error|failed|could\s+not)/i,
 } as const;
 
-/** The patterns of document 004 for each phase, together with those of document 000. */
+/** `FALLBACK_PATTERNS` of document 004 for each phase, together with those of document 000. */
 export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
   analysis: [
     /analysis\s+(?:is\s+)?(?:complete|done|finished)/i,
@@ -53,7 +53,7 @@ export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
 
 const EXAMINED_CHARACTERS = 20_000;
 
-/** Returns the phase with the most matching patterns; on a tie, the first of them. */
+/** `detectFallback` returns the phase with the most matching patterns; on a tie, the first of them. */
 export function detectFallback(text: string): FallbackDetection {
   const examined =
     text.length > 2 * EXAMINED_CHARACTERS

@@ -1,4 +1,4 @@
-// Selects the block of a finished turn that is the answer, and explains to the agent why none is.
+// `judgeAnswer` selects the block of a finished turn that is the answer, and explains to the agent why none is.
 import type { Answer, ProgressAnswer } from "../../schema/answer.ts";
 import type { AnswerPhase } from "../../schema/status.ts";
 import { answerIssues } from "./check-answer.ts";
@@ -9,16 +9,16 @@ import { isSameJson } from "../json/same-json.ts";
 
 export interface Judgement {
   answer: Answer | null;
-  /** Sentences that name each missing or wrong member. They go into the next prompt and into the log. */
+  /** Sentences that name each missing or wrong member. `problems` go into the next prompt and into the log. */
   problems: string[];
-  /** Lenient interpretations of the accepted answer. */
+  /** `warnings` are lenient interpretations of the accepted answer. */
   warnings: string[];
   ignored: { phase: string; reason: string }[];
 }
 
 /**
- * Selects the last valid block for the phase and, for a worker, for its own task. A block equal (as a JSON value) to
- * one in the prompt is an echo and is ignored.
+ * Selects the last valid block for `phase` and, for a worker, for its own task. `judgeAnswer` ignores a block that
+ * equals (as a JSON value) one in the prompt: an echo.
  */
 export function judgeAnswer(input: {
   blocks: readonly ScannedBlock[];
@@ -63,7 +63,7 @@ export function judgeAnswer(input: {
   return judgement;
 }
 
-/** Validates a progress block. Returns null for another block, an invalid one, or one about another task. */
+/** `readProgress` returns null for another block, an invalid one, or one about another task. */
 export function readProgress(block: ScannedBlock, taskId: string | undefined): ProgressAnswer | null {
   if (!block.ok || block.phase !== "progress") return null;
   const { data } = normaliseAnswer("progress", block.data);

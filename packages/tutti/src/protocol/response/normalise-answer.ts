@@ -1,4 +1,5 @@
-// Lenient reading of an answer before its schema is checked. Every change that could matter adds a warning.
+// `normaliseAnswer` reads an answer leniently before its schema is checked. Every change that could matter adds a
+// warning.
 import type { BlockPhase } from "../../schema/answer.ts";
 import { isRecord } from "../json/json-value.ts";
 import { ENTRIES, PHASE_SCHEMAS, type MemberList } from "./phase-schemas.ts";
@@ -12,8 +13,8 @@ const KNOWN_PROGRESS = new Set(["in_progress", "blocked", "retrying"]);
 const KNOWN_AGGREGATION = new Set(["success", "needs_input", "failed"]);
 
 /**
- * Returns a copy with the words that the schemas define. An unknown aggregation status becomes `needs_input`, because a
- * user has to look at it.
+ * Returns a copy with the words that the schemas define. For `normaliseAnswer` an unknown aggregation status is
+ * `needs_input`, because a user has to look at it.
  */
 export function normaliseAnswer(
   phase: BlockPhase,
@@ -40,8 +41,8 @@ export function normaliseAnswer(
 }
 
 /**
- * Removes known members that are null: an agent that writes `"error": null` means that there is no error. Data without
- * null, the usual case, is not copied.
+ * An agent that writes `"error": null` means that there is no error, so `withoutEmptyMembers` removes such known
+ * members. Data without null, the usual case, is not copied.
  */
 function withoutEmptyMembers(data: Record<string, unknown>, members: MemberList): Record<string, unknown> {
   if (!hasNull(data)) return data;

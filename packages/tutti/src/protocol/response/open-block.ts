@@ -9,14 +9,13 @@ export interface Delimiters {
   delimiterEnd: string;
 }
 
-/** Limits for a block that waits for the end of a string: the number of end delimiters, and of failed readings. */
+/**
+ * A block that waits for the end of a string gives up after `MOST_ENDS` delimiters or `MOST_READINGS` failed readings.
+ */
 const MOST_ENDS = 32;
 const MOST_READINGS = 2;
 
-/**
- * The effect of an end delimiter. `gaveUp` means that the first end delimiter ended the block after all. The scanner
- * must then rescan the text after it.
- */
+/** With `gaveUp` the first end delimiter ended the block after all, and the scanner must rescan the text after it. */
 export type Closing = { isOpen: true } | { isOpen: false; blocks: ScannedBlock[]; gaveUp: boolean };
 
 export class OpenBlock {
@@ -39,7 +38,7 @@ export class OpenBlock {
     return this.#first === null ? this.#closeFirst(segment) : this.#closeLater(segment, this.#first);
   }
 
-  /** True after an end delimiter that may be part of a string. */
+  /** `isWaiting` is true after an end delimiter that may be part of a string. */
   get isWaiting(): boolean {
     return this.#first !== null;
   }
@@ -77,7 +76,7 @@ export class OpenBlock {
     return this.#ends >= MOST_ENDS || this.#readings >= MOST_READINGS ? gaveUp : { isOpen: true };
   }
 
-  /** Drops start delimiters that are not followed by an object: prose mentions them. */
+  /** Prose mentions start delimiters, so `#withoutMentions` drops those that no object follows. */
   #withoutMentions(segment: string): string {
     const { delimiterStart } = this.#delimiters;
     const brace = segment.indexOf("{");
@@ -89,9 +88,7 @@ export class OpenBlock {
     }
   }
 
-  /**
-   * Detects an agent that broke off and started again. The part before the last start delimiter is an unclosed block.
-   */
+  /** Detects an agent that broke off and started again: before the last `delimiterStart` is an unclosed block. */
   #restarted(text: string): ScannedBlock[] | null {
     const last = this.#afterLastStart(text);
     if (last === "" || isJson(text) || !this.#isStrictBlock(last)) return null;
@@ -111,7 +108,7 @@ export class OpenBlock {
   }
 }
 
-/** Tracks across segments whether a JSON string is open. */
+/** `OpenString` tracks across segments whether a JSON string is open. */
 class OpenString {
   isOpen = true;
   readonly #quote: string;

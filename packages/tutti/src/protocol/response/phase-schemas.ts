@@ -1,5 +1,5 @@
-// The members that each phase of the delimited response may have, as published by document 004, plus the phases and
-// members that the document uses but does not list.
+// `PHASE_SCHEMAS` lists the members that each phase of the delimited response may have, as published by document 004,
+// plus the phases and members that the document uses but does not list.
 import type { BlockPhase } from "../../schema/answer.ts";
 
 export interface MemberList {
@@ -8,7 +8,7 @@ export interface MemberList {
 }
 
 export interface PhaseSchema extends MemberList {
-  /** The members of the entries in the list of the phase. */
+  /** Members of the entries in the list of the phase. */
   taskSchema?: MemberList;
   conflictSchema?: MemberList;
   issueSchema?: MemberList;
@@ -51,7 +51,7 @@ export const PHASE_SCHEMAS: Record<BlockPhase, PhaseSchema> = {
   heartbeat: { required: ["timestamp", "alive"], optional: [] },
 };
 
-/** For phases with a list of objects: the name of the list and the members of its entries. */
+/** `ENTRIES` has, for phases with a list of objects, the name of the list and the members of its entries. */
 export const ENTRIES: Partial<Record<BlockPhase, { list: string; members: MemberList }>> = {
   task_list: { list: "tasks", members: PHASE_SCHEMAS.task_list.taskSchema! },
   aggregation: { list: "conflicts", members: PHASE_SCHEMAS.aggregation.conflictSchema! },

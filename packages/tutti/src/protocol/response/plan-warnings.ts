@@ -1,5 +1,5 @@
-// Warnings about a plan or an analysis that is valid but odd. Dependencies take precedence over the groups and the
-// order that the agent suggests, so a contradiction between them is only a warning.
+// `planWarnings` is about a plan or an analysis that is valid but odd. Dependencies take precedence over the groups and
+// the order that the agent suggests, so a contradiction between them is only a warning.
 import type { BlockPhase } from "../../schema/answer.ts";
 import { isRecord } from "../json/json-value.ts";
 

@@ -20,9 +20,9 @@ export type ProblemCode =
   | "mismatch";
 
 export interface ProfileProblem {
-  /** The path in the message, written as in a program: `inputs[0].path`. Empty for the message as a whole. */
+  /** The path in the message, written as in a program: `inputs[0].path`. "" for the message as a whole. */
   path: string;
-  /** A message with an error cannot be used; one with only warnings can. */
+  /** A message with an `error` cannot be used; one with only warnings can. */
   severity: "error" | "warning";
   code: ProblemCode;
   /** A complete sentence for a user, or for an agent that has to correct its message. */
@@ -36,18 +36,17 @@ export interface ProfileOptions {
 }
 
 export interface ProfileReading<M> {
-  /** Null if any problem is an error. */
+  /** Null if any of `problems` is an error. */
   message: M | null;
   problems: ProfileProblem[];
 }
 
 export interface Approval {
   approved: boolean;
-  /** Sentences that can go into a rejection. Empty if approved. */
+  /** Sentences that can go into a rejection. Empty if `approved`. */
   reasons: string[];
 }
 
-/** Creates a problem that no schema reports. */
 export function problem(
   severity: ProfileProblem["severity"],
   code: ProblemCode,

@@ -1,4 +1,4 @@
-// Reads phase data that a user supplies. It is checked as strictly as the block of an agent.
+// `readAnswer` gets phase data that a user supplies, and checks it as strictly as the block of an agent.
 import { answerIssues } from "./check-answer.ts";
 import { explainIssue } from "./explain-answer.ts";
 import { isRecord, withoutProto } from "../json/json-value.ts";
@@ -10,7 +10,7 @@ import type { AnswerPhase } from "../../schema/status.ts";
 export function readAnswer(phase: AnswerPhase, value: unknown): Answer {
   if (!isRecord(value))
     throw new TuttiError("invalid_input", `The data of phase "${phase}" is not an object. Supply a JSON object.`);
-  // The tolerant reader removes `__proto__` from an agent's data; this data did not pass through it.
+  // `readTolerantly` removes `__proto__` from an agent's data; this data did not pass through it.
   const copy = structuredClone(value);
   withoutProto(copy, "__proto__");
   const { data } = normaliseAnswer(phase, copy);

@@ -17,7 +17,7 @@ export interface SchemaPair<L> {
   defaults?: Record<string, unknown>;
 }
 
-/** No message needs more, and deeper nesting could overflow the stack of recursive readers. */
+/** No message is nested deeper than `DEEPEST`, and deeper nesting could overflow the stack of recursive readers. */
 const DEEPEST = 100;
 
 export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, options: ProfileOptions): ProfileReading<L> {
@@ -27,7 +27,7 @@ export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, optio
   return options.profile === "strict" ? readStrict(value, schemas) : readLenient(value, schemas, options.receivedAt);
 }
 
-/** Returns null if the value is an object that is not nested too deeply. */
+/** `whyUnreadable` is null if `value` is an object that is not nested too deeply. */
 export function whyUnreadable(value: unknown): ProfileProblem | null {
   if (!isRecord(value)) return problem("error", "not_an_object", "", "A message must be a JSON object.");
   if (!isDeeper(value, DEEPEST)) return null;
@@ -62,7 +62,7 @@ function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, 
   return { message: lenient.data ?? null, problems };
 }
 
-/** Reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
+/** `foldNames` reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
 function foldNames(copy: Record<string, unknown>, known: string[]): ProfileProblem[] {
   const byFold = new Map(known.map((name) => [fold(name), name]));
   const problems: ProfileProblem[] = [];
@@ -76,7 +76,7 @@ function foldNames(copy: Record<string, unknown>, known: string[]): ProfileProbl
   return problems;
 }
 
-/** Replaces other spellings and aliases of listed values, and removes null members that the schema rejects. */
+/** Replaces other spellings and `aliases` of listed values, and removes null members that the schema rejects. */
 function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: SchemaPair<L>): ProfileProblem[] {
   const problems: ProfileProblem[] = [];
   for (const issue of strict.safeParse(copy).error?.issues ?? []) {

@@ -8,7 +8,7 @@ import { readTolerantly } from "../json/tolerant-json.ts";
 import { validatePhase, type PhaseValidation } from "./validate-phase.ts";
 
 export interface ParseResult {
-  /** True if the text holds a complete block, readable or not. */
+  /** `found` means that the text holds a complete block, readable or not. */
   found: boolean;
   phase?: string;
   data?: Record<string, unknown>;
@@ -16,7 +16,7 @@ export interface ParseResult {
   afterText?: string;
   error?: string;
   code?: BlockErrorCode;
-  /** A block has started and more text may complete it. */
+  /** `incomplete` means that a block has started and more text may complete it. */
   incomplete?: boolean;
   repairs?: string[];
   /** The content of the block, or the whole text if there is no block. */
@@ -46,7 +46,7 @@ export class ResponseParser {
     return { ...result, beforeText: text.slice(0, start).trim(), afterText: text.slice(first.end).trim() };
   }
 
-  /** Returns all blocks in order. An unclosed last block is returned as an error. */
+  /** `parseMultiple` returns an unclosed last block as an error. */
   parseMultiple(text: string): ParseResult[] {
     return scanBlocks(text, this).map(resultOf);
   }
@@ -59,19 +59,19 @@ export class ResponseParser {
     return detectFallback(text);
   }
 
-  /** Returns the object in the text, repaired if necessary; null if there is none, several, or only part of one. */
+  /** Returns the object in `text`, repaired if necessary; null if there is none, several, or only part of one. */
   extractJSON(text: string): object | null {
     const reading = readTolerantly(text);
     return reading.ok && !reading.truncated ? reading.value : null;
   }
 
-  /** Returns the text as valid JSON, or unchanged if it cannot be repaired. */
+  /** Returns `jsonString` as valid JSON, or unchanged if it cannot be repaired. */
   fixCommonJSONErrors(jsonString: string): string {
     const reading = readTolerantly(jsonString);
     return reading.ok && !reading.truncated ? reading.text : jsonString;
   }
 
-  /** Returns the first complete block and its end offset; null if no block is closed. */
+  /** `#firstBlock` is null if no block is closed. */
   #firstBlock(text: string, start: number): { block: ScannedBlock; end: number } | null {
     const scanner = new ResponseScanner(this);
     let from = start;

@@ -17,7 +17,7 @@ export const DEFAULT_DELIMITERS: Delimiters = {
 };
 
 const DEFAULT_MAX_BLOCK_BYTES = 10 * 1024 * 1024;
-/** The number of bytes of a too large block that its error reports as `raw`. */
+/** The error of a too large block has `SHOWN_BYTES` of it as `raw`. */
 const SHOWN_BYTES = 1000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -52,14 +52,14 @@ export class ResponseScanner {
     this.#block = new OpenBlock(this.#delimiters, this.#maxRepair);
   }
 
-  /** Returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
+  /** `push` returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
   push(chunk: string | Uint8Array): ScannedBlock[] {
     const blocks: ScannedBlock[] = [];
     this.#read(typeof chunk === "string" ? this.#encode(chunk) : chunk, blocks);
     return blocks;
   }
 
-  /** Ends the text and returns the blocks that are still open. The scanner can then read another text. */
+  /** Returns the blocks that are still open. A `ResponseScanner` can then read another text. */
   end(): ScannedBlock[] {
     const blocks: ScannedBlock[] = [];
     this.#halfCharacter = "";
@@ -97,7 +97,7 @@ export class ResponseScanner {
     return end;
   }
 
-  /** Decodes a block that lies within one chunk in place. `#content` buffers it only if it waits for a later end. */
+  /** Decodes a block within one chunk in place. `#content` buffers it only if it waits for a later end. */
   #closeWhole(chunk: Uint8Array, from: number, end: number, blocks: ScannedBlock[]): void {
     const closing = this.#block.close(decode(chunk, from, end - this.#end.length));
     if (closing.isOpen) {
@@ -126,7 +126,7 @@ export class ResponseScanner {
     if (rest !== null) this.#read(rest, blocks);
   }
 
-  /** Handles a block that is too large, or that has waited too long for the end of a string. */
+  /** Handles a block beyond `maxBlockBytes`, or one that has waited too long for the end of a string. */
   #giveUpBlock(blocks: ScannedBlock[]): void {
     if (this.#block.isWaiting) {
       this.#finishBlock(blocks);
@@ -141,7 +141,7 @@ export class ResponseScanner {
     this.#read(rest, blocks);
   }
 
-  /** Finds the first delimiter. A start delimiter opens a new block, because the large one was never closed. */
+  /** A start delimiter opens a new block, because the large one was never closed. */
   #skip(chunk: Uint8Array, from: number): number {
     const afterEnd = this.#end.next(chunk, from);
     const afterStart = this.#start.next(chunk, from);
@@ -168,7 +168,7 @@ export class ResponseScanner {
     this.#end.reset();
   }
 
-  /** Holds back a high surrogate at the end of the chunk: encoded alone, it would become a replacement character. */
+  /** Holds back a high surrogate at the end of `chunk`: encoded alone, it would become a replacement character. */
   #encode(chunk: string): Uint8Array {
     const text = this.#halfCharacter + chunk;
     const last = text.charCodeAt(text.length - 1);

@@ -1,4 +1,3 @@
-// Checks the data of one phase. Missing or wrong members are errors; unusual ones are warnings.
 import type { BlockPhase } from "../../schema/answer.ts";
 import { answerIssues } from "./check-answer.ts";
 import { explainIssue, isMissing } from "./explain-answer.ts";
@@ -31,7 +30,7 @@ export function validatePhase(phase: string, data: unknown): PhaseValidation {
   };
 }
 
-/** Returns the paths of members that are not in the schema of the phase. */
+/** `unexpectedMembers` are the paths of members that are not in the schema of the phase. */
 export function unexpectedMembers(phase: BlockPhase, data: Record<string, unknown>): string[] {
   const names = unknownIn(data, PHASE_SCHEMAS[phase]);
   const { list, members } = ENTRIES[phase] ?? {};

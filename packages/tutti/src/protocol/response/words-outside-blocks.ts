@@ -1,6 +1,6 @@
 import type { Delimiters } from "./response-scanner.ts";
 
-/** Returns the `text` of an agent without its blocks, also without a block that is cut off at its start or end. */
+/** `wordsOutsideBlocks` also leaves out a block that is cut off at its start or end. */
 export function wordsOutsideBlocks(text: string, { delimiterStart, delimiterEnd }: Delimiters): string {
   const parts = text.split(delimiterEnd).map((part, i, { length }) => {
     const start = part.indexOf(delimiterStart);
