@@ -10,9 +10,9 @@ import { scriptDriver } from "./drivers/script.ts";
 import { textDriver } from "./drivers/text.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Agents whose name has no arguments. */
+/** `NAMED` agents have no arguments. */
 const NAMED: Record<string, Driver> = { local: localDriver, claude: claudeDriver, codex: codexDriver };
-/** Agents whose name continues after a colon: `command:my-agent`. */
+/** `DRIVERS` are for agents with a name that continues after a colon: `command:my-agent`. */
 const DRIVERS: Record<string, Driver> = {
   command: commandDriver,
   text: textDriver,
@@ -34,6 +34,6 @@ export function findDriver(agent: string): { driver: Driver; rest: string } {
   );
 }
 
-/** A dialogue writes JSON lines, so only an agent without one has a decoder of its own. */
+/** A dialogue writes `JSON_LINES`, so only an agent without one has a decoder of its own. */
 export const newDecoder = (driver: Driver): Decoder =>
   "dialogue" in driver ? JSON_LINES.decoder() : driver.coding.decoder();

@@ -1,12 +1,13 @@
-// Classifies error texts of providers. Agents pass them on with or without the HTTP status, and the wording changes
-// between releases, so several patterns stand for each cause. A text that matches none has no cause.
+// `classifyFailure` reads error texts of providers. Agents pass them on with or without the HTTP status, and the
+// wording changes between releases, so `SIGNS` has several patterns for each cause. A text that matches none has no
+// cause.
 import type { DialogueFailure } from "./dialogue.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";
 
 export type ClassifiedFailure = Pick<DialogueFailure, "cause" | "retryAfterMs" | "resetAt">;
 
-/** In characters. Longer texts are truncated before they are searched. */
+/** In characters. Texts longer than `MAX_WORDS` are truncated before they are searched. */
 const MAX_WORDS = 10_000;
 
 /** `status` is the HTTP status if the agent reports it separately from the text. */
@@ -52,7 +53,7 @@ const BY_STATUS: Readonly<Record<number, FailureCause>> = {
   529: "overloaded",
 };
 
-/** Connection failures, which have no status. */
+/** `BROKEN` connections have no status. */
 const BROKEN =
   /internal server error|api_error|fetch failed|ECONN\w+|EAI_AGAIN|socket hang up|disconnected|timed? ?out/i;
 
@@ -77,7 +78,7 @@ function findStatus(text: string): number | null {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Matches "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
+/** `findDelay` reads "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
 function findDelay(text: string): number | null {
   const words = /(?:retry|try again) (?:in|after):? (?:about )?([\d.]{1,12}) ?(ms|s|m|h)/i.exec(text);
   const found = words ?? /retry-?_?(?:delay|after)"?[:=]? ?"?([\d.]{1,12})(ms|s|m|h)?/i.exec(text);

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckCommand } from "../schema/template.ts";
 
-/** Scripts of `package.json`, in the order in which they run. */
+/** `SCRIPTS` of `package.json`, in the order in which they run. */
 const SCRIPTS = ["build", "lint", "test"];
-/** Files that name a kind of project, with its commands. */
+/** `PROJECTS` lists files that identify a kind of project, with its commands. */
 const PROJECTS: readonly (readonly [file: string, ...commands: CheckCommand[]])[] = [
   ["Cargo.toml", { name: "test", run: "cargo test" }],
   ["go.mod", { name: "build", run: "go build ./..." }, { name: "test", run: "go test ./..." }],
@@ -12,7 +12,7 @@ const PROJECTS: readonly (readonly [file: string, ...commands: CheckCommand[]])[
   ["pom.xml", { name: "test", run: "mvn --batch-mode test" }],
   ["build.gradle", { name: "test", run: "gradle test" }],
 ];
-/** The test script that `npm init` writes. */
+/** `NO_TEST` matches the test script that `npm init` writes. */
 const NO_TEST = /no test specified/;
 
 /** Returns the build, lint and test commands that the files of a project suggest. Empty if there are none. */

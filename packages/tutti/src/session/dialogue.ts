@@ -6,20 +6,20 @@ import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 import type { SubagentEnd } from "../schema/status.ts";
 
-/** As announced by the agent at its start. */
+/** The agent announces its `Capabilities` at its start. */
 export interface Capabilities {
-  /** Streams the text of an answer while writing it. */
+  /** The agent streams the text of an answer while writing it. */
   partialText: boolean;
-  /** Can stop a turn without ending the session. */
+  /** The agent can stop a turn without ending the session. */
   interrupt: boolean;
-  /** Can continue a conversation in a new process. */
+  /** The agent can continue a conversation in a new process. */
   resume: boolean;
-  /** Asks before it uses a tool. */
+  /** The agent asks before it uses a tool. */
   permissions: boolean;
   cost: "usd" | "tokens" | "none";
-  /** Reports the agents that it starts itself. */
+  /** The agent reports the agents that it starts itself. */
   subagents: boolean;
-  /** Receives messages during a turn. */
+  /** The agent receives messages during a turn. */
   steer?: boolean;
 }
 
@@ -76,10 +76,10 @@ export interface DialogueFailure {
   resetAt?: number;
 }
 
-/** A conversation of an earlier keeper. */
+/** A `ResumedConversation` was begun by an earlier keeper. */
 export interface ResumedConversation {
   conversation: string;
-  /** How often the session was continued before, counting from 1, for ids that must differ from those of then. */
+  /** How often the session was continued before, counting from 1, for ids that must differ from earlier ones. */
   count: number;
   /** Totals of the conversation so far. */
   used: { inputTokens: number; outputTokens: number; usd: number };
@@ -89,23 +89,21 @@ export interface DialogueContext {
   sessionId: string;
   cwd: string;
   permissions: Permissions;
-  /** How many levels of sub-agents the agent may start. Without it there is no limit. */
+  /** How many levels of sub-agents the agent may start. Without `subagentDepth` there is no limit. */
   subagentDepth?: number | undefined;
   /** Null for the agent's own default. */
   model: string | null;
   /** The conversation to resume; null for a new one. */
   resumed: ResumedConversation | null;
-  /** Where the agent reaches the tools of Tutti. */
   tools: ToolAddress;
   /** The command of the first process, for `relaunch`. */
   command: readonly string[];
-  /** Writes to the agent's stdin. */
   write(text: string): void;
-  /** Writes a line to `output.log`. */
-  tell(line: AgentLine): void;
-  /** The agent accepts turns. Turns requested earlier are queued until then. */
+  /** Writes `line` to `output.log`. */
+  emit(line: AgentLine): void;
+  /** Call `ready` when the agent accepts turns. Turns requested earlier are queued until then. */
   ready(): void;
-  /** The agent is unusable: ends the session with this reason. */
+  /** Call `fail` if the agent is unusable: ends the session with this reason. */
   fail(error: string): void;
 }
 
@@ -122,16 +120,16 @@ export interface ProcessExit {
 }
 
 export interface Dialogue {
-  /** Called for each process of the agent, so again after a relaunch. */
+  /** `open` is called for each process of the agent, so again after a `relaunch`. */
   open(): void;
   /** Handles one line of the agent's output, without the line break. */
-  hear(line: string): void;
+  receive(line: string): void;
   turn(turn: DialogueTurn): void;
   answer(askId: string, text: string): void;
-  /** Sends a message in the open turn, and tells `steered` once the agent has it. */
+  /** Sends a message in the open turn. Emits `steered` once the agent has it. */
   steer?(id: string, text: string): void;
   interrupt(): void;
-  /** The process has exited by itself, after `hear` got all of its lines. */
+  /** Called when the process has exited by itself, after all of its lines were received. */
   exited(exit: ProcessExit): void;
   /**
    * The command that resumes the conversation after its process died in the middle of a turn, or null if it cannot be

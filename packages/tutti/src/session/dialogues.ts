@@ -1,4 +1,4 @@
-// Dialogues are imported on demand, because each keeper needs at most one.
+// `DIALOGUES` are imported on demand, because each keeper needs at most one.
 import type { OpenDialogue } from "./dialogue.ts";
 
 const DIALOGUES = {

@@ -10,7 +10,7 @@ export interface Launch {
   command: string[];
   /** Variables that the driver sets. */
   env?: Record<string, string>;
-  /** Variables that the user can override. */
+  /** Unlike those in `env`, the user can override `defaults`. */
   defaults?: Readonly<Record<string, string>>;
   /** Further names to copy from the keeper's environment, where they are set. */
   passEnv?: string[];
@@ -21,14 +21,14 @@ export interface Launch {
 export type Driver = CodingDriver | DialogueDriver;
 
 interface ProgramDriver {
-  /** Throws a TuttiError if `rest`, the agent's name after the prefix, is invalid or names a missing program. */
+  /** Throws a `TuttiError` if `rest`, the agent's name after the prefix, is invalid or names a missing program. */
   check(rest: string, cwd: string): void;
   /**
-   * `folder` is the session folder. The driver may create subfolders in it, which are removed when the session is
-   * archived. `env` is the engine's environment with the user's agent variables on top.
+   * `folder` is the session folder. In `launch` the driver may create subfolders in it, which are removed when the
+   * session is archived. `env` is the engine's environment with the user's agent variables on top.
    */
   launch(rest: string, spec: SessionSpec, folder: string, env: NodeJS.ProcessEnv): Launch;
-  /** Variables that only the driver may set; the host rejects them in the user's settings. */
+  /** Only the driver may set `ownEnv`; the host rejects these variables in the user's settings. */
   ownEnv?: readonly string[];
 }
 
@@ -37,26 +37,24 @@ export interface CodingDriver extends ProgramDriver {
 }
 
 export interface DialogueDriver extends ProgramDriver {
-  /** Runs in the keeper, which writes its JSON lines to `output.log`. */
+  /** The `dialogue` runs in the keeper, which writes its JSON lines to `output.log`. */
   dialogue: DialogueName;
-  /** The command that resumes a conversation, made of the launch command. Absent if the program cannot. */
+  /** Turns the command of `launch` into one that resumes a conversation. Absent if the program cannot. */
   resume?: (command: readonly string[]) => string[];
 }
 
-/** The format of an agent's input and output. */
 export interface Coding {
   encodeTurn(turn: Turn): string;
-  /** Null for agents that cannot ask. */
+  /** `encodeAnswer` returns null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;
-  /** Null for agents that run one process per turn: the keeper kills the process instead. */
+  /** `encodeInterrupt` returns null for agents that run one process per turn: the keeper kills the process instead. */
   encodeInterrupt(): string | null;
   decoder(): Decoder;
 }
 
-/** Decodes the agent's output. A push may end in the middle of a character or a line. */
+/** A push of a `Decoder` may end in the middle of a character or a line. */
 export interface Decoder {
   push(bytes: Uint8Array): Decoded[];
-  /** Decodes an unfinished last line after the end of the output. */
   flush(): Decoded[];
 }
 

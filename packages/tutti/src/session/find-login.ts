@@ -14,13 +14,13 @@ export type Login =
       mode: number;
       /** The variable that set the file's folder; null for the default folder. */
       placedBy: string | null;
-      /** In milliseconds since 1970; null if the file has no expiry or contains a token for renewal. */
+      /** In milliseconds since 1970. `expiresAt` is null if the file has no expiry or contains a token for renewal. */
       expiresAt: number | null;
     };
 
 interface Places {
   variables: readonly string[];
-  /** The variable that overrides `folder`. */
+  /** `folderVariable` overrides `folder`. */
   folderVariable: string | null;
   /** Relative to the home folder. */
   folder: string;
@@ -72,7 +72,7 @@ function findFile({ folderVariable, folder, file: name, expiry }: Places): Login
   }
 }
 
-/** An unreadable file still counts as a login, without an expiry. */
+/** An unreadable file still counts as a `Login`, without an expiry. */
 function readObject(file: string): Fields {
   try {
     return parseRecord(readFileSync(file, "utf8"));

@@ -1,5 +1,5 @@
-// Reads untrusted JSON of agents. A value of an unexpected type counts as missing, because every release of an agent may
-// add or change members.
+// `Fields` are untrusted JSON of agents. A value of an unexpected type counts as missing, because every release of an
+// agent may add or change members.
 import { isRecord } from "../protocol/json/json-value.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -8,10 +8,10 @@ export const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {
 
 export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(recordOf) : []);
 
-/** Empty if the text is missing. */
+/** `textOf` is "" if the text is missing. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Null if the text is missing or empty. */
+/** `textOrNull` is null if the text is missing or empty. */
 export const textOrNull = (value: unknown): string | null => textOf(value) || null;
 
 export const textsOf = (value: unknown): string[] =>
@@ -20,10 +20,10 @@ export const textsOf = (value: unknown): string[] =>
 export const numberOf = (value: unknown): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;
 
-/** 0 for a negative or missing number. */
+/** `countOf` is 0 for a negative or missing number. */
 export const countOf = (value: unknown): number => Math.max(numberOf(value) ?? 0, 0);
 
-/** Empty for a text that is not a JSON object. */
+/** `parseRecord` is {} for a text that is not a JSON object. */
 export function parseRecord(text: string): Fields {
   try {
     return recordOf(JSON.parse(text));

@@ -1,5 +1,5 @@
-// Compares names with the parsers of the local agent. They run in a process of their own, because a grammar takes memory
-// and time that no other run should wait for.
+// `NAME_FINDER` compares names with the parsers of the local agent. They run in a process of their own, because a
+// grammar takes memory and time that no other run should wait for.
 import { spawn } from "node:child_process";
 import { extname } from "node:path";
 import { json } from "node:stream/consumers";
@@ -7,7 +7,6 @@ import { z } from "zod";
 import { assetPath } from "../own-files.ts";
 import { UsedName } from "../schema/outcome.ts";
 
-/** The extensions that the parsers know. */
 const PARSED = new Set(
   "ts mts cts tsx js mjs cjs jsx py pyi go rs java cs c h cc cpp cxx hpp hh rb php sh bash".split(" "),
 );

@@ -1,5 +1,5 @@
-// Adds named agents to a host: an alias of another agent, or a host of its own. All other agents belong to `first`. A
-// session id does not name its host, so lookups ask every host.
+// `withNamedHosts` adds named agents to a host: an alias of another agent, or a host of its own. All other agents
+// belong to `first`. A session id does not name its host, so lookups ask every host.
 import type { SessionHost, SessionSpec } from "./session.ts";
 
 export type NamedAgent = string | SessionHost;

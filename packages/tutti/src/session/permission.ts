@@ -7,15 +7,15 @@ export interface ToolRequest {
   /** The tool's name as the agent gives it. */
   tool: string;
   kind: "read" | "edit" | "command" | "other";
-  /** A command line, a path or a URL. Empty if the agent does not report it. */
+  /** A command line, a path or a URL. `subject` is "" if the agent does not report it. */
   subject: string;
-  /** The files and folders that a tool of the kind `read` reads, if its subject is not its path. */
+  /** The files and folders that a tool of the kind `read` reads, if its `subject` is not its path. */
   paths?: readonly string[];
 }
 
 export type PermissionRuling = "allow" | "refuse" | "ask";
 
-/** Decides by the run's permissions; `ask` leaves the decision to the user. */
+/** `ask` leaves the decision to the user. */
 export function decidePermission(
   request: ToolRequest,
   { mode, allow, refuse }: Permissions,
@@ -36,7 +36,7 @@ function staysInside({ kind, subject, paths = [subject] }: ToolRequest, cwd: str
   return kind === "edit" && isInside(subject, cwd);
 }
 
-/** Decides one call with several subjects, such as files: the strictest decision counts. */
+/** `decidePermissions` is for one call with several subjects, such as files: the strictest decision counts. */
 export function decidePermissions(
   requests: readonly ToolRequest[],
   permissions: Permissions,
@@ -48,7 +48,6 @@ export function decidePermissions(
 
 const MAX_SHOWN = 2000;
 
-/** The question to the user. */
 export function permissionQuestion({ tool, kind, subject }: ToolRequest): string {
   const shown = subject.length > MAX_SHOWN ? `${subject.slice(0, MAX_SHOWN)}…` : subject;
   if (shown === "") return `May the agent use ${tool}?`;
@@ -65,13 +64,13 @@ function matches(pattern: string, { tool, subject }: ToolRequest): boolean {
   return bracket < 0 || fits(pattern.slice(bracket + 1, -1), subject);
 }
 
-/** A wildcard must not allow a second command that is chained to the allowed one. */
+/** In `allows`, a wildcard must not allow a second command that is chained to the allowed one. */
 function allows(pattern: string, request: ToolRequest): boolean {
   const open = pattern.includes("(") && pattern.includes("*", pattern.indexOf("("));
   return matches(pattern, request) && !(open && CHAINS.test(request.subject));
 }
 
-/** Shell syntax that joins or nests commands. */
+/** `CHAINS` is shell syntax that joins or nests commands. */
 const CHAINS = /[;&|`\n<>(){}]|\$\(/;
 
 /** `*` matches any text. Linear: each part is searched for once, from the end of the previous one. */
@@ -89,7 +88,9 @@ function fits(pattern: string, text: string): boolean {
   return at <= text.length - last.length;
 }
 
-/** The workspace itself may be read but not replaced. Files in `.git` may be read but not changed. */
+/**
+ * The workspace itself may be read but not replaced: `isInside` is false. Files in `.git` may be read but not changed.
+ */
 function isInside(path: string, cwd: string): boolean {
   const from = pathFrom(cwd, path);
   return isReadable(path, cwd) && from !== "" && !from.split("/").includes(".git");
@@ -100,10 +101,10 @@ function isReadable(path: string, cwd: string): boolean {
   return path !== "" && from !== ".." && !from.startsWith("../") && !isAbsolute(from);
 }
 
-/** Resolves links first, because a link in the workspace may point anywhere. */
+/** `realPath` comes first, because a link in the workspace may point anywhere. */
 const pathFrom = (cwd: string, path: string): string => relative(realPath(cwd), realPath(resolve(cwd, path)));
 
-/** Resolves the links of the part of the path that exists. */
+/** `realPath` resolves the links of the part of the path that exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -1,8 +1,9 @@
-// Finds external programs and their versions. A probed program gets no input and few variables, and is killed with its
+// `probeProgram` finds an external program and its version. It gets no input and few variables, and is killed with its
 // process group on a timeout.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findProgram } from "./find-program.ts";
+import { pickEnv } from "./keeper/keeper-launch.ts";
 import { signalGroup } from "./process.ts";
 
 export interface ProbeOptions {
@@ -19,15 +20,15 @@ export interface ProgramFound {
   problem: string | null;
 }
 
-/** No secret is passed to a probed program. */
+/** `PASSED_ENV` has no secret. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
-/** Characters kept of stdout and of stderr. */
+/** `KEPT` characters of stdout and of stderr. */
 const KEPT = 10_000;
 const SHOWN = 300;
-/** The wait for the last output after the exit. A child that inherited the pipe may hold it open. */
+/** After the exit, the last output may take `LAST_OUTPUT_MS`. A child that inherited the pipe may hold it open. */
 const LAST_OUTPUT_MS = 200;
 
-/** The path of a program on the PATH, or null. */
+/** Unlike `findProgram`, returns null for a program that is not on the PATH. */
 export function locateProgram(name: string): string | null {
   try {
     return findProgram(name, "/");
@@ -36,7 +37,7 @@ export function locateProgram(name: string): string | null {
   }
 }
 
-/** Null if the program is not on the PATH. */
+/** `probeProgram` is null if the program is not on the PATH. */
 export async function probeProgram(name: string, options: ProbeOptions): Promise<ProgramFound | null> {
   const path = locateProgram(name);
   if (path === null) return null;
@@ -46,11 +47,11 @@ export async function probeProgram(name: string, options: ProbeOptions): Promise
   return { path, version, problem: version === null ? "its output for --version contains no version" : null };
 }
 
-/** Runs a program until it exits or times out. Never throws: a failure is part of the result. */
+/** Runs a program until it exits or times out. `runProbe` never throws: a failure is part of the result. */
 export async function runProbe(path: string, args: readonly string[], options: ProbeOptions): Promise<ProbeResult> {
   const child = spawn(path, args, {
     cwd: "/",
-    env: { ...passedEnv(), ...options.env },
+    env: { ...pickEnv(process.env, PASSED_ENV), ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -75,17 +76,9 @@ export async function runProbe(path: string, args: readonly string[], options: P
   return { ok: false, problem: line === null ? problem : `${problem}: ${line}` };
 }
 
-/** The first line with the word "error", which in a stack trace is the message; else the first line. */
+/** `errorLine` is the first line with the word "error", which in a stack trace is the message; else the first line. */
 function errorLine(text: string): string | null {
   const lines = text.split("\n").map((line) => line.trim());
   const line = lines.find((each) => /\berror\b/i.test(each)) ?? lines.find((each) => each !== "");
   return line === undefined ? null : line.slice(0, SHOWN);
-}
-
-function passedEnv(): Record<string, string> {
-  const entries = PASSED_ENV.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -15,25 +15,25 @@ export interface ProcessEntry {
   name: string;
   /** One letter, such as R for a runnable process. */
   state: string;
-  /** Comparable only with start times of the same table. */
+  /** A `startTime` is comparable only with those of the same table. */
   startTime: string;
   /** User plus system time. */
   cpuMs: number;
 }
 
 interface ProcessTable {
-  /** The entries of these processes, without those that have ended and zombies. */
+  /** `read` leaves out processes that have ended and zombies. */
   read(pids: readonly number[]): ProcessEntry[];
-  /** All other live processes with `name=value` in their environment. */
+  /** `findMarked` returns all other live processes with `name=value` in their environment. */
   findMarked(name: string, value: string): number[];
-  /** All other live processes with this soft limit for file locks. */
+  /** `findLimited` returns all other live processes with this soft limit for file locks. */
   findLimited(lockLimit: string): number[];
   isSameStart(a: string, b: string): boolean;
 }
 
 export const processTable = (): ProcessTable => (hasProc() ? procTable : psTable);
 
-/** The unit of processor time in `/proc/PID/stat`. */
+/** `TICK_MS` is the unit of processor time in `/proc/PID/stat`. */
 const TICK_MS = 10;
 
 const procTable: ProcessTable = {
@@ -62,8 +62,8 @@ const LOCKS_LIMIT = Buffer.from("Max file locks ");
 let procBytes = Buffer.allocUnsafe(2 ** 16);
 
 /**
- * Reads a file of `/proc` into a buffer that the next call overwrites. `readFileSync` would allocate 64 KB for each,
- * and a look at a few hundred processes would start a garbage collection.
+ * `readProc` reads into a buffer that the next call overwrites. `readFileSync` would allocate 64 KB for each, and a
+ * look at a few hundred processes would start a garbage collection.
  */
 function readProc(pid: number, name: "environ" | "limits" | "stat"): Buffer {
   const file = openSync(`/proc/${pid}/${name}`, "r");
@@ -115,13 +115,16 @@ function readStat(pid: number): ProcessEntry | null {
   }
 }
 
-/** A zombie or a process that is just ending. */
+/** `isGone` is true for a zombie or a process that is just ending. */
 const isGone = (state: string): boolean => state === "Z" || state === "X";
 
 const COLUMNS = ["pid", "ppid", "pgid", "stat", "lstart", "time", "comm"].flatMap((name) => ["-o", `${name}=`]);
 const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(\S+ +\S+ +\d+ [\d:]+ \d+)\s+(\S+)\s+(.*)$/;
 const MAX_BYTES = 256e6;
-/** `ps` of Linux adds the time since the start of the machine to a rounded date, so it may differ by a second. */
+/**
+ * `ps` of Linux adds the time since the start of the machine to a rounded date, so it may differ by
+ * `START_TOLERANCE_S`.
+ */
 const START_TOLERANCE_S = 1;
 
 const psTable: ProcessTable = {
@@ -143,7 +146,7 @@ const psTable: ProcessTable = {
   isSameStart: (a, b) => Math.abs(Number(a) - Number(b)) <= START_TOLERANCE_S,
 };
 
-/** Adds the groups that marked processes lead or have led, and the children of all of them. */
+/** `withRelatives` adds the groups that marked processes lead or have led, and the children of all of them. */
 function withRelatives(marked: ReadonlySet<number>, all: readonly ProcessEntry[]): number[] {
   const others = all.filter(({ pid }) => pid !== process.pid);
   const found = new Set(others.map(({ pid }) => pid).filter((pid) => marked.has(pid)));
@@ -180,7 +183,7 @@ function list(...selection: string[]): ProcessEntry[] {
     });
 }
 
-/** Reads `DD-HH:MM:SS` of Linux and `MM:SS.hh` of macOS. */
+/** `readTime` reads `DD-HH:MM:SS` of Linux and `MM:SS.hh` of macOS. */
 function readTime(text: string): number {
   const [clock = "", days = "0"] = text.split("-").toReversed();
   const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
@@ -198,7 +201,7 @@ function runPs(...args: string[]): string {
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch (error) {
-    // The exit code is 1 if no process matches. Without `ps` itself nothing may be taken for dead.
+    // The exit code is 1 if no process matches. If `ps` itself is missing, no process may be taken for dead.
     if ((error as { status?: unknown }).status === 1) return "";
     throw error;
   }

@@ -11,10 +11,10 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
-/** Null if the process does not exist or is a zombie. */
+/** `identify` is null if the process does not exist or is a zombie. */
 export const identify = (pid: number): ProcessIdentity | null => identifyAll([pid])[0] ?? null;
 
-/** The identities of those that are alive. */
+/** `identifyAll` leaves out processes that are not alive. */
 export const identifyAll = (pids: readonly number[]): ProcessIdentity[] =>
   processTable()
     .read(pids)
@@ -27,7 +27,6 @@ export function isAlive(identity: ProcessIdentity): boolean {
   );
 }
 
-/** Ignores a group that is already gone. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   signalProcess(-pid, signal);
 }
@@ -40,7 +39,6 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** All other live processes with `name=value` in their environment. */
 export const findMarked = (name: string, value: string): number[] => processTable().findMarked(name, value);
 
 /** Kills what `find` returns until it finds nothing twice in a row: a process that is being forked shows up late. */
@@ -52,7 +50,7 @@ export async function sweep(find: () => number[], sleep: (ms: number) => Promise
   }
 }
 
-/** False for a process of another user, for example one that an agent started with `sudo`. */
+/** `killIfAllowed` is false for a process of another user, for example one that an agent started with `sudo`. */
 function killIfAllowed(pid: number): boolean {
   try {
     signalProcess(pid, "SIGKILL");

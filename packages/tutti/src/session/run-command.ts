@@ -19,24 +19,22 @@ export interface CommandResult {
 }
 
 export interface ShellOptions extends Omit<CommandOptions, "stdin"> {
-  /** Ends the command early. */
   signal: AbortSignal;
   sandbox?: SandboxSpec | undefined;
 }
 
 export interface ShellResult {
-  /** 124 after a timeout, 127 if the command could not start, and 128 plus its number after a signal. */
+  /** `exitCode` is 124 after a timeout, 127 if the command could not start, and 128 plus its number after a signal. */
   exitCode: number;
-  /** The end of the output. */
   output: string;
 }
 
-/** Characters kept of the output. */
+/** In characters, of the end of the output. */
 const KEPT = 2000;
 const KEPT_OF_SHELL = 20_000;
-/** The variable by which `sweep` finds processes that the command started, in any process group. */
+/** With the variable `MARK`, `sweep` finds processes that the command started, in any process group. */
 const MARK = "TUTTI_HOOK";
-/** The wait for the last output after the exit. */
+/** After the exit, the last output may take `LAST_OUTPUT_MS`. */
 const LAST_OUTPUT_MS = 200;
 const SWEEP_MS = 2000;
 
@@ -44,7 +42,7 @@ type End =
   | { type: "unstartable" | "late" | "aborted"; why: string }
   | { type: "exited"; code: number | null; signal: string | null };
 
-/** Runs the command without a shell. On exit or timeout, kills every process that the command started. */
+/** `runCommand` uses no shell. On exit or timeout, it kills every process that the command started. */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   const words = splitCommand(command);
   if (words.length === 0) return { ok: false, detail: "the command is empty" };
@@ -52,7 +50,10 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   return resultOf(end, output);
 }
 
-/** Runs the command with `sh`. On exit, timeout or abort, kills every process that the command started. */
+/**
+ * Unlike `runCommand`, `runShell` uses `sh`. On exit, timeout or abort, it kills every process that the command
+ * started.
+ */
 export async function runShell(command: string, options: ShellOptions): Promise<ShellResult> {
   const shell = ["sh", "-c", command];
   const words = options.sandbox ? sandboxCommand(options.sandbox, options.cwd, shell) : shell;
@@ -118,5 +119,5 @@ function resultOf(end: End, output: string): CommandResult {
   return { ok: false, detail: `${end.signal ?? `exit code ${end.code}`}${output === "" ? "" : `: ${output}`}` };
 }
 
-/** Unreferenced, so that the timer does not keep the process alive. */
+/** `unref` keeps the timer from keeping the process alive. */
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -16,10 +16,10 @@ export interface SessionSpec {
   role: string;
   /** The role in a team, as the template writes it. */
   teamRole?: string;
-  /** The folder of the run's mailbox, if a role of the team works on it. The agent may write to it. */
+  /** The folder of the run's `mailbox`, if a role of the team works on it. The agent may write to it. */
   mailbox?: string;
   taskId: string | null;
-  /** Without it the session cannot delegate with `new_task`. */
+  /** Without `delegation` the session cannot delegate with `new_task`. */
   delegation?: DelegationRight;
   attempt: number;
   /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */
@@ -28,22 +28,21 @@ export interface SessionSpec {
   model?: string;
   cwd: string;
   permissions: Permissions;
-  /** How many levels of sub-agents the agent may start. Without it there is no limit. */
+  /** How many levels of sub-agents the agent may start. Without `subagentDepth` there is no limit. */
   subagentDepth?: number | undefined;
   /** In milliseconds; only agents with a dialogue can stall. */
   stallTimeout?: number;
-  /** Without it the agent runs without a sandbox. */
+  /** Without `sandbox` the agent runs without one. */
   sandbox?: SessionSandbox | undefined;
 }
 
 export interface SessionSandbox {
   network: boolean;
-  /** The files of the workspace. */
   access: SandboxPaths;
 }
 
 export interface Turn {
-  /** Counts from 1 within the session. Delivering the same number again changes nothing. */
+  /** Counts from 1 within the session. Delivering the same `number` again changes nothing. */
   number: number;
   phase: Phase;
   /** System text, blank line, user text. */
@@ -51,13 +50,13 @@ export interface Turn {
   variables: Record<string, string>;
 }
 
-/** Signals decoded from the agent's output. */
+/** An `AgentSignal` is decoded from the agent's output. */
 export type AgentSignal =
   /** Sent by agents that introduce themselves at their start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
   /** `complete` ends one message. */
   | { type: "text"; text: string; complete: boolean }
-  /** A piece of a message whose whole `text` follows; for display only. */
+  /** A piece of a message for display only; the whole message follows as `text`. */
   | { type: "partial"; text: string }
   /** `parent` is the id of the call that started the subagent which makes this call. */
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
@@ -141,13 +140,18 @@ export interface Session {
   /** Whether this engine or an earlier one delivered the turn. */
   wasDelivered(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
-  /** Whether `answer` was called for the question, here or by an earlier engine. Absent if the session is never suspended. */
+  /**
+   * Whether `answer` was called, here or by an earlier engine. `wasAnswered` is absent if the session is never
+   * suspended.
+   */
   wasAnswered?(askId: string): boolean;
-  /** Continues a suspended session. A second call changes nothing. Absent if the session is never suspended. */
+  /**
+   * Continues a suspended session. A second call changes nothing. `revive` is absent if the session is never suspended.
+   */
   revive?(): void;
   /**
    * Sends a message to the agent in the open turn. The signal `steered` confirms it; without that the agent did not
-   * receive it. A repeated `id` has no effect. Missing for sessions that cannot.
+   * receive it. A repeated `id` has no effect. Absent for sessions that cannot.
    */
   steer?(turn: number, id: string, text: string): Promise<void>;
   /**
@@ -164,7 +168,7 @@ export interface Session {
 }
 
 export interface SessionHost {
-  /** Empty for an unknown session. Works on sessions that are over or archived. */
+  /** `transcript` is empty for an unknown session. Works on sessions that are over or archived. */
   transcript(runId: string, sessionId: string, page?: TranscriptPage): Promise<TranscriptEntry[]>;
   /** Starts the session, or adopts it if it was started before, even if it has ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
@@ -177,13 +181,19 @@ export interface SessionHost {
   isArchived(runId: string, sessionId: string): boolean;
   /** Deletes all sessions of the run. Throws `wrong_state` while one of them is alive. */
   forget(runId: string): Promise<void>;
-  /** Whether the host stores any session of the run. */
+  /** `hasRun` means that the host stores any session of the run. */
   hasRun(runId: string): boolean;
-  /** The agent behind a name from the user's configuration, or the name itself. A host without it has no such names. */
+  /**
+   * The agent behind a name from the user's configuration, or the name itself. Without `resolveAgent` there are no such
+   * names.
+   */
   resolveAgent?(agent: string): string;
   /** The names that `resolveAgent` knows. */
   agentNames?(): string[];
-  /** The reason why sessions cannot have a sandbox, or null. A host without it runs no processes on this machine. */
+  /**
+   * The reason why sessions cannot have a sandbox, or null. Without `findSandboxProblem` the host runs no processes on
+   * this machine.
+   */
   findSandboxProblem?(): Promise<string | null>;
   /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;

@@ -1,5 +1,5 @@
-// The external agent programs and the version of each that the tests drive. Versions with the same major and minor
-// number are expected to be compatible.
+// `TESTED_PROGRAMS` are the external agent programs and the version of each that the tests drive. Versions with the
+// same `seriesOf` are expected to be compatible.
 import { devNull } from "node:os";
 
 export interface TestedProgram {
@@ -8,7 +8,7 @@ export interface TestedProgram {
   npmPackage: string;
   /** The value of `--agent`. */
   agent: string;
-  /** Prevents the program from writing to the user's folders when it runs with `--version`. */
+  /** `askEnv` prevents the program from writing to the user's folders when it runs with `--version`. */
   askEnv: Readonly<Record<string, string>>;
 }
 
@@ -25,5 +25,4 @@ export const TESTED_PROGRAMS = {
 
 export type TestedProgramName = keyof typeof TESTED_PROGRAMS;
 
-/** Major and minor number. */
 export const seriesOf = (version: string): string => version.split(".").slice(0, 2).join(".");

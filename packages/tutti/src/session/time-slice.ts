@@ -1,8 +1,8 @@
-// Long work runs in slices, so that other work of the process gets its turn in between. It is written as a generator
-// that yields after every step, and a step takes a few milliseconds at most.
+// `runInSlices` gives other work of the process its turn in between. Long work is written as a generator that yields
+// after every step, and a step takes a few milliseconds at most.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
-/** The longest time to work before other work gets its turn. */
+/** After `SLICE_MS` other work gets its turn. */
 const SLICE_MS = 15;
 
 export class TimeSlice {
@@ -12,14 +12,12 @@ export class TimeSlice {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  /** Lets other work have its turn, and begins the next slice. */
   async renew(): Promise<void> {
     await yieldToEventLoop();
     this.#since = performance.now();
   }
 }
 
-/** Runs `steps` to its end and returns its result. */
 export async function runInSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   const slice = new TimeSlice();
   for (;;) {

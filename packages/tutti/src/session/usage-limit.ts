@@ -1,6 +1,6 @@
-// Parses messages of providers about a used-up account limit and the time of its reset. Most protocols have no field
-// for it, only a sentence. Known forms: `…limit reached|EPOCH`, `resets 3pm (Europe/Paris)`, `resets at 15:00`, `resets
-// Oct 9, 5pm`, `try again at 3:05 PM`, `try again in 2 hours`.
+// `readUsageLimit` parses messages of providers about a used-up account limit and the time of its reset. Most protocols
+// have no field for it, only a sentence. Known forms: `…limit reached|EPOCH`, `resets 3pm (Europe/Paris)`, `resets at
+// 15:00`, `resets Oct 9, 5pm`, `try again at 3:05 PM`, `try again in 2 hours`.
 
 export interface UsageLimit {
   /** In milliseconds since 1970; null if the message does not contain it. */
@@ -82,7 +82,7 @@ function isZone(zone: string | undefined): zone is string {
   }
 }
 
-/** The local date and time in `zone`. */
+/** `wallAt` is the local date and time in `zone`. */
 function wallAt(at: number, zone: string | undefined): Wall {
   const format = new Intl.DateTimeFormat("en", {
     ...(zone === undefined ? {} : { timeZone: zone }),

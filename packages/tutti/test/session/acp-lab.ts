@@ -30,14 +30,14 @@ export class AcpLab {
       resumed: null,
       command: ["agent", "--acp"],
       write: (text) => void this.wrote.push(JSON.parse(text) as Message),
-      tell: (line) => void this.told.push(line),
+      emit: (line) => void this.told.push(line),
       ready: () => void (this.isReady = true),
       fail: (error) => void this.failures.push(error),
     });
   }
 
   hear(message: object): void {
-    this.dialogue.hear(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    this.dialogue.receive(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
   update(update: object, sessionId = "c1"): void {

@@ -40,14 +40,15 @@ export class DialogueLab {
         for (const line of text.split("\n"))
           if (line !== "") this.said.push(JSON.parse(line) as Record<string, unknown>);
       },
-      tell: (line) => this.told.push(line),
+      emit: (line) => this.told.push(line),
       ready: () => (this.readies += 1),
       fail: (error) => this.failures.push(error),
     });
   }
 
   hear(...messages: (object | string)[]): void {
-    for (const message of messages) this.dialogue.hear(typeof message === "string" ? message : JSON.stringify(message));
+    for (const message of messages)
+      this.dialogue.receive(typeof message === "string" ? message : JSON.stringify(message));
   }
 
   /** Reads a growing file in pieces of `bytes`, like the keeper. */
@@ -55,7 +56,7 @@ export class DialogueLab {
     const folder = mkdtempSync(join(tmpdir(), "tutti-dialogue-"));
     const file = join(folder, "raw.log");
     writeFileSync(file, "");
-    const tail = new LineTail(file, (line) => this.dialogue.hear(line));
+    const tail = new LineTail(file, (line) => this.dialogue.receive(line));
     try {
       const whole = Buffer.from(lines.map((line) => `${line}\n`).join(""));
       for (let at = 0; at < whole.length; at += bytes) {

@@ -1,5 +1,5 @@
-// The user's own sessions of Claude Code, which Tutti did not start, as a session controller: it reads their transcripts
-// and sends messages by resuming them. Their files are never changed.
+// `ClaudeSessions` are the user's own sessions of Claude Code, which Tutti did not start, as a session controller: it
+// reads their transcripts and sends messages by resuming them. Their files are never changed.
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -11,21 +11,21 @@ import type { SessionController } from "../polled/session-controller.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { realWorld, type World } from "../../world.ts";
 
-/** Without other signs, a session whose transcript is older than this has no process. */
+/** Without other signs, a session with a transcript older than `RECENT_MS` has no process. */
 const RECENT_MS = 30_000;
-/** Transcripts in memory. A poll reads only those of watched and registered sessions. */
+/** `MAX_TRANSCRIPTS` are kept in memory. A poll reads only those of watched and registered sessions. */
 const MAX_TRANSCRIPTS = 200;
 
 export interface ClaudeSessionState {
   id: string;
   cwd: string | null;
-  /** Whether a tool, a sub-agent in the background or a provider that refuses keeps it from its answer. */
+  /** A tool, a sub-agent in the background or a provider that refuses keeps it from its answer. */
   isRunning: boolean;
-  /** Whether a process has it open. Only a session that no process has open can receive messages. */
+  /** `isOpen` means that a process has it open. Only a session that no process has open can receive messages. */
   isOpen: boolean;
-  /** True if no process will complete its open turn. */
+  /** `isGone` means that no process will complete its open turn. */
   isGone: boolean;
-  /** For a sub-agent: whether the program has returned its result to its parent. */
+  /** For a sub-agent, `isReturned` means that the program has returned its result to its parent. */
   isReturned: boolean;
 }
 
@@ -38,7 +38,7 @@ export class ClaudeSessions implements SessionController {
 
   /** `env` selects the configuration folder and is the environment of resumed sessions. */
   constructor({ env = process.env, world = realWorld }: { env?: NodeJS.ProcessEnv; world?: World } = {}) {
-    // Its own settings, and the token of its server, are none of the agent's business.
+    // Agents must not get the settings of Tutti, nor the token of its server, so `TUTTI_` variables are removed.
     this.#env = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("TUTTI_")));
     this.#world = world;
     this.#files = new SessionFiles(env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] || homedir(), ".claude"));
@@ -48,7 +48,7 @@ export class ClaudeSessions implements SessionController {
     return this.#files.sessions().map(({ id, file }) => ({ id, cwd: this.#folderOf(id, file) }));
   }
 
-  /** The sub-agents of a session, with the calls that started them. */
+  /** Each `SubagentFile` has the call that started it. */
   async getSubSessions(sessionId: string): Promise<SubagentFile[]> {
     return this.#files.subagents(sessionId);
   }
@@ -106,7 +106,7 @@ export class ClaudeSessions implements SessionController {
     const file = this.#files.find(sessionId);
     if (file === null) return null;
     const transcript = this.#transcripts.get(sessionId) ?? new TranscriptFile(file, sessionId.includes("/"));
-    // The most recently used one is the last one.
+    // The last one in `#transcripts` is the most recently used.
     this.#transcripts.delete(sessionId);
     this.#transcripts.set(sessionId, transcript);
     const [oldest] = this.#transcripts.keys();

@@ -1,5 +1,5 @@
-// Sends a message to a session of Claude Code that no process has open: the program resumes the session with it, and takes
-// one turn. It cannot ask for permission, so tools that the user has not allowed are denied.
+// `resumeSession` sends a message to a session of Claude Code that no process has open: the program resumes the session
+// with it, and takes one turn. It cannot ask for permission, so tools that the user has not allowed are denied.
 import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { TuttiError } from "../../schema/error.ts";
 import type { World } from "../../world.ts";
 
 const LOOK_MS = 100;
-/** A program that is still at work after this time has accepted the message, although its model has not answered yet. */
+/** A program that still works after `PATIENCE_MS` has accepted the message, although its model has not answered yet. */
 const PATIENCE_MS = 25_000;
 const FLAGS = "-p --verbose --input-format stream-json --output-format stream-json --replay-user-messages";
 
@@ -20,7 +20,7 @@ export interface MessageToClaude {
   text: string;
   env: NodeJS.ProcessEnv;
   world: World;
-  /** Whether the message begins the session. */
+  /** `isNew` means that the message begins the session. */
   isNew?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function resumeSession({ session, cwd, text, env, world, isNew }: M
 
 const linesOf = (output: string): string[] => readFileSync(output, "utf8").split("\n");
 
-/** The program repeats a message when it has stored it. */
+/** The program repeats a message when it has stored it: `isReplay`. */
 const isAccepted = (output: string): boolean => linesOf(output).some((line) => parseRecord(line)["isReplay"] === true);
 
 function refusal(session: string, output: string, code: number | null): TuttiError {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { numberOf, parseRecord, textOf } from "../json-fields.ts";
 import { identify } from "../process.ts";
 
-/** Sub-agents have ids of the form `SESSION/ID`. */
+/** A `subagentId` has the form `SESSION/ID`. */
 export const subagentId = (session: string, id: string): string => `${session}/${id}`;
 
 export interface SubagentFile {
@@ -27,7 +27,7 @@ export class SessionFiles {
     this.#root = configFolder;
   }
 
-  /** The transcript of a session or sub-agent; null if it does not exist. */
+  /** Path of the transcript of a session or sub-agent; null if it does not exist. */
   find(id: string): string | null {
     const known = this.#found.get(id);
     if (known !== undefined && existsSync(known)) return known;
@@ -48,7 +48,7 @@ export class SessionFiles {
     );
   }
 
-  /** The sub-agents of a session, nested ones too. */
+  /** `subagents` of a session, nested ones too. */
   subagents(session: string): SubagentFile[] {
     const transcript = session.includes("/") ? null : this.find(session);
     if (transcript === null) return [];
@@ -63,7 +63,7 @@ export class SessionFiles {
     });
   }
 
-  /** Whether a process has the session open. Null if this version of the program does not say. */
+  /** `isOpen` is null if this version of the program does not record its processes. */
   isOpen(session: string): boolean | null {
     const folder = join(this.#root, "sessions");
     if (!existsSync(folder)) return null;
@@ -71,7 +71,7 @@ export class SessionFiles {
       if (!/^\d+\.json$/.test(name)) return false;
       const { sessionId, pid, procStart } = parseRecord(readText(join(folder, name)));
       const found = sessionId === session ? identify(numberOf(pid) ?? 0) : null;
-      // A process with the same id that started at another time is another one.
+      // A process with the same id that started at another time than `procStart` is another one.
       return found !== null && (textOf(procStart) === "" || textOf(procStart) === found.startTime);
     });
   }
@@ -84,7 +84,7 @@ export class SessionFiles {
 
 const HEAD_BYTES = 64 * 1024;
 
-/** The folder that a session works in, from the first entries of its transcript. */
+/** `readFolder` finds the folder that a session works in, in the first entries of its transcript. */
 export function readFolder(transcript: string): string | null {
   const head = Buffer.alloc(HEAD_BYTES);
   try {

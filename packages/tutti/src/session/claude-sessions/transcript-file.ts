@@ -1,9 +1,9 @@
-// One transcript of Claude Code: a file of JSON lines that only grows. Its layout is undocumented and changes with every
+// A `TranscriptFile` of Claude Code has JSON lines and only grows. Its layout is undocumented and changes with every
 // release, so unknown entries are skipped and every member may be missing.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { listOf, parseRecord, recordOf, textOf, type Fields } from "../json-fields.ts";
 
-/** A message in the form that `readMessages` of a session controller reads, without the content of results. */
+/** `readMessages` of a session controller reads this form. The content of results is left out. */
 export interface TranscriptMessage {
   uuid: string;
   role: string;
@@ -21,11 +21,11 @@ export class TranscriptFile {
   #rest = Buffer.alloc(0);
   messages: TranscriptMessage[] = [];
   cwd: string | null = null;
-  /** Ids of tool calls without a result, and of calls whose sub-agent is at work in the background. */
+  /** Ids of tool calls without a result, and of calls with a sub-agent at work in the background. */
   readonly pending = new Set<string>();
-  /** Ids of the calls whose result the session has received. */
+  /** Ids of calls with a result that the session has received. */
   readonly received = new Set<string>();
-  /** True if the last message is an error of the provider, for example a usage limit. */
+  /** `isRefused` means that the last message is an error of the provider, for example a usage limit. */
   isRefused = false;
 
   constructor(file: string, isOfSubagent: boolean) {
@@ -33,7 +33,7 @@ export class TranscriptFile {
     this.#isOfSubagent = isOfSubagent;
   }
 
-  /** Reads the lines that were added since the last call. Throws if the file does not exist. */
+  /** Reads the lines that were added since the last `update`. Throws if the file does not exist. */
   update(): void {
     const file = openSync(this.#file, "r");
     try {
@@ -73,7 +73,7 @@ export class TranscriptFile {
   #readEntry(entry: Fields): void {
     this.cwd ??= textOf(entry["cwd"]) || null;
     const { type } = entry;
-    // Older versions keep the entries of sub-agents in the file of the session.
+    // Older versions keep the entries of sub-agents, with `isSidechain`, in the file of the session.
     const isOther = entry["isSidechain"] === true && !this.#isOfSubagent;
     if ((type !== "user" && type !== "assistant") || isOther || entry["isMeta"] === true) return;
     this.isRefused = entry["isApiErrorMessage"] === true;
@@ -101,10 +101,10 @@ export class TranscriptFile {
   }
 }
 
-/** Tells the session that a sub-agent in the background has ended. */
+/** The session gets a `NOTIFICATION` when a sub-agent in the background has ended. */
 const NOTIFICATION = /<task-notification>[^]*?<tool-use-id>([^<]+)<\/tool-use-id>/g;
 
-/** The parts that decide about sub-sessions; the rest may be large. */
+/** `kept` parts decide about sub-sessions; the rest may be large. */
 function kept(part: Fields): Fields[] {
   const { type, id, name, input, text } = part;
   if (type === "text") return [{ type, text }];

@@ -7,7 +7,7 @@ import { loginOf } from "../sandbox/login-paths.ts";
 
 const FOR_ALL = /^(XDG_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS)$/i;
 
-/** The variables of known agents, by a word of their command. Of other agents only the user knows the provider. */
+/** `OF_AGENT` has the variables of known agents, by a word of their command. Only the user knows other providers. */
 const OF_AGENT: readonly [program: RegExp, isPassed: (name: string, env: NodeJS.ProcessEnv) => boolean][] = [
   [/gemini/i, (name) => /^(GEMINI|GOOGLE)_\w+$/.test(name)],
   [/claude/i, (name, env) => name === "CLAUDE_CONFIG_DIR" || claudePassedEnv(env).includes(name)],

@@ -1,5 +1,6 @@
-// `cdp:URL#PAGE`: sessions of a page or application that exposes the session bridge of document 004. The program
-// cdp/agent.ts attaches to a debugger that the user has enabled and speaks the JSON lines of `command:` agents.
+// `cdpDriver` runs `cdp:URL#PAGE`: sessions of a page or application that exposes the session bridge of document 004.
+// The program cdp/agent.ts attaches to a debugger that the user has enabled and uses the JSON lines of `command:`
+// agents.
 import { readAddress } from "./cdp/address.ts";
 import { OWN_JSON_LINES } from "./json-lines.ts";
 import type { CodingDriver } from "../driver.ts";

@@ -1,4 +1,4 @@
-// `claude`: the Claude Code program on the PATH, with the user's own login.
+// `claudeDriver` runs the Claude Code program on the PATH, with the user's own login.
 import { join } from "node:path";
 import {
   CLAUDE,
@@ -34,7 +34,6 @@ export const claudeDriver: DialogueDriver = {
   },
 };
 
-/** The session's own folder is writable as well. */
 function claudeAccess(config: string, env: NodeJS.ProcessEnv): SandboxPaths {
   const { writable = [], ...login } = claudeLogin(env);
   return { ...login, writable: [config, ...writable] };

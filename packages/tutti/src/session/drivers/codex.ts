@@ -1,4 +1,4 @@
-// `codex`: the Codex program on the PATH, with the user's own login.
+// `codexDriver` runs the Codex program on the PATH, with the user's own login.
 import { join } from "node:path";
 import { CODEX, codexCommand, codexPassedEnv } from "./codex/command.ts";
 import { makeHomeFolder } from "./codex/home-folder.ts";

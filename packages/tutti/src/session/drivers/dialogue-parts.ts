@@ -1,16 +1,15 @@
-// Parts that the dialogues share.
 import type { AgentLine, DialogueFailure, ProcessExit } from "../dialogue.ts";
 
-/** A program may wait this long before a retry. The run schedules longer waits. */
+/** A program may wait `LONGEST_RETRY_MS` before a retry. The run schedules longer waits. */
 export const LONGEST_RETRY_MS = 30_000;
 
-/** In characters, for the reason why a tool call failed. */
+/** In characters. `MAX_ERROR` limits the reason why a tool call failed. */
 export const MAX_ERROR = 2000;
 
-/** In characters, for the result of a tool call. */
+/** In characters. `MAX_RESULT` limits the result of a tool call. */
 const MAX_RESULT = 4000;
 
-/** The line of a result, cut to its beginning; none for a call without any text. */
+/** `resultLines` cuts a result to its beginning. Empty for a call without any text. */
 export function resultLines(id: string, text: string): AgentLine[] {
   if (text.trim() === "") return [];
   const rest = text.length - MAX_RESULT;
@@ -18,7 +17,7 @@ export function resultLines(id: string, text: string): AgentLine[] {
   return [{ type: "tool_result", id, text: cut }];
 }
 
-/** The prompt of a turn that is sent again to a resumed conversation. */
+/** `repeatedPrompt` is for a turn that is sent again to a resumed conversation. */
 export const repeatedPrompt = (prompt: string): string =>
   "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +
   `inspect it first, then continue. This was the request:\n\n${prompt}`;
@@ -26,14 +25,14 @@ export const repeatedPrompt = (prompt: string): string =>
 // oxlint-disable-next-line no-control-regex -- a terminal colour starts with the control character ESC
 const COLOURS = /\u001b\[[\d;]*m/g;
 
-/** Why a program that has exited cannot be used, with the last line of its stderr. */
+/** `exitProblem` has the last line of stderr of a program that has exited and cannot be used. */
 export function exitProblem(program: string, { code, signal, errors }: ProcessExit, when: string): string {
   const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
   const lastLine = errors.replaceAll(COLOURS, "").trim().split("\n").at(-1)!.slice(0, 300);
   return `${program} ${how} ${when}${lastLine === "" ? "" : `: ${lastLine}`}`;
 }
 
-/** The failure of a turn that ran no tool because all of its calls were refused. */
+/** `denialOf` a turn that ran no tool, because all of its calls were refused. */
 export const denialOf = (tools: Iterable<string>): DialogueFailure => ({
   error: `the agent was not allowed to use ${[...new Set(tools)].join(", ")}, and did nothing else`,
   cause: "denied",
@@ -41,18 +40,18 @@ export const denialOf = (tools: Iterable<string>): DialogueFailure => ({
 
 type Ask = Omit<Extract<AgentLine, { type: "ask" }>, "type">;
 
-/** The questions that the user has not answered yet, each with the value that `take` returns for its answer. */
+/** `OpenQuestions` wait for an answer of the user, each with the value that `take` returns for its answer. */
 export class OpenQuestions<T> {
-  readonly #tell: (line: AgentLine) => void;
+  readonly #emit: (line: AgentLine) => void;
   readonly #open = new Map<string, T>();
 
-  constructor(tell: (line: AgentLine) => void) {
-    this.#tell = tell;
+  constructor(emit: (line: AgentLine) => void) {
+    this.#emit = emit;
   }
 
   ask(question: Ask, value: T): void {
     this.#open.set(question.id, value);
-    this.#tell({ type: "ask", ...question });
+    this.#emit({ type: "ask", ...question });
   }
 
   /** Undefined for an unknown or withdrawn question. */
@@ -62,12 +61,12 @@ export class OpenQuestions<T> {
     return value;
   }
 
-  /** Returns the values of the withdrawn questions. */
+  /** `withdraw` returns the values of the withdrawn questions. */
   withdraw(isWithdrawn: (value: T) => boolean = () => true): T[] {
     const found = [...this.#open].filter(([, value]) => isWithdrawn(value));
     for (const [id] of found) {
       this.#open.delete(id);
-      this.#tell({ type: "ask_cancelled", id });
+      this.#emit({ type: "ask_cancelled", id });
     }
     return found.map(([, value]) => value);
   }

@@ -1,4 +1,4 @@
-/** An engine that adopts a session creates the same files again. */
+/** An engine that adopts a session creates the same files again, so `EEXIST` is no error. */
 export function ignoreExisting(make: () => unknown): void {
   try {
     make();

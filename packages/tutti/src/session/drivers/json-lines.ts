@@ -1,4 +1,5 @@
-// The protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
+// `JSON_LINES` is the protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the
+// same lines.
 import { droppedMessage, LineSplitter } from "../lines/line-splitter.ts";
 import { ShortenedJson } from "../lines/shortened-json.ts";
 import type { Coding, Decoded, Decoder, TurnFailure } from "../driver.ts";
@@ -14,7 +15,7 @@ export const JSON_LINES: Coding = {
   decoder: () => new JsonLinesDecoder(),
 };
 
-/** For agents that are part of Tutti: a turn also contains its template variables. */
+/** `OWN_JSON_LINES` is for agents that are part of Tutti: a turn also contains its template variables. */
 export const OWN_JSON_LINES: Coding = {
   ...JSON_LINES,
   encodeTurn: (turn) => encodeTurn(turn, { variables: turn.variables }),
@@ -88,15 +89,15 @@ export class JsonLinesDecoder implements Decoder {
 
 type Message = Record<string, unknown>;
 const OBJECT = /^\s*\{/;
-/** In characters. A longer message that is not the agent's words loses the middle of its long members. */
+/** In characters. Unless it is `SAID`, a message longer than `MAX_MESSAGE` loses the middle of its long members. */
 const MAX_MESSAGE = 1024 * 1024;
 const MAX_MEMBER = 512 * 1024;
 const PIECE = 64 * 1024;
-/** The beginning or the end of a message with the agent's words. */
+/** `SAID` and `SAID_LAST` match a message with the agent's own text. */
 const SAID = /^\s*\{\s*"type"\s*:\s*"assistant"/;
 const SAID_LAST = /"type"\s*:\s*"assistant"\s*\}\s*$/;
 
-/** Null for a line that is not a JSON object with a `type`; it counts as text. */
+/** `readMessage` is null for a line that is not a JSON object with a `type`; it counts as text. */
 function readMessage(line: string): Message | null {
   try {
     const value: unknown = JSON.parse(line);
@@ -108,8 +109,8 @@ function readMessage(line: string): Message | null {
 }
 
 /**
- * Shortens everything but the agent's words, which may contain a large answer: all further work on a message, such as the
- * search for secrets, is one step. Null if it stays too long.
+ * `shortenMessage` leaves the agent's own text alone, which may contain a large answer. All further work on a message,
+ * such as the search for secrets, is one step. Null if the message stays too long.
  */
 function shortenMessage(line: string): string | null {
   if (line.length <= MAX_MESSAGE || SAID.test(line.slice(0, 100)) || SAID_LAST.test(line.slice(-100))) return line;
@@ -118,7 +119,7 @@ function shortenMessage(line: string): string | null {
   return shortened.end();
 }
 
-/** Null for unknown types and for messages without their required members. */
+/** `decodeMessage` is null for unknown types and for messages without their required members. */
 export function decodeMessage(message: Message): Decoded | null {
   const decoded = decodeBody(message);
   const { at } = message;
@@ -176,7 +177,6 @@ function decodeBody(message: Message): Decoded | null {
   }
 }
 
-/** The named members that are texts. */
 const texts = <Name extends string>(message: Message, ...names: Name[]): { [N in Name]?: string } =>
   Object.fromEntries(names.flatMap((name) => (typeof message[name] === "string" ? [[name, message[name]]] : []))) as {
     [N in Name]?: string;
@@ -236,5 +236,5 @@ const isCount = (value: unknown): value is number => typeof value === "number" &
 
 /** Invalid numbers count as 0. */
 const count = (value: unknown): number => (isCount(value) ? Math.min(value, MAX_COUNT) : 0);
-/** Bounded, so that sums stay exact integers. */
+/** With `MAX_COUNT` sums stay exact integers. */
 const MAX_COUNT = 1e12;

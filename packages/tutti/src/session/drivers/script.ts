@@ -1,5 +1,5 @@
-// `script:FILE`: plays a scenario, for rehearsals and tests. The program script/player.ts speaks the JSON lines of
-// `command:` agents.
+// `scriptDriver` plays a scenario (`script:FILE`), for rehearsals and tests. The program script/player.ts uses the JSON
+// lines of `command:` agents.
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { OWN_JSON_LINES } from "./json-lines.ts";

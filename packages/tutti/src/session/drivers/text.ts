@@ -1,4 +1,4 @@
-// `text:PROGRAM ARGS…`: any program that reads the prompt from stdin and answers on stdout; one process per turn.
+// `textDriver` runs any program that reads the prompt from stdin and answers on stdout; one process per turn.
 import { StringDecoder } from "node:string_decoder";
 import { words } from "./command.ts";
 import type { CodingDriver, Decoder } from "../driver.ts";

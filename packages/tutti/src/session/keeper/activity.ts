@@ -3,7 +3,7 @@
 import { findSessionProcesses } from "./session-processes.ts";
 import { processTable } from "../process-table.ts";
 
-/** An agent that uses less than this share of one processor is idle. */
+/** An agent that uses less than `BUSY_SHARE` of one processor is idle. */
 const BUSY_SHARE = 0.1;
 
 export class ActivityWatch {
@@ -35,7 +35,7 @@ export class ActivityWatch {
     const processes = pids.join(" ");
     this.#fewest = Math.min(this.#fewest, pids.length);
     const elapsed = Math.max(1, now - this.#checkedAt);
-    // On an overloaded machine a runnable process may get almost no processor time.
+    // On an overloaded machine a `runnable` process may get almost no processor time.
     const runnable = entries.some(({ state }) => state === "R" || state === "D");
     // A command may be idle for long, for example while it waits for another machine. So further processes count too.
     const busy = pids.length > this.#fewest || runnable || cpuMs - this.#cpuMs > BUSY_SHARE * elapsed;

@@ -1,4 +1,4 @@
-// The commands of an agent: the shells that it has started since it became ready, with all their children, and
+// `findCommands` finds the shells that an agent has started since it became ready, with all their children, and
 // processes that have left it. Its other children, such as servers for its tools, are part of the agent.
 import { findSessionProcesses } from "./session-processes.ts";
 import { identifyAll, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
@@ -6,7 +6,7 @@ import { processTable } from "../process-table.ts";
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "fish", "ash"]);
 
-/** The processes of the agent itself, by pid. */
+/** `OwnProcesses` are those of the agent itself, by pid. */
 export type OwnProcesses = ReadonlyMap<number, ProcessIdentity>;
 
 export function findOwnProcesses(sessionId: string): OwnProcesses {
@@ -20,7 +20,7 @@ export function findCommands(sessionId: string, own: OwnProcesses, sandbox: numb
     return known !== undefined && isAlive(known);
   };
   const isReaper = (pid: number): boolean => isOwn(pid) && processTable().read([pid])[0]?.parent === sandbox;
-  /** Follows the parents up to a shell or a process of the agent. */
+  /** `isCommand` follows the parents up to a shell or a process of the agent. */
   const isCommand = (pid: number): boolean => {
     for (let at = pid; !isOwn(at);) {
       const [found] = processTable().read([at]);
@@ -34,7 +34,7 @@ export function findCommands(sessionId: string, own: OwnProcesses, sandbox: numb
   return identifyAll(findSessionProcesses(sessionId).filter((pid) => pid !== process.pid && isCommand(pid)));
 }
 
-/** Sends SIGTERM, and SIGKILL to those that are left. Processes that start meanwhile are not affected. */
+/** `endCommands` sends SIGTERM, and SIGKILL to those that are left. Processes that start meanwhile are not affected. */
 export async function endCommands(
   commands: readonly ProcessIdentity[],
   sleep: (ms: number) => Promise<unknown>,

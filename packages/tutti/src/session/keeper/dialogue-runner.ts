@@ -1,5 +1,5 @@
-// The state of a dialogue that outlives one agent process: the open turn, the open questions, and whether a process
-// that died or stalled is resumed.
+// `DialogueRunner` has the state of a dialogue that outlives one agent process: the open turn, the open questions, and
+// whether a process that died or stalled is resumed.
 import { closeSync, openSync, statSync } from "node:fs";
 import { ActivityWatch } from "./activity.ts";
 import { findOwnProcesses, type OwnProcesses } from "./agent-commands.ts";
@@ -12,11 +12,11 @@ import { paths, type KeeperSpec } from "./session-folder.ts";
 import type { SessionRecord } from "./session-record.ts";
 import type { ToolAddress } from "../tools/tool-listener.ts";
 
-/** Per turn. */
+/** `MAX_RELAUNCHES` per turn. */
 const MAX_RELAUNCHES = 1;
-/** Of a process that did not get ready after a relaunch, per turn. The next one may start a new conversation. */
+/** Per turn, of a process that did not get ready after a relaunch. The next one may start a new conversation. */
 const MAX_FAILED_STARTS = 1;
-/** The end of stderr that `exited` passes to the dialogue. */
+/** `exited` passes the last `ERRORS_BYTES` of stderr to the dialogue. */
 const ERRORS_BYTES = 4096;
 
 export interface DialogueRunnerOptions {
@@ -28,11 +28,11 @@ export interface DialogueRunnerOptions {
   write: (text: string) => void;
   /** Called once per session, when the first process accepts turns. */
   ready: () => void;
-  /** The agent cannot be used: it never got ready. */
+  /** Called if the agent never got ready, so it cannot be used. */
   fail: (error: string) => void;
   /** Called when an interrupted turn has ended. `own` are the processes of the agent itself. */
   stopped: (own: OwnProcesses) => void;
-  /** The agent was ready before, but its session cannot continue. */
+  /** Called if the agent was ready before, but its session cannot continue. */
   lose: () => void;
 }
 
@@ -43,12 +43,12 @@ export async function openDialogueRunner(name: DialogueName, options: DialogueRu
   return new DialogueRunner(options, (runner) => {
     const { spec, write } = options;
     const { sessionId, cwd, permissions, subagentDepth, command, model = null } = spec;
-    const tell = (line: AgentLine) => runner.tell(line);
+    const emit = (line: AgentLine) => runner.emit(line);
     const ready = () => runner.becomeReady();
     const fail = (error: string) => runner.fail(error);
     const { resumed, tools } = options;
     const fixed = { sessionId, cwd, permissions, subagentDepth, model, command };
-    return open({ ...fixed, resumed, tools, write, tell, ready, fail });
+    return open({ ...fixed, resumed, tools, write, emit, ready, fail });
   });
 }
 
@@ -75,23 +75,22 @@ export class DialogueRunner {
     this.#tail = new LineTail(
       paths(options.folder).raw,
       (line) => {
-        if (line.trim() !== "") this.#dialogue.hear(line);
+        if (line.trim() !== "") this.#dialogue.receive(line);
       },
-      (length) => this.tell({ type: "assistant", text: droppedMessage(length) }),
+      (length) => this.emit({ type: "assistant", text: droppedMessage(length) }),
     );
   }
 
-  /** Stays true during a relaunch. */
+  /** `isReady` stays true during a relaunch. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Called when an agent process has started. */
   begin(): void {
     this.#dialogue.open();
   }
 
-  tell(line: AgentLine): void {
+  emit(line: AgentLine): void {
     const isStopped = line.type === "turn_end" && this.#open?.number === this.#stoppedTurn;
     if (line.type === "turn_end") {
       this.#open = null;
@@ -99,27 +98,27 @@ export class DialogueRunner {
     }
     if (line.type === "ask") this.#asks.add(line.id);
     if (line.type === "ask_cancelled") this.#asks.delete(line.id);
-    this.#options.record.tell(line);
+    this.#options.record.emit(line);
     if (isStopped) this.#options.stopped(this.#own);
   }
 
-  /** A process that something killed, or that failed after a relaunch, says nothing about the agent: it is only lost. */
+  /** A process that something killed, or that failed after a relaunch, proves nothing about the agent. */
   fail(error: string): void {
     if (!this.#isReady) {
       if (!this.#wasKilled) this.#options.fail(error);
       return;
     }
-    if (this.#open) this.tell({ type: "turn_end", error, cause: "died" });
+    if (this.#open) this.emit({ type: "turn_end", error, cause: "died" });
     this.#options.lose();
   }
 
-  /** After a relaunch, sends the open turn again unless it was interrupted. */
+  /** After a relaunch, `becomeReady` sends the open turn again unless it was interrupted. */
   becomeReady(): void {
     const isFirst = !this.#isReady;
     this.#isReady = true;
     this.#isRunning = true;
     this.#own = findOwnProcesses(this.#options.spec.sessionId);
-    if (this.#open?.number === this.#stoppedTurn) this.tell({ type: "turn_end", error: "the turn was interrupted" });
+    if (this.#open?.number === this.#stoppedTurn) this.emit({ type: "turn_end", error: "the turn was interrupted" });
     if (this.#open) this.#dialogue.turn(this.#open);
     if (isFirst) this.#options.ready();
   }
@@ -149,7 +148,7 @@ export class DialogueRunner {
     if (this.#isRunning) this.#dialogue.interrupt();
   }
 
-  /** Interrupts the open turn; false if there is none. */
+  /** `askToStop` is false if there is no open turn. */
   askToStop(): boolean {
     if (this.#open) this.#dialogue.interrupt();
     return this.#open !== null;

@@ -5,9 +5,9 @@ import { removeScratch } from "../sandbox/scratch-folder.ts";
 import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
 import type { World } from "../../world.ts";
 
-/** The time that a keeper has to end its session. Longer than the keeper itself gives its agent. */
+/** `KEEPER_GRACE_MS` is longer than the keeper itself gives its agent. */
 export const KEEPER_GRACE_MS = 12_000;
-/** The time that a keeper has to exit after it wrote `end.json`, which is its last act. */
+/** A keeper exits within `KEEPER_EXIT_MS` after it wrote `end.json`, which is its last act. */
 const KEEPER_EXIT_MS = 5000;
 
 /**
@@ -36,12 +36,12 @@ export async function endSession(
     }
   }
   await sweepSession(sessionId, (ms) => world.sleep(ms));
-  // A file that cannot be removed now is removed when the session is archived.
+  // A file that `removeScratch` cannot remove now is removed when the session is archived.
   await removeScratch(folder).catch(() => {});
   tryToWrite(() => removeUnfinished(folder));
 }
 
-/** Kills the process if it is still there after `graceMs`. */
+/** `untilExited` kills the process if it is still there after `graceMs`. */
 async function untilExited(keeper: ProcessIdentity, graceMs: number, world: World): Promise<void> {
   const since = world.mono();
   while (isAlive(keeper)) {

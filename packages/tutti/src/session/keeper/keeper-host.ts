@@ -29,7 +29,7 @@ import type { World } from "../../world.ts";
 export interface KeeperHostOptions {
   /** The parent of all session folders. The key that signs requests is beside it, in `keeper.key`. */
   folder: string;
-  /** Names the live engine. Keepers poll this file. */
+  /** `engineFile` names the live engine. Keepers poll this file. */
   engineFile: string;
   world: World;
   /** The user's variables for all agents, in addition to `PASSED_ENV`. */
@@ -38,17 +38,17 @@ export interface KeeperHostOptions {
   token?: () => string | null;
   orphanAfterMs?: number;
   graceMs?: number;
-  /** The most output of a session on disk. Called for each session. */
+  /** Limits the output of a session on disk. `maxOutputBytes` is called for each session. */
   maxOutputBytes?: () => number | undefined;
   /** Further files for agents in the sandbox, as the user's settings name them. Called for each session. */
   access?: () => SandboxPaths;
-  /** Whether a session without a sandbox is refused. */
+  /** With `requiresSandbox` a session without a sandbox is refused. */
   requiresSandbox?: boolean;
 }
 
-/** Variables of the engine's environment that every agent receives. */
+/** Every agent receives `PASSED_ENV` of the engine's environment. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
-/** Variables that describe the session to its agent. The user cannot set them. */
+/** `OWN_ENV` describes the session to its agent. The user cannot set these variables. */
 const OWN_ENV = [
   "TUTTI_RUN_ID",
   "TUTTI_TASK_ID",
@@ -63,17 +63,17 @@ const OWN_ENV = [
 ];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
-/** More than ten times what a long session writes. */
+/** `MAX_OUTPUT_BYTES` is more than ten times the output of a long session. */
 const MAX_OUTPUT_BYTES = 100_000_000;
-/** The limit for bubblewrap in the probe of the sandbox. */
+/** `PROBE_MS` limits bubblewrap in the probe of the sandbox. */
 const PROBE_MS = 10_000;
-/** The limit for a keeper in `reap`. A server that is told to end has ten seconds for everything. */
+/** `REAP_MS` limits a keeper in `reap`. A server that has to end gets ten seconds for everything. */
 const REAP_MS = 6000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
-  /** Keepers and readers mask these values. */
+  /** Keepers and readers mask `knownSecrets`. */
   const knownSecrets = (): string[] => {
     const token = options.token?.() ?? null;
     return secretValues({ ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) });
@@ -83,10 +83,10 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   let requestKey: string | null = null;
   let sandboxProblem: Promise<string | null> | null = null;
   const transcripts = new Transcripts((sessionFolder) => new Transcript(sessionFolder, secrets()));
-  /** Archivings in progress, by session folder. Concurrent calls share one. */
+  /** Maps a session folder to its archiving in progress. Concurrent calls share one. */
   const archiving = new Map<string, Promise<void>>();
 
-  /** Reads the key when it is first needed: a host that only reads transcripts creates none. */
+  /** `sessionKey` reads the key when it is first needed: a host that only reads transcripts creates none. */
   function sessionKey(sessionId: string): string {
     requestKey ??= openRequestKey(join(dirname(folder), "keeper.key"));
     return sessionKeyOf(requestKey, sessionId);
@@ -139,7 +139,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     };
   }
 
-  /** Null for an agent without a sandbox, and for a session that was started before. */
+  /** `sandboxOf` is null for an agent without a sandbox, and for a session that was started before. */
   function sandboxOf(spec: SessionSpec, launch: Launch, sessionFolder: string): SandboxSpec | null {
     if (!spec.sandbox || existsSync(paths(sessionFolder).spec)) return null;
     const { network, access } = spec.sandbox;
@@ -208,7 +208,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       });
     },
 
-    // Probed once per process: each run would pay for it otherwise.
+    // `findSandboxProblem` runs once per process: each run would pay for it otherwise.
     findSandboxProblem: () => (sandboxProblem ??= findSandboxProblem({ timeoutMs: PROBE_MS })),
 
     check(agent, cwd) {

@@ -1,4 +1,4 @@
-// Starts a keeper. Its key, the agent's environment and the secrets to mask go through a pipe: other processes of the
+// `startKeeper` passes the key, the agent's environment and the secrets to mask through a pipe: other processes of the
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
@@ -7,13 +7,13 @@ import type { ResumedConversation } from "../dialogue.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
 
 export interface KeeperLaunch {
-  /** Signs the requests to this keeper. */
+  /** `key` signs the requests to this keeper. */
   key: string;
   /** The environment of the agent. */
   env: Record<string, string>;
   /** Values that must not appear in any file of the session. */
   secrets: string[];
-  /** Set for a keeper that continues a suspended session. */
+  /** `revival` is set for a keeper that continues a suspended session. */
   revival?: Revival;
 }
 
@@ -23,7 +23,7 @@ export interface Revival extends ResumedConversation {
 }
 
 /**
- * The variables that a keeper needs itself. `TUTTI_SESSION_KEY` and `TUTTI_RUN_ID` are set only if an agent of another
+ * `KEEPER_ENV` is needed by a keeper itself. `TUTTI_SESSION_KEY` and `TUTTI_RUN_ID` are set only if an agent of another
  * Tutti has started this one: the end of that agent's session finds this keeper by them.
  */
 const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE", "TUTTI_PROCESS_TABLE"].concat([
@@ -35,7 +35,7 @@ const LAUNCH_FD = 3;
 /**
  * The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and has
  * its own process session, so killing this process's tree, group or terminal does not reach it. It inherits the shell's
- * limit for file locks, which marks the session.
+ * limit for file locks, which marks the session (`lockLimitOf`).
  */
 const SCRIPT = `${SET_LOCK_LIMIT}; shift; "$@" </dev/null >/dev/null 2>&1 &`;
 
@@ -55,7 +55,7 @@ export function startKeeper(folder: string, sessionId: string, launch: KeeperLau
   pipe.end(JSON.stringify(launch));
 }
 
-/** Called once by the keeper. Null if the engine died before it had written everything. */
+/** `readLaunch` is called once by the keeper. Null if the engine died before it had written everything. */
 export function readLaunch(): KeeperLaunch | null {
   try {
     return JSON.parse(readFileSync(LAUNCH_FD, "utf8")) as KeeperLaunch;
@@ -66,7 +66,7 @@ export function readLaunch(): KeeperLaunch | null {
   }
 }
 
-/** The variables of `env` with these names, where they are set. */
+/** `pickEnv` leaves out `names` that are not set. */
 export function pickEnv(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {

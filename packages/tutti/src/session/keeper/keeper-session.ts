@@ -35,9 +35,9 @@ import { ignoreUnwritable, removeFile, tryToWrite } from "../../durable-file.ts"
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
-/** The folder is polled as well, because file notifications can be missing. */
+/** The folder is polled as well, every `POLL_MS`, because file notifications can be missing. */
 const POLL_MS = 250;
-/** A keeper without `keeper.json` after this time has failed to start. */
+/** A keeper without `keeper.json` after `KEEPER_START_MS` has failed to start. */
 const KEEPER_START_MS = 30_000;
 /** The time that a keeper needs beyond its `graceMs` to end an agent that does not exit by itself. */
 const CLOSE_MS = 5000;
@@ -48,9 +48,9 @@ export interface KeeperSessionOptions {
   launch: Launch;
   spec: KeeperSpec;
   keeperLaunch: () => KeeperLaunch;
-  /** The launch of a keeper that continues the session; null if the agent cannot resume conversations. */
+  /** `revivalLaunch` continues the session; null if the agent cannot resume conversations. */
   revivalLaunch: ((resumed: ResumedConversation) => KeeperLaunch) | null;
-  /** The key that signs requests to the keeper. */
+  /** `sessionKey` signs requests to the keeper. */
   sessionKey: () => string;
   secrets: Secrets;
   world: World;
@@ -63,7 +63,7 @@ export class KeeperSession implements Session {
   #wake = new AbortController();
   /** The reader of `signals`. `#isOver` starts from its position. */
   #reader: SessionReader | null = null;
-  /** The state of the conversation, from the signals so far. */
+  /** `#talk` is the state of the conversation, from the signals so far. */
   readonly #talk = {
     id: null as string | null,
     hasBegun: false,
@@ -79,7 +79,7 @@ export class KeeperSession implements Session {
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { folder, driver, launch, secrets, world } = this.#options;
-    // Do not read such a session: a power cut may have damaged its output and its workspace.
+    // Do not read a session `isBeforeBoot`: a power cut may have damaged its output and its workspace.
     if (isBeforeBoot(folder)) {
       await writeSessionFiles(folder, maskLeftovers(folder, secrets));
       yield { type: "caughtUp" };
@@ -295,7 +295,7 @@ export class KeeperSession implements Session {
   }
 }
 
-/** Ends that Tutti did not order. */
+/** `LOSSES` are ends that Tutti did not order. */
 const LOSSES: ReadonlySet<SessionEnd["reason"]> = new Set(["exited", "forged", "tooMuchOutput"]);
 
 const CLOSE = "close";

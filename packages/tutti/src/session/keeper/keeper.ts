@@ -42,7 +42,7 @@ import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file
 import { openAppending, SessionRecord } from "./session-record.ts";
 import { ANSWER_PHASE } from "../../schema/status.ts";
 
-/** The Unix socket of the tools, as an agent in the sandbox finds it. */
+/** `SOCKET` is the Unix socket of the tools, as an agent in the sandbox finds it. */
 const SOCKET = "/run/tutti/mcp.sock";
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
@@ -99,7 +99,8 @@ class Keeper {
       leave();
     });
     const { sandbox, dialogue } = this.#spec;
-    // Programs with a protocol of their own know no Unix sockets, and reach this address if they have a network at all.
+    // Programs with a protocol of their own cannot use Unix sockets, and reach this address if they have a network at
+    // all.
     const usesSocket = sandbox && (dialogue === null || !sandbox.network);
     this.#tools = await openToolListener(this.#desk, usesSocket ? SOCKET : null);
     await this.#openDialogueRunner(this.#tools);
@@ -210,7 +211,7 @@ class Keeper {
     }
   }
 
-  /** An agent that receives messages during its turn gets it now. Any other can read it with a tool. */
+  /** An agent that `canSteer` gets the message now. Any other can read it with a tool. */
   #passOn({ id, text }: Extract<KeeperRequest, { type: "message" }>): void {
     if (this.#runner?.canSteer) this.#runner.steer(id, text);
     else this.#desk.addMessage({ id, text });
@@ -261,7 +262,7 @@ class Keeper {
     });
     if (this.#runner) closeSync(output);
     this.#agent = agent;
-    // An agent may close its stdin early. The `exit` handler reports how it ended.
+    // An agent may close its stdin early. `#exited` reports how it ended.
     agent.stdin!.on("error", () => {});
     agent.once("error", (error) => {
       this.#agent = null;
@@ -342,7 +343,7 @@ class Keeper {
     else void this.#finish(reason);
   }
 
-  /** Interrupts the open turn, then sends SIGTERM, then SIGKILL. `#finish` sweeps up processes that left the group. */
+  /** Interrupts the open turn, then sends SIGTERM, then SIGKILL. `#finish` kills processes that left the group. */
   async #kill(interruptsFirst = true): Promise<void> {
     const agent = this.#agent;
     const pid = agent?.pid;
@@ -374,7 +375,7 @@ class Keeper {
     if (this.#finishing) return;
     this.#finishing = true;
     await sweepSession(this.#spec.sessionId, sleep);
-    // A file that cannot be removed now is removed when the session is archived.
+    // A file that `removeScratch` cannot remove now is removed when the session is archived.
     await removeScratch(this.#folder).catch(() => {});
     removeFile(this.#at.socket);
     await this.#record.finish();

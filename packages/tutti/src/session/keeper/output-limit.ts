@@ -1,28 +1,28 @@
-// Bounds the disk space of a session. Its agent writes straight to files, so the keeper watches their length.
+// `watchOutput` bounds the disk space of a session. Its agent writes straight to files, so the keeper watches their
+// length.
 import { statSync, watch } from "node:fs";
 import { paths } from "./session-folder.ts";
 import { trimFile } from "./trim-file.ts";
 import { tryToWrite } from "../../durable-file.ts";
 
-/** `raw.log` has every step of a dialogue, and is removed at the end of the session. */
+/** `raw.log` has every step of a dialogue, but only until the end of the session, so it may be larger. */
 const RAW_FACTOR = 4;
-/** `stderr.log` is trimmed when it is longer than this. */
+/** `stderr.log` is trimmed when it is longer than `MAX_ERRORS_BYTES`. */
 const MAX_ERRORS_BYTES = 8_000_000;
 const TRIMMED_ERRORS_BYTES = 2_000_000;
-/** The files are checked this long after a change, because an agent may write very often. */
+/** The files are checked `DELAY_MS` after a change, because an agent may write very often. */
 const DELAY_MS = 20;
-/** The files are also checked regularly, because file notifications can be missing. */
+/** The files are also checked every `CHECK_MS`, because file notifications can be missing. */
 const CHECK_MS = 500;
 
 export interface OutputLimitOptions {
   folder: string;
   maxBytes: number;
-  /** Called whenever a check finds that the agent wrote too much. */
+  /** `onExceeded` is called whenever a check finds that the agent wrote too much. */
   onExceeded: () => void;
   onTrimmedErrors: () => void;
 }
 
-/** Watches the files until the process ends. */
 export function watchOutput(options: OutputLimitOptions): void {
   let isScheduled = false;
   const schedule = () => {
@@ -51,13 +51,13 @@ function check({ folder, maxBytes, onExceeded, onTrimmedErrors }: OutputLimitOpt
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Returns whether `stderr.log` was too long. Its agent may still write to it. */
+/** `trimErrors` returns whether `stderr.log` was too long. Its agent may still write to it. */
 export function trimErrors(folder: string): boolean {
   const { errors } = paths(folder);
   return sizeOf(errors) > MAX_ERRORS_BYTES && trimFile(errors, TRIMMED_ERRORS_BYTES);
 }
 
-/** Call it when no process writes to the file any more. Older folders have no limit. */
+/** Call `trimOutput` when no process writes to the file any more. Older folders have no limit. */
 export function trimOutput(folder: string, maxBytes: number | undefined): boolean {
   return maxBytes !== undefined && trimFile(paths(folder).output, maxBytes);
 }

@@ -17,13 +17,12 @@ import { paths, type JournalEntry } from "./session-folder.ts";
 import type { SessionSignal } from "../session.ts";
 import type { Ending } from "../../schema/ending.ts";
 
-/** Separates the agent's id of a question from the count that makes a repeated id unique. */
+/** `REPEAT` separates the agent's id of a question from the count that makes a repeated id unique. */
 const REPEAT = "\u001f";
 
-/** The agent's own id of a question. */
 export const wireName = (askId: string): string => askId.split(REPEAT)[0]!;
 
-/** A position between two lines at which a new reader can continue, with the state that it needs. */
+/** A `ReadPoint` is a position between two lines at which a new reader can continue, with the state that it needs. */
 export interface ReadPoint {
   journal: number;
   output: number;
@@ -41,7 +40,7 @@ export interface SessionReadOptions {
   from?: ReadPoint;
 }
 
-/** Without known values, only the shapes of secrets are masked. */
+/** Without known values, `BY_SHAPE` masks only the shapes of secrets. */
 const BY_SHAPE = createSecrets([]);
 
 export class SessionReader {
@@ -223,7 +222,7 @@ export class SessionReader {
     }
   }
 
-  /** A line of the keeper. The agent may be in the middle of a line of its own. */
+  /** `line` is one of the keeper. The agent may be in the middle of a line of its own. */
   *#readLine(line: AgentLine, at: string | undefined): Generator<SessionSignal | null> {
     const wasHidden = this.#hidden;
     this.#hidden = true;
@@ -243,7 +242,7 @@ export class SessionReader {
     return { kind: "exited", detail, ...(isResumable ? { cause: "died" } : {}) };
   }
 
-  /** Makes the id unique, because an agent may reuse one. Every reader of the session computes the same id. */
+  /** Makes the id unique, because an agent may reuse one. Every `SessionReader` of the session computes the same id. */
   #nextAskId(askId: string): string {
     this.#asks.set(askId, (this.#asks.get(askId) ?? 0) + 1);
     return this.#lastAskId(askId);
@@ -268,7 +267,6 @@ const NEWLINE = 0x0a;
 const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
 const CUT_OFF: Ending = { kind: "interrupted", detail: "the session was suspended" };
 
-/** The ending of an interrupted turn, however the agent ended it. */
 const interrupted = ({ kind, detail }: Ending): Ending => ({
   kind: "interrupted",
   detail: kind === "ended" ? "the turn was interrupted" : `the turn was interrupted: ${detail}`,

@@ -12,7 +12,6 @@ import { dirname } from "node:path";
 const KEY_BYTES = 32;
 const HEX_KEY = new RegExp(`^[0-9a-f]{${2 * KEY_BYTES}}$`);
 
-/** Reads the key of the data folder, and creates it if there is none. */
 export function openRequestKey(file: string): string {
   return readKey(file) ?? createKey(file);
 }
@@ -27,7 +26,7 @@ function readKey(file: string): string | null {
   }
 }
 
-/** Two hosts may create the key at the same time: the one that links first wins, and both use its key. */
+/** Two hosts may run `createKey` at the same time: the one that links first wins, and both use its key. */
 function createKey(file: string): string {
   const beside = `${file}.${process.pid}.${randomBytes(4).toString("hex")}.new`;
   writeDurably(beside, randomBytes(KEY_BYTES).toString("hex"), 0o600);

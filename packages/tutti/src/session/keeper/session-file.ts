@@ -1,12 +1,12 @@
-// Reads a file of a session folder, plain or packed. The packed file is in place before the plain one is removed, so a
-// reader always finds one of them.
+// A `SessionFile` of a session folder is plain or packed. The packed file is in place before the plain one is removed,
+// so a reader always finds one of them.
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PackedFile, writePacked } from "../transcript/packed-file.ts";
 import { syncFolder } from "../../durable-file.ts";
 
-/** Small, because all messages decoded from one chunk are in memory together. */
+/** `CHUNK_BYTES` is small, because all messages decoded from one chunk are in memory together. */
 const CHUNK_BYTES = 32 * 1024;
 
 const NEWLINE = 0x0a;
@@ -30,7 +30,7 @@ export class SessionFile {
     );
   }
 
-  /** Yields chunks. Each is valid only until the next one, because they share a buffer. */
+  /** Each chunk is valid only until the next one, because they share a buffer. */
   *read(from: number, until: number): Generator<Buffer> {
     const buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
     for (let at = from; at < until;) {
@@ -81,7 +81,7 @@ export class SessionFile {
   }
 }
 
-/** Null for a line damaged by a power cut, so that the other lines of a journal stay readable. */
+/** `parseLine` is null for a line damaged by a power cut, so that the other lines of a journal stay readable. */
 export function parseLine<T>(line: string): T | null {
   try {
     return JSON.parse(line) as T;
@@ -90,7 +90,7 @@ export function parseLine<T>(line: string): T | null {
   }
 }
 
-/** Null if the file exists neither plain nor packed. */
+/** `readWhole` is null if the file exists neither plain nor packed. */
 export function readWhole(path: string): Buffer | null {
   if (!isThere(path)) return null;
   return collect(new SessionFile(path).read(0, Number.POSITIVE_INFINITY));
@@ -106,10 +106,7 @@ const collect = (pieces: Iterable<Buffer>): Buffer => Buffer.concat(Array.from(p
 
 export const isThere = (file: string): boolean => existsSync(file) || existsSync(packedName(file));
 
-/**
- * Packs a file that no process writes to. Syncs the packed file before it removes the plain one, so a repeat after a
- * crash packs again.
- */
+/** No process may write to the file. A repeat after a crash packs again: `rm` follows the sync of the packed file. */
 export async function pack(file: string): Promise<void> {
   if (!existsSync(file)) return;
   const temporary = `${packedName(file)}.${process.pid}.new`;

@@ -51,19 +51,19 @@ export interface KeeperSpec {
   permissions: Permissions;
   /** Missing for no limit. */
   subagentDepth?: number | undefined;
-  /** Missing in folders of older versions, whose sessions cannot delegate. */
+  /** Missing in folders of older versions: their sessions cannot delegate. */
   delegation?: DelegationRight | undefined;
   /** Null for the agent's own default. Missing in folders of older versions. */
   model?: string | null;
   /** The stdin line that interrupts a turn; null if the agent has none. */
   interrupt: string | null;
-  /** Names the engine that works on the data folder. */
+  /** `engineFile` names the engine that works on the data folder. */
   engineFile: string;
   orphanAfterMs: number;
   graceMs: number;
-  /** An agent without activity for this long has stalled; null switches the check off. */
+  /** An agent without activity for `stallMs` has stalled; null switches the check off. */
   stallMs: number | null;
-  /** The limit of `output.log`; see `watchOutput`. */
+  /** Limits `output.log`; see `watchOutput`. */
   maxOutputBytes: number;
   /** Missing for an agent without a sandbox. */
   sandbox?: SandboxSpec;
@@ -139,7 +139,7 @@ export const paths = (folder: string) => ({
   socket: join(folder, "mcp.sock"),
 });
 
-/** The files that hold output of the agent. */
+/** `filesOfAgent` hold its output. */
 export const filesOfAgent = (folder: string): string[] => {
   const { output, raw, errors } = paths(folder);
   return [output, raw, errors];
@@ -166,7 +166,7 @@ function writeBeside(file: string, value: unknown): string {
   return beside;
 }
 
-/** Creates the file exclusively; false if it exists. */
+/** `writeJsonOnce` creates the file exclusively; false if it exists. */
 export function writeJsonOnce(file: string, value: unknown): boolean {
   const beside = writeBeside(file, value);
   try {
@@ -180,7 +180,7 @@ export function writeJsonOnce(file: string, value: unknown): boolean {
   }
 }
 
-/** Removes the `.new` files of processes that died while writing. Call it only when no process writes to the folder. */
+/** Removes the `.new` files of processes that died while writing. No process may write to the folder. */
 export function removeUnfinished(folder: string): void {
   for (const place of [folder, paths(folder).requests]) {
     if (!existsSync(place)) continue;
@@ -188,7 +188,7 @@ export function removeUnfinished(folder: string): void {
   }
 }
 
-/** Calls `write`. Throws `disk_full` or `unwritable` if that is impossible for now. */
+/** `writeSessionFile` throws `disk_full` or `unwritable` if writing is impossible for now. */
 export function writeSessionFile<T>(folder: string, write: () => T): T {
   try {
     return write();
@@ -229,13 +229,13 @@ export function isBeforeBoot(folder: string): boolean {
   return startedIn !== undefined && startedIn !== bootId();
 }
 
-/** Writes a signed request for the keeper. Repeating a `name` changes nothing. */
+/** `request` signs `value` for the keeper. Repeating a `name` changes nothing. */
 export function request(folder: string, sessionKey: string, name: string, value: KeeperRequest): void {
   const signature = signRequest(sessionKey, name, value);
   writeJsonOnce(join(paths(folder).requests, `${name}.json`), { ...value, signature });
 }
 
-/** Reads a request for the keeper. `forged` if the engine did not write it. */
+/** `readSigned` returns `forged` if the engine did not write the request. */
 export function readSigned(folder: string, sessionKey: string, name: string): KeeperRequest | "forged" | "missing" {
   const file = join(paths(folder).requests, `${name}.json`);
   const fd = openRegular(file, constants.O_RDONLY);
@@ -253,14 +253,14 @@ export function readSigned(folder: string, sessionKey: string, name: string): Ke
 
 export const answerName = (askId: string): string => `answer-${pathName(askId)}`;
 
-/** Padded, so that requests sort by turn number. */
+/** `turnName` is padded, so that requests sort by turn number. */
 export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
-/** The turns among the names of requests. */
+/** `readTurns` ignores the names of other requests. */
 export const readTurns = (names: readonly string[]): number[] =>
   names.filter((name) => name.startsWith("turn-")).map((name) => Number(name.slice("turn-".length)));
 
-/** The turns that a keeper sent to the agent. */
+/** `sentTurns` are those that a keeper sent to the agent, by its journal. */
 export function sentTurns(folder: string): Set<number> {
   const lines = readFileSync(paths(folder).journal, "utf8").split("\n");
   const entries = lines.flatMap((line) => parseLine<JournalEntry>(line) ?? []);
@@ -277,7 +277,7 @@ export function readRequest(folder: string, name: string): KeeperRequest | null 
   return whole && (JSON.parse(whole.toString("utf8")) as KeeperRequest);
 }
 
-/** The names of all requests, without `.json`. */
+/** The names have no `.json`. */
 export function listRequests(folder: string): string[] {
   return readdirSync(paths(folder).requests)
     .filter((file) => file.endsWith(".json"))
@@ -288,9 +288,7 @@ export function listRequests(folder: string): string[] {
 export const readKeeper = (folder: string): ProcessIdentity | null => readJson<ProcessIdentity>(paths(folder).keeper);
 export const readEnd = (folder: string): SessionEnd | null => readJson<SessionEnd>(paths(folder).end);
 
-/**
- * Ends a session that has no keeper: holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists.
- */
+/** `endUnstarted` holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists. */
 export function endUnstarted(folder: string, self: ProcessIdentity | null): boolean {
   makeSessionFolder(folder);
   const at = paths(folder);

@@ -1,31 +1,28 @@
-// Finds and kills the processes of a session.
-//
-// Two marks lead to them, which every child inherits. `TUTTI_SESSION_KEY` in the environment is lost by a command such
-// as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives `exec`, `setsid` and
-// an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written there. Other systems
-// have no such limit.
+// `findSessionProcesses` follows two marks, which every child inherits. `TUTTI_SESSION_KEY` in the environment is lost
+// by a command such as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives
+// `exec`, `setsid` and an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written
+// there. Other systems have no such limit.
 import { createHash } from "node:crypto";
 import { findMarked, sweep } from "../process.ts";
 import { processTable } from "../process-table.ts";
 
-/** Far above any limit in use, so that no other process has the number by chance. */
+/** `LOWEST_LIMIT` is far above any limit in use, so that no other process has the number by chance. */
 const LOWEST_LIMIT = 2 ** 40;
 
-/** The limit for file locks that marks the processes of a session, its keeper included. */
+/** `lockLimitOf` marks the processes of a session, its keeper included. */
 export const lockLimitOf = (sessionId: string): number =>
   LOWEST_LIMIT + createHash("sha256").update(sessionId).digest().readUIntBE(0, 6);
 
-/** A command for `sh` that sets the limit of its argument `$1`. Shells name the limit differently, and some not at all. */
+/** Sets the limit of the argument `$1` in `sh`. Shells name the limit differently, and some not at all. */
 export const SET_LOCK_LIMIT = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null';
 
-/** All live processes of the session except the caller. */
 export function findSessionProcesses(sessionId: string): number[] {
   const marked = findMarked("TUTTI_SESSION_KEY", sessionId);
   const limited = processTable().findLimited(String(lockLimitOf(sessionId)));
   return [...new Set([...marked, ...limited])];
 }
 
-/** Kills the processes of the session, except `keeper` and the caller, until none is left. */
+/** `sweepSession` kills the processes of the session, except `keeper` and the caller, until none is left. */
 export async function sweepSession(
   sessionId: string,
   sleep: (ms: number) => Promise<void>,

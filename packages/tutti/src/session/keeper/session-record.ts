@@ -19,12 +19,11 @@ export class SessionRecord {
   /** The file descriptor of `journal.jsonl`, which exists from the first entry on. */
   #journal: number | null = null;
   readonly #secrets: Secrets;
-  /** By file. */
   readonly #masks: Map<string, FileMask>;
   #masking: Promise<void> | null = null;
   readonly #folder: string;
   readonly #raw: string;
-  /** A secret may be split between two partial messages, so the stream holds back bytes that may begin one. */
+  /** A secret may be split between two partial messages, so the `MaskStream` holds back bytes that may begin one. */
   #parts: MaskStream | null = null;
 
   readonly #maxOutputBytes: number;
@@ -39,7 +38,7 @@ export class SessionRecord {
     this.#masks = new Map(filesOfAgent(folder).map((file) => [file, new FileMask(file, this.#secrets)]));
   }
 
-  tell(line: AgentLine): void {
+  emit(line: AgentLine): void {
     if (line.type !== "assistant" || line.partial !== true) {
       this.#endParts();
       return this.#write(line);
@@ -83,8 +82,8 @@ export class SessionRecord {
   }
 
   /**
-   * Call it after the agent has exited. Deletes `raw.log`: the dialogue has read it, and a secret may be split over
-   * messages of any shape in it, where no mask finds it.
+   * Call `finish` after the agent has exited. Deletes `raw.log`: the dialogue has read it, and a secret may be split
+   * over messages of any shape in it, where no mask finds it.
    */
   async finish(): Promise<void> {
     await this.#masking;
@@ -106,6 +105,6 @@ export class SessionRecord {
 
 const now = (): string => new Date().toISOString();
 
-/** Never through a link that an agent put in the place of the file. */
+/** `O_NOFOLLOW`: an agent may have put a link in the place of the file. */
 export const openAppending = (file: string): number =>
   openSync(file, constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);

@@ -1,16 +1,16 @@
-// Removes the middle of a file of an agent that wrote too much. Its beginning and its end stay.
+// `trimFile` removes the middle of a file of an agent that wrote too much. Its beginning and its end stay.
 import { closeSync, constants, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
 import { openRegular } from "./session-file.ts";
 
-/** The length of the end that is kept. */
+/** `TAIL_BYTES` of the end are kept. */
 const TAIL_BYTES = 1024 * 1024;
-/** Longer than the notice. */
+/** `NOTICE_BYTES` is longer than the notice. */
 const NOTICE_BYTES = 64;
 const NEWLINE = 0x0a;
 
 /**
- * Trims the file to at most `most` bytes, with a line that names the number of bytes left out. Returns whether it did. A
- * program that still appends to the file may lose what it writes meanwhile.
+ * Trims the file to at most `most` bytes, with a line that names the number of bytes left out. `trimFile` returns
+ * whether it did. A program that still appends to the file may lose what it writes meanwhile.
  */
 export function trimFile(path: string, most: number): boolean {
   // Never through a link that the agent may have put there.
@@ -31,7 +31,7 @@ export function trimFile(path: string, most: number): boolean {
   }
 }
 
-/** The whole lines at the end of the file. A part of a line counts only if there is no whole one. */
+/** `readTail` has whole lines. A part of a line counts only if there is no whole one. */
 function readTail(fd: number, size: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   const tail = bytes.subarray(0, readSync(fd, bytes, 0, length, size - length));

@@ -1,6 +1,6 @@
-// Keeps the beginning and the end of a text of any length, so that its size in memory is bounded.
+// `HeadAndTail` keeps the beginning and the end of a text of any length, so that its size in memory is bounded.
 
-/** Short pieces are joined up to this length, because a list of very many pieces is slow. */
+/** Short pieces are joined up to `JOINED`, because a list of very many pieces is slow. */
 const JOINED = 64 * 1024;
 
 export class HeadAndTail {
@@ -50,7 +50,7 @@ export class HeadAndTail {
   }
 }
 
-/** Takes the place of omitted characters. */
+/** `leftOut` takes the place of omitted characters. */
 export const leftOut = (characters: number): string => ` [${characters} characters left out] `;
 
 function append(pieces: string[], piece: string): void {

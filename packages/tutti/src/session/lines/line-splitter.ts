@@ -6,7 +6,7 @@ import { ShortenedJson } from "./shortened-json.ts";
 
 /** In UTF-16 units, which take up to two bytes each in memory. */
 export const MAX_LINE = 4 * 1024 * 1024;
-/** From here on `#shortened` takes the pieces as they come: handling them all at once would take long. */
+/** From `LONG` on, `#shortened` takes the pieces as they come: handling them all at once would take long. */
 const LONG = 512 * 1024;
 const OBJECT = /^\s*\{/;
 
@@ -35,7 +35,6 @@ export class LineSplitter {
     this.#extend(from === 0 ? text : text.slice(from));
   }
 
-  /** Yields the unfinished line, if there is one. */
   *flush(): Generator<string> {
     this.#extend(this.#utf8.end());
     if (this.#length > 0) yield* this.#take();
@@ -69,7 +68,7 @@ interface ShortenedLine {
   end(): string | null;
 }
 
-/** A line that begins like a JSON object must stay one: cut anywhere, its content would count as the agent's words. */
+/** A line that begins like an `OBJECT` must stay one: cut anywhere, its content would count as the agent's text. */
 function shortenedLine(pieces: readonly string[]): ShortenedLine {
   const beginning = pieces.find((piece) => piece.trim() !== "");
   if (beginning !== undefined && OBJECT.test(beginning)) return new ShortenedJson(MAX_LINE);

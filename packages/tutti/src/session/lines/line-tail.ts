@@ -3,7 +3,7 @@ import { LineSplitter } from "./line-splitter.ts";
 import { TimeSlice } from "../time-slice.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** The file is polled as well, because notifications can be missing or late. */
+/** The file is polled as well, every `POLL_MS`, because notifications can be missing or late. */
 const POLL_MS = 100;
 
 export class LineTail {
@@ -28,18 +28,17 @@ export class LineTail {
     this.#timer = setInterval(() => this.read(), POLL_MS);
   }
 
-  /** The number of bytes read so far. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Reads the new lines. If there are very many, it reads the rest after other work has had its turn. */
+  /** If there are very many new lines, `read` reads the rest after other work has had its turn. */
   read(): void {
     const slice = new TimeSlice();
     if (!this.#readUntil(() => slice.isOver)) setImmediate(() => this.read());
   }
 
-  /** Call it when the program has exited: its last line may have no line break. */
+  /** Call `finish` when the program has exited: its last line may have no line break. */
   finish(): void {
     this.#readUntil(() => false);
     for (const line of this.#splitter.flush()) this.#onLine(line);

@@ -1,8 +1,8 @@
-// Shortens the long strings of a JSON text that arrives in pieces: each keeps its beginning and its end, and the text
-// stays valid JSON. So a message with one huge member is still understood.
+// `ShortenedJson` shortens the long strings of a JSON text that arrives in pieces: each keeps its beginning and its
+// end, and the text stays valid JSON. So a message with one huge member is still understood.
 import { HeadAndTail, leftOut } from "./head-and-tail.ts";
 
-/** A longer string loses its middle. */
+/** A string longer than `MAX_STRING` loses its middle. */
 const MAX_STRING = 3.5 * 1024 * 1024;
 const BACKSLASH = 0x5c;
 
@@ -16,7 +16,7 @@ export class ShortenedJson {
   /** Whether the last piece ended with a backslash that escapes the next character. */
   #isEscaped = false;
 
-  /** `most` is the number of characters after which the text is given up. */
+  /** The text is given up after `most` characters. */
   constructor(most: number, maxString = MAX_STRING) {
     this.#most = most;
     this.#maxString = maxString;
@@ -61,10 +61,7 @@ export class ShortenedJson {
     else this.#pieces.push(piece);
   }
 
-  /**
-   * The position of the quote that closes the string, or the length of `piece` if it comes later. `from` is within the
-   * string.
-   */
+  /** The position of the closing quote, or the length of `piece` if it comes later. `from` is within the string. */
   #endOfString(piece: string, from: number): number {
     // A backslash at the end of the last piece escapes the first character of this one.
     let at = from + (this.#isEscaped ? 1 : 0);
@@ -92,7 +89,7 @@ export class ShortenedJson {
   }
 }
 
-/** Removes an escape that is cut off at the end. */
+/** `withoutOpenEscape` removes an escape that is cut off at the end. */
 function withoutOpenEscape(head: string): string {
   const code = /u[0-9a-fA-F]{0,3}$/.exec(head.slice(-4))?.[0] ?? "";
   const end = head.length - code.length;
@@ -103,8 +100,8 @@ function withoutOpenEscape(head: string): string {
 }
 
 /**
- * The first position that is certainly not within an escape: before a backslash that follows another character, or after
- * the length of the longest escape without a backslash.
+ * `startOfTail` is certainly not within an escape: before a backslash that follows another character, or after the
+ * length of the longest escape without a backslash.
  */
 function startOfTail(tail: string): number {
   const clean = /[^\\](?=\\)|[^\\]{6}/.exec(tail);

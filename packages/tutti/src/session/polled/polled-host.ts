@@ -1,4 +1,5 @@
-// Hosts sessions that an external session controller runs. A controller has no notifications, so it is polled.
+// `createPolledHost` hosts sessions that an external session controller runs. A controller has no notifications, so it
+// is polled.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createSecrets } from "../secrets/find-secrets.ts";
@@ -15,7 +16,7 @@ import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
 import type { World } from "../../world.ts";
 
-/** The only agent name that a polled host accepts. */
+/** `CONTROLLER_AGENT` is the only agent name that a polled host accepts. */
 export const CONTROLLER_AGENT = "controller";
 const SETTLE_MS = 10_000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
@@ -26,20 +27,20 @@ export interface PolledHostOptions {
   folder: string;
   world: World;
   pollMs: (spec: SessionSpec) => number;
-  /** Whether a session is polled automatically; `poll` works in any case. */
+  /** Only sessions that `isWatched` are polled automatically; `poll` works in any case. */
   isWatched?: (spec: SessionSpec) => boolean;
-  /** A turn whose last message has not changed for this long is over. */
+  /** A turn without a change of its last message for `settleMs` is over. */
   settleMs?: number;
   /** The secret values of this environment are masked; default `process.env`. */
   env?: NodeJS.ProcessEnv;
 }
 
 export interface PolledHost extends SessionHost {
-  /** Polls a session now. Does nothing for a session whose `signals` have ended. */
+  /** `poll` does nothing for a session with `signals` that have ended. */
   poll(sessionId: string): Promise<void>;
-  /** The controller's id of a session, or null. */
+  /** `backendId` is the controller's id of a session, or null. */
   backendId(runId: string, sessionId: string): string | null;
-  /** All sessions of the controller, including those that Tutti did not start. */
+  /** `listAll` includes sessions that Tutti did not start. */
   listAll(): Promise<ControllerSession[]>;
 }
 

@@ -11,7 +11,7 @@ import { makeFolderDurably, syncFolder } from "../../durable-file.ts";
 import type { Ending } from "../../schema/ending.ts";
 import type { Phase } from "../../schema/status.ts";
 
-/** A position in the controller's transcript: the number of messages read, and the key of the last one. */
+/** A `JournalPosition` in the controller's transcript is the number of messages read, and the key of the last one. */
 export interface JournalPosition {
   count: number;
   key: string | null;
@@ -41,10 +41,7 @@ export type PolledRecord =
   /** `archived` if the controller has archived the session. */
   | { type: "end"; reason: string; deliberate: boolean; archived: boolean };
 
-/**
- * Records that must survive a power cut, because the controller's session does. The messages can be read from the
- * controller again.
- */
+/** `LASTING` records must survive a power cut, as the controller's session does. Messages can be read again. */
 const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
 
 /**
@@ -93,7 +90,6 @@ export class PolledJournal {
     return (found as Extract<PolledRecord, { type: T }> | undefined) ?? null;
   }
 
-  /** The controller's session id. */
   get backendId(): string | null {
     return this.last("opened")?.backendId ?? null;
   }
@@ -121,8 +117,9 @@ export class PolledJournal {
 export const journalFile = (folder: string): string => join(folder, "polled.jsonl");
 
 /**
- * Truncates the file after its last whole line: a process may have died while it appended, before it acted on the
- * record. A power cut can leave zero bytes in records that were not synced; the controller is read again from there.
+ * `removeTornLine` truncates the file after its last whole line: a process may have died while it appended, before it
+ * acted on the record. A power cut can leave zero bytes in records that were not synced; the controller is read again
+ * from there.
  */
 function removeTornLine(file: string): void {
   if (!existsSync(file)) return;

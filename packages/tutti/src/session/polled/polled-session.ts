@@ -19,11 +19,11 @@ import type { Session, SessionSignal, SessionSpec, Turn } from "../session.ts";
 import { asTuttiError } from "../../schema/error.ts";
 import type { World } from "../../world.ts";
 
-/** A new session counts as ready after this time if the controller does not report readiness. */
+/** A new session counts as ready after `READY_AFTER_MS` if the controller does not report readiness. */
 export const READY_AFTER_MS = 1500;
 const POLL_READY_MS = 250;
 const LONGEST_BACK_OFF_MS = 60_000;
-/** After this many failed polls in a row the session counts as lost. */
+/** After `MAX_FAILURES` failed polls in a row the session counts as lost. */
 const MAX_FAILURES = 10;
 
 export interface PolledOptions {
@@ -34,7 +34,7 @@ export interface PolledOptions {
   pollMs: () => number;
   /** Whether `signals` polls by itself; `poll` works in any case. */
   isWatched: () => boolean;
-  /** A turn whose last message has not changed for this long is over. */
+  /** A turn without a change of its last message for `settleMs` is over. */
   settleMs: number;
   /** Called when `signals` has ended. */
   onLeft: () => void;
@@ -59,7 +59,6 @@ export class PolledSession implements Session {
   }
 
   #upcoming: Promise<void> | null = null;
-  /** Counts the calls of `poll`. */
   #polls = 0;
 
   async *signals(): AsyncGenerator<SessionSignal> {
@@ -97,7 +96,7 @@ export class PolledSession implements Session {
 
   /** Polls now and waits until the consumer of `signals` has received the new signals. */
   async poll(): Promise<void> {
-    // Callers share a poll that is queued but has not started.
+    // Callers share a poll that is queued but has not started: `#upcoming`.
     this.#upcoming ??= this.#exclusively(async () => {
       this.#upcoming = null;
       await this.#readController();
@@ -256,7 +255,7 @@ export class PolledSession implements Session {
     const isQuiet = this.#isQuiet(messages);
     let answered = this.#texts(turn).some((text) => holdsAnswer(text, turn));
     let settled = false;
-    // Recorded with the next message of the agent: until then every poll reads them again.
+    // Recorded with the next message of the agent: until then every poll reads `failures` again.
     const failures: ControllerMessage["failures"] = [];
     for (const { message, count, isLast } of unread(messages, journal.place)) {
       failures.push(...message.failures);

@@ -1,15 +1,15 @@
-// Pages through the transcript of a polled session. The journal may be long and is read repeatedly, so `#places`
-// remembers positions, and a page starts at the nearest one before it.
+// `PolledTranscript` pages through the journal of a polled session, which may be long and is read repeatedly. So
+// `#places` remembers positions, and a page starts at the nearest one before it.
 import { journalFile, signalOf, type PolledRecord } from "./polled-journal.ts";
 import { parseLine, SessionFile } from "../keeper/session-file.ts";
 import { runInSlices } from "../time-slice.ts";
 import { toEntry, type Entry } from "../transcript/transcript-entry.ts";
 import type { TranscriptEntry, TranscriptPage } from "../../schema/transcript.ts";
 
-/** The least number of entries between two places. */
+/** `STEP` is the least number of entries between two places. */
 const STEP = 100;
 
-/** The start of a line, and the number of entries before it. */
+/** A `Place` is the start of a line, and the number of entries before it. */
 interface Place {
   n: number;
   offset: number;

@@ -21,7 +21,7 @@ export type ExpectedAnswer = Pick<
   "phase" | "delimiterStart" | "delimiterEnd"
 >;
 
-/** Whether `text` contains a complete block of the turn's phase. */
+/** `holdsAnswer` needs a complete block of the turn's phase. */
 export function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd }: ExpectedAnswer): boolean {
   if (!text.includes(delimiterEnd)) return false;
   return scanBlocks(text, { delimiterStart, delimiterEnd }).some(

@@ -1,4 +1,4 @@
-// The session controller of document 004: an external object that starts sessions, accepts messages and returns
+// A `SessionController` (document 004) is an external object that starts sessions, accepts messages and returns
 // transcripts. Controllers answer in different shapes; the `read…` functions normalise them.
 import { textOf, textOrNull } from "../json-fields.ts";
 import { isRecord } from "../../protocol/json/json-value.ts";
@@ -14,7 +14,7 @@ export interface SessionController {
   archiveSession(sessionId: string): Promise<unknown>;
   getSession(sessionId: string): Promise<unknown>;
   getAllSessions(): Promise<unknown>;
-  /** Stops the open turn. Without this method no turn can be interrupted. */
+  /** Without `interruptSession` no turn can be interrupted. */
   interruptSession?(sessionId: string): Promise<unknown>;
   /** Lists the sessions that a session has started, as `{ id, parentSessionId, taskToolId }`, and theirs. */
   getSubSessions?(sessionId: string): Promise<unknown>;
@@ -63,7 +63,7 @@ export function withTimeout(controller: SessionController, world: World): Sessio
   };
 }
 
-/** In characters, for the reason why a tool call failed. */
+/** In characters. `MAX_ERROR` limits the reason why a tool call failed. */
 const MAX_ERROR = 2000;
 
 export interface ControllerMessage {
@@ -154,20 +154,20 @@ export function readReadiness(session: unknown): "ready" | "starting" | "unknown
   return STARTING.has(status) ? "starting" : "ready";
 }
 
-/** False if the controller does not report activity. */
+/** `readBusy` is false if the controller does not report activity. */
 export function readBusy(session: unknown): boolean {
   if (!isRecord(session)) return false;
   const { isRunning, busy, status } = session;
   return isRunning === true || busy === true || (typeof status === "string" && BUSY.has(status));
 }
 
-/** Members that the controller does not report are false. */
+/** In `readActivity`, members that the controller does not report are false. */
 export function readActivity(session: unknown): Record<"isBusy" | "isOpen" | "isGone" | "isReturned", boolean> {
   const is = (name: string): boolean => isRecord(session) && session[name] === true;
   return { isBusy: readBusy(session), isOpen: is("isOpen"), isGone: is("isGone"), isReturned: is("isReturned") };
 }
 
-/** Entries without an id or a parent are skipped. */
+/** `readSubSessions` skips entries without an id or a parent. */
 export function readSubSessions(answer: unknown): { id: string; parentSessionId: string; taskToolId: string | null }[] {
   return (Array.isArray(answer) ? answer.filter(isRecord) : []).flatMap(({ id, parentSessionId, taskToolId }) =>
     typeof id === "string" && typeof parentSessionId === "string"

@@ -1,5 +1,6 @@
-// The files of a known agent program in the user's home: its login, which a renewal writes, and the user's settings and
-// instructions, which are read-only. Everything else of the home stays hidden, with the logins of other programs.
+// `loginOf` lists the files of a known agent program in the user's home: its login, which a renewal writes, and the
+// user's settings and instructions, which are read-only. Everything else of the home stays hidden, with the logins of
+// other programs.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
@@ -9,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const homeOf = (env: Environment): string => env["HOME"] || homedir();
 
-/** Settings and instructions of Claude Code. Some of them name programs, so no session may change them. */
+/** `OF_CLAUDE` are settings and instructions. Some of them name programs, so no session may change them. */
 const OF_CLAUDE = [
   "settings.json",
   "settings.local.json",
@@ -34,7 +35,7 @@ export function claudeLogin(env: Environment, { isShared = false } = {}): Sandbo
   return { readable, writable: [folder], hidden: others.map((name) => join(folder, name)) };
 }
 
-/** With these the program uses the login of a cloud provider. */
+/** With these variables the program uses the login of a cloud provider. */
 function cloudLogins(env: Environment): string[] {
   const isOn = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
   return [
@@ -61,12 +62,12 @@ function geminiLogin(env: Environment): SandboxPaths {
 
 const KNOWN: readonly [program: RegExp, login: (env: Environment) => SandboxPaths][] = [
   [/claude/i, (env) => claudeLogin(env, { isShared: true })],
-  // A folder that the user has set holds all files of the program.
+  // A folder that the user has set in `CODEX_HOME` holds all files of the program.
   [/codex/i, (env) => (env["CODEX_HOME"] ? { writable: [env["CODEX_HOME"]] } : codexLogin(env))],
   [/gemini/i, geminiLogin],
 ];
 
-/** The files of a program that the user named with its arguments. It is known by a word of its command. */
+/** `loginOf` recognises a program by a word of its command. */
 export function loginOf(command: readonly string[], env: Environment): SandboxPaths {
   const found = KNOWN.filter(([program]) => command.slice(0, 3).some((word) => program.test(basename(word))));
   const logins = found.map(([, login]) => login(env));
@@ -74,7 +75,7 @@ export function loginOf(command: readonly string[], env: Environment): SandboxPa
   return { readable: of("readable"), writable: of("writable") };
 }
 
-/** Files that variables of the agent's provider name, such as certificates and keys. */
+/** `namedFiles` are files that variables of the agent's provider name, such as certificates and keys. */
 export function namedFiles(names: readonly string[], env: Environment): string[] {
   return names.flatMap((name) => {
     const path = env[name] ?? "";

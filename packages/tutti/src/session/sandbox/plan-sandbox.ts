@@ -1,4 +1,4 @@
-// Decides which files an agent finds in the sandbox.
+// `planSandbox` decides which files an agent finds in the sandbox.
 //
 // 1. Hidden: the user's home, the data folder, the user's checkout, `/run` with the sockets of services, and `/tmp`. In
 //    the place of the home and of `/tmp` the agent has empty folders of its own.
@@ -44,7 +44,7 @@ export function planSandbox(plan: SandboxPlan): SandboxSpec {
   add({ path: shared, kind: "from", source: join(scratch, "tmp") });
   const isRoot = (folder: string): boolean => folder === "/" || mounts.has(folder);
   const holdsHidden = [...mounts.keys()].some((path) => isWithin(temporary ?? "", path));
-  // A temporary folder that the user has set is shared with the agent, unless it contains what must be hidden.
+  // A temporary folder that the user has set is shared with the agent, unless it `holdsHidden` paths.
   if (temporary !== null && temporary !== "/") {
     if (holdsHidden) add({ path: temporary, kind: "from", source: join(scratch, "tmp") });
     else add({ path: temporary, kind: "writable" });
@@ -85,7 +85,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** The path without symbolic links in its folder. The last part may be one: its target then appears in its place. */
+/** `placeOf` has no symbolic links in its folder. The last part may be one: its target then appears in its place. */
 function placeOf(path: string): string | null {
   const folder = realPath(dirname(path));
   return folder === null || realPath(path) === null ? null : join(folder, basename(path));

@@ -2,7 +2,6 @@
 import { ISOLATION } from "./sandbox-command.ts";
 import { probeProgram, runProbe, type ProbeOptions, type ProgramFound } from "../probe-program.ts";
 
-/** With and without a network of its own. */
 const TRIALS = [
   [...ISOLATION, "true"],
   [...ISOLATION, "--unshare-net", "true"],
@@ -19,7 +18,7 @@ export async function probeSandbox(options: ProbeOptions): Promise<ProgramFound 
   return found;
 }
 
-/** The reason why sessions cannot have a sandbox, as part of a sentence; null if they can. */
+/** `findSandboxProblem` completes a sentence; null if sessions can have a sandbox. */
 export async function findSandboxProblem(options: ProbeOptions): Promise<string | null> {
   const found = await probeSandbox(options);
   if (found === null) return "bubblewrap (bwrap) was not found";

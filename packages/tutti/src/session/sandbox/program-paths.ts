@@ -1,11 +1,13 @@
-// The folders that a program needs: its own, those of the packages that it loads, and those on the PATH.
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 
-/** A chain of symbolic links longer than this is a loop. */
+/** A chain of more than `MAX_LINKS` symbolic links is a loop. */
 const MAX_LINKS = 20;
 
-/** `isRoot` tells the folders that must not be shown as a whole. Returns readable paths. */
+/**
+ * Returns the folders that a program needs: its own, those of the packages that it loads, and those on the PATH.
+ * `isRoot` folders must not be shown as a whole.
+ */
 export function programPaths(command: readonly string[], path: string, isRoot: (folder: string) => boolean): string[] {
   const [program = "", ...args] = command;
   const folders = path.split(delimiter).filter(isAbsolute);
@@ -21,7 +23,7 @@ export function programPaths(command: readonly string[], path: string, isRoot: (
   ];
 }
 
-/** The file and every symbolic link on the way to it. */
+/** `linksOf` has the file and every symbolic link on the way to it. */
 function linksOf(file: string): string[] {
   const found = [file];
   for (let at = file; found.length < MAX_LINKS && lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink();) {
@@ -31,7 +33,7 @@ function linksOf(file: string): string[] {
   return existsSync(file) ? [...found, realpathSync(file)] : found;
 }
 
-/** The folder of the file's package, or else its own folder, with the packages that it may load. */
+/** `pathsOf` has the folder of the file's package, or else its own folder, with the packages that it may load. */
 function pathsOf(file: string, isRoot: (folder: string) => boolean): string[] {
   const inPackages = packagesIn(file);
   if (inPackages.length > 0) return inPackages;
@@ -41,7 +43,7 @@ function pathsOf(file: string, isRoot: (folder: string) => boolean): string[] {
   return [home, ...above.map((folder) => join(folder, "node_modules")).filter((folder) => existsSync(folder))];
 }
 
-/** The outermost `node_modules` that contains the path. */
+/** `packagesIn` is the outermost `node_modules` that contains the path. */
 function packagesIn(path: string): string[] {
   const [, packages] = /^(.*?\/node_modules)(?:\/|$)/.exec(path) ?? [];
   return packages === undefined ? [] : [packages];

@@ -9,12 +9,12 @@ export const ISOLATION: readonly string[] = [
   ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
   ["--die-with-parent", "--cap-drop", "ALL"],
   ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-  // Root may change settings of the kernel even without capabilities, and needs one for a sandbox within the sandbox, such
-  // as that of Codex. Others need neither.
+  // Root may change settings of the kernel even without capabilities, and needs one for a sandbox within the sandbox,
+  // such as that of Codex. Other users need neither.
   process.getuid?.() === 0 ? ["--cap-add", "CAP_SETFCAP", "--ro-bind", "/proc/sys", "/proc/sys"] : [],
 ].flat();
 
-/** A path as the agent finds it. With `from` it has the content of another path of this machine. */
+/** A `Mount` is a path as the agent finds it. With `from` it has the content of another path of this machine. */
 export type Mount =
   | { path: string; kind: "readable" | "writable" | "emptyFolder" | "emptyFile" }
   | { path: string; kind: "from"; source: string };

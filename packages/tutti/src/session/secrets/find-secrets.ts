@@ -6,9 +6,9 @@
 import { LOOK_BACK, NOTHING, SHAPES, UNDECIDED, type SecretShape } from "./secret-shapes.ts";
 import { formsOf } from "./secrets.ts";
 
-/** The length of a known value's anchor. The rest of the value is compared. */
+/** The anchor of a known value has `ANCHOR_BYTES`. The rest of the value is compared. */
 const ANCHOR_BYTES = 8;
-/** Callers pass this many settled bytes again, because shapes examine the bytes before their anchor. */
+/** Callers pass `CONTEXT_BYTES` settled bytes again, because shapes examine the bytes before their anchor. */
 export const CONTEXT_BYTES = LOOK_BACK + 8;
 
 export interface Found {
@@ -52,7 +52,7 @@ export function createSecrets(values: Iterable<string>): Secrets {
   return { find };
 }
 
-/** A secret from `from` to `end`; its anchor is at `start`. */
+/** A `Hit` is a secret from `from` to `end`; its anchor is at `start`. */
 interface Hit {
   start: number;
   from: number;
@@ -67,7 +67,6 @@ function settle(hits: readonly Hit[], undecided: number): Found {
   return { regions: merge(hits.filter(({ start }) => start < settled)), settled };
 }
 
-/** Sorts the hits and joins overlapping ones. */
 function merge(hits: readonly Hit[]): number[] {
   const merged: number[] = [];
   for (const { from, end } of hits.toSorted((a, b) => a.from - b.from)) {
@@ -90,7 +89,7 @@ function knownForm(form: Buffer): { anchor: Buffer; shape: Pick<SecretShape, "lo
 }
 
 interface Automaton {
-  /** The following state at `(state << 8) | byte`. */
+  /** The following state is at `(state << 8) | byte`. */
   next: Uint16Array | Uint32Array;
   /** The number of last bytes that may be the start of an anchor, by state. */
   depth: Uint8Array;
@@ -139,9 +138,7 @@ function buildAutomaton(anchors: readonly Uint8Array[]): Automaton {
   };
 }
 
-/**
- * Returns all nodes by depth. A node's fallback is the longest suffix of its path that is a prefix of another anchor.
- */
+/** Returns all nodes by depth. A `fallback` is the longest suffix of a path that is a prefix of another anchor. */
 function linkFallbacks(root: Node): Node[] {
   const nodes = [root];
   for (const node of nodes) {

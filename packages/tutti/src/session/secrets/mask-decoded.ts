@@ -6,7 +6,7 @@ import { maskLongText } from "./mask-long-text.ts";
 const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
 
 /**
- * Whether `bytes` contain an escape that may hide a secret from the search. Only `\u` and `\/` can encode characters
+ * `mayHide` is true if an escape in `bytes` may hide a secret from the search. Only `\u` and `\/` can encode characters
  * that need no escape; `formsOf` covers all others. An escape may also be cut off at the end.
  */
 export const mayHide = (bytes: Buffer): boolean =>

@@ -26,7 +26,7 @@ const CHUNK_BYTES = 256 * 1024;
 export class FileMask {
   readonly #path: string;
   readonly #secrets: Secrets;
-  /** The bytes before this offset are final. */
+  /** The bytes before `#settled` are final. */
   #settled = 0;
   #context: Buffer = Buffer.alloc(0);
 
@@ -44,7 +44,7 @@ export class FileMask {
     if (Math.min(size, until) > this.#settled) yield* this.#mask(false, until);
   }
 
-  /** Masks the rest. Call it when no process writes to the file any more. */
+  /** Masks the rest. Call `finish` when no process writes to the file any more. */
   *finish(): Generator<null, void> {
     yield* this.#mask(true, Number.POSITIVE_INFINITY);
   }
@@ -68,7 +68,7 @@ export class FileMask {
     }
   }
 
-  /** Returns whether it reached the end of the file. */
+  /** `#maskChunk` returns whether it reached the end of the file. */
   #maskChunk(fd: number, size: number, isLast: boolean): boolean {
     const chunk = Buffer.allocUnsafe(size);
     const length = readSync(fd, chunk, 0, size, this.#settled);
@@ -88,7 +88,7 @@ export class FileMask {
   }
 }
 
-/** Masks the prompts and answers of a session that is over: until then its agent must get them in full. */
+/** `maskRequests` is for a session that is over: until then its agent must get prompts and answers in full. */
 export function* maskRequests(folder: string, secrets: Secrets): Generator<null, void> {
   // The folder may have been removed with its run.
   if (!existsSync(paths(folder).requests)) return;
@@ -97,22 +97,23 @@ export function* maskRequests(folder: string, secrets: Secrets): Generator<null,
   }
 }
 
-/** Copies of the user's own settings, which may hold keys. The driver copies them again at the next start. */
+/** `COPIES` of the user's own settings may hold keys. The driver copies them again at the next start. */
 const COPIES = new Set(["claude/.claude.json", "claude/settings.json", "codex/config.toml"]);
 /**
- * A database may store the parts of one text in several places, where no mask finds them. Codex reads the conversation
- * from its transcript and builds its databases anew.
+ * A `DATABASE` may store the parts of one text in several places, where no mask finds them. Codex reads the
+ * conversation from its transcript and builds its databases anew.
  */
 const DATABASE = /\.(sqlite3?|db)(-wal|-shm|-journal)?$/;
 
 /**
- * Masks the stores of an agent in its session folder (`claude/`, `codex/`) after the session. Transcripts are masked in
- * place, so the agent could still resume the conversation. `name` is the part of `folder` to mask.
+ * `maskAgentFolders` masks the stores of an agent in its session folder (`claude/`, `codex/`) after the session.
+ * Transcripts are masked in place, so the agent could still resume the conversation. `name` is the part of `folder` to
+ * mask.
  */
 export function* maskAgentFolders(folder: string, secrets: Secrets, name = ""): Generator<null, void> {
   // The folder may have been removed with its run.
   if (!existsSync(join(folder, name))) return;
-  // The scratch folder is not masked, because it is removed.
+  // `scratchFolder` is not masked, because it is removed.
   const skipped = [paths(folder).requests, scratchFolder(folder)];
   for (const each of readdirSync(join(folder, name), { withFileTypes: true })) {
     const inner = name === "" ? each.name : `${name}/${each.name}`;
@@ -129,7 +130,7 @@ export function* maskAgentFolders(folder: string, secrets: Secrets, name = ""): 
 /** The folders that `maskLeftovers` works on. */
 const inProgress = new Map<string, Promise<void>>();
 
-/** Masks the files of a session that is over, if its keeper was killed before it could. Concurrent calls share the work. */
+/** Masks the files of a session if its keeper was killed before it could. Concurrent calls share the work. */
 export async function maskLeftovers(folder: string, secrets: Secrets): Promise<void> {
   if (readEnd(folder)?.masked) return;
   const work =

@@ -14,7 +14,7 @@ export function* maskLongText(secrets: Secrets, text: string): Generator<null, s
   return again === decoded ? masked : again;
 }
 
-/** Finds everything before it masks, because the search needs the context as it was. */
+/** `maskOnce` finds everything before it masks, because the search needs the context as it was. */
 function* maskOnce(secrets: Secrets, text: string): Generator<null, string> {
   const bytes = Buffer.from(text);
   const found: number[] = [];
@@ -24,7 +24,7 @@ function* maskOnce(secrets: Secrets, text: string): Generator<null, string> {
     const window = bytes.subarray(from, end);
     const { regions, settled: next } = secrets.find(window, settled - from, end === bytes.length);
     for (const at of regions) found.push(from + at);
-    // An undecided secret may be longer than one step.
+    // An undecided secret may be longer than one `STEP`.
     size = from + next === settled ? size * 2 : STEP;
     settled = from + next;
     yield null;
@@ -34,7 +34,7 @@ function* maskOnce(secrets: Secrets, text: string): Generator<null, string> {
   return bytes.toString("utf8");
 }
 
-/** Splits the text before a backslash that follows another character, which is never within an escape. */
+/** `decodeInSteps` splits before a backslash that follows another character, which is never within an escape. */
 function* decodeInSteps(text: string): Generator<null, string> {
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {

@@ -1,5 +1,5 @@
-// Replaces secrets with asterisks. The number of bytes never changes, so offsets into a file stay valid. Valid JSON
-// stays valid: escapes are kept or replaced as a whole, and line breaks stay.
+// `maskRegion` replaces secrets with asterisks. The number of bytes never changes, so offsets into a file stay valid.
+// Valid JSON stays valid: escapes are kept or replaced as a whole, and line breaks stay.
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 
 const ASTERISK = 0x2a;
@@ -9,11 +9,10 @@ const NUMBER = /^[0-9.eE+-]+$/;
 /** `maskValue` replaces values that are nested deeper with null. */
 const MAX_DEPTH = 64;
 
-/** Masks the bytes in place. */
 export function maskRegion(bytes: Buffer, from: number, to: number): void {
   const start = afterEscape(bytes, from);
   const end = beforeEscape(bytes, start, to);
-  // A secret number may be unquoted in JSON, so it must stay a number.
+  // A secret number may be unquoted in JSON, so it must stay a number: `isNumber`.
   const isNumber = end > start && NUMBER.test(bytes.toString("latin1", start, Math.min(end, start + 64)));
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!;
@@ -22,7 +21,7 @@ export function maskRegion(bytes: Buffer, from: number, to: number): void {
   }
 }
 
-/** The end of an escape that starts before `at`, else `at`. */
+/** `afterEscape` is the end of an escape that starts before `at`, else `at`. */
 function afterEscape(bytes: Buffer, at: number): number {
   if (isEscape(bytes, at - 1)) return at + (bytes[at] === 0x75 ? 5 : 1);
   for (let back = 1; back <= 4; back++)
@@ -37,19 +36,18 @@ function isEscape(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** The start of an escape that continues after `end`, else `end`. */
+/** `beforeEscape` is the start of an escape that continues after `end`, else `end`. */
 function beforeEscape(bytes: Buffer, start: number, end: number): number {
   const tail = bytes.toString("latin1", Math.max(start, end - 8), end);
   return end - (/\\+(u[0-9a-fA-F]{0,3})?$/.exec(tail)?.[0].length ?? 0);
 }
 
-/** Masks a stream of bytes. Holds back bytes that may be the start of a secret until that is decided. */
+/** `MaskStream` holds back bytes that may be the start of a secret until that is decided. */
 export class MaskStream {
   readonly #secrets: Secrets;
   /** The last bytes that were returned, unmasked. */
   #context: Buffer = Buffer.alloc(0);
   #held: Buffer = Buffer.alloc(0);
-  /** A buffer that every call reuses. */
   #all: Buffer = Buffer.alloc(0);
 
   constructor(secrets: Secrets) {
@@ -90,7 +88,7 @@ export class MaskStream {
   }
 }
 
-/** The shortest text in which `find` can find a secret: `://:a@`. */
+/** `SHORTEST` is the length of the shortest text in which `find` can find a secret: `://:a@`. */
 const SHORTEST = 6;
 
 export function maskText(secrets: Secrets, text: string): string {
@@ -102,13 +100,13 @@ export function maskText(secrets: Secrets, text: string): string {
   return again === decoded ? masked : again;
 }
 
-/** Escapes of JSON within a text may hide a secret, so it is searched once more with them decoded. */
+/** Escapes of JSON within a text may hide a secret, so with `hasEscapes` it is searched once more with them decoded. */
 export const hasEscapes = (text: string): boolean => text.includes("\\u00");
 
 export const decodeEscapes = (text: string): string =>
   text.replaceAll(ESCAPED_ASCII, (_, slashes: string, code: string) => slashes + shortened(code));
 
-/** An escaped ASCII character in JSON, after any number of escaped backslashes. */
+/** `ESCAPED_ASCII` is an escaped ASCII character in JSON, after any number of escaped backslashes. */
 const ESCAPED_ASCII = /(?<!\\)((?:\\\\)*)\\u00(0[9ad]|[2-6][0-9a-f]|7[0-9a-e])/gi;
 const SHORT: Record<string, string> = { "09": "\\t", "0a": "\\n", "0d": "\\r", "22": '\\"', "5c": "\\\\" };
 /** Characters that need an escape in JSON get the short one. */
@@ -122,7 +120,7 @@ function maskOnce(secrets: Secrets, text: string): string {
   return bytes.toString("utf8");
 }
 
-/** Reused, because most texts are short and contain no secret. */
+/** `scratch` is reused, because most texts are short and contain no secret. */
 const scratch = Buffer.allocUnsafe(1024 * 1024);
 
 function bytesOf(text: string): Buffer {
@@ -131,7 +129,7 @@ function bytesOf(text: string): Buffer {
   return scratch.subarray(0, scratch.write(text));
 }
 
-/** Masks every string in a JSON value, including member names. */
+/** `maskValue` masks every string in a JSON value, including member names. */
 export function maskValue<T>(secrets: Secrets, value: T, depth = 0): T {
   if (typeof value === "string") return maskText(secrets, value) as T;
   if (typeof value !== "object" || value === null) return value;

@@ -1,11 +1,11 @@
-// The shapes of well-known kinds of secrets. The search finds the anchor of a `Shape`, a fixed prefix, and `look`
+// `SHAPES` are well-known kinds of secrets. The search finds the anchor of a `SecretShape`, a fixed prefix, and `look`
 // decides from there. Every `look` is linear: it examines a run of characters only from the run's start.
 
-/** No secret at this position. */
+/** `NOTHING`: no secret at this position. */
 export const NOTHING = -1;
-/** The decision needs further bytes. */
+/** `UNDECIDED`: the decision needs further bytes. */
 export const UNDECIDED = -2;
-/** In bytes. Of anything longer, at most this much is examined. */
+/** In bytes. Of anything longer, at most `MAX_SECRET` is examined. */
 export const MAX_SECRET = 16 * 1024;
 
 export interface SecretShape {
@@ -34,15 +34,15 @@ const USER = set(/[A-Za-z0-9._~%!$&()*+,;=-]/);
 const PASSWORD = set(/[^\s\p{Cc}@/"'<>\\`?#]/u);
 
 const BACKSLASH = 0x5c;
-/** The characters that may follow backslashes within a key: n, r, t and a slash. */
+/** `QUOTED` characters may follow backslashes within a key: n, r, t and a slash. */
 const QUOTED = new Set([0x6e, 0x72, 0x74, 0x2f]);
 const MAX_ESCAPE = 9;
-/** One more than the longest name of a token. */
+/** `MAX_NAME` is one more than the longest name of a token. */
 const MAX_NAME = 41;
 const MAX_USER = 128;
 const MAX_PASSWORD = 256;
 
-/** The end of the run of `of` characters at `start`, at most `limit` further. */
+/** `runEnd` is the end of the run of `of` characters at `start`, at most `limit` further. */
 function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SECRET): number {
   const until = Math.min(bytes.length, start + limit);
   let at = start;
@@ -54,7 +54,8 @@ const isOpen = (bytes: Uint8Array, start: number, end: number, isAll: boolean, l
   !isAll && end === bytes.length && end - start < limit;
 
 /**
- * Whether a run of `of` characters starts here. A preceding letter may be the end of an escape: `\n`, `%20`, `\u003d`.
+ * `begins` is true at the start of a run of `of` characters. A preceding letter may be the end of an escape: `\n`,
+ * `%20`, `\u003d`.
  */
 function begins(bytes: Uint8Array, at: number, of: Uint8Array): boolean {
   if (at === 0 || (ALNUM[bytes[at - 1]!] === 0 && of[bytes[at - 1]!] === 0)) return true;
@@ -68,7 +69,7 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
   return false;
 }
 
-/** A run of characters of one set. */
+/** A `Run` has characters of one set. */
 interface Run {
   of: Uint8Array;
   least?: number;
@@ -88,7 +89,7 @@ interface SequenceOptions {
   accepts?: (bytes: Uint8Array, from: number, end: number, start: number) => boolean;
 }
 
-/** The anchor, followed by runs of characters. */
+/** `sequence` is the anchor, followed by `runs` of characters. */
 function sequence(anchor: string, runs: readonly Run[], options: SequenceOptions = {}): SecretShape {
   const { boundary, secretRun, accepts } = options;
   const look: SecretShape["look"] = (bytes, start, isAll, found) => {
@@ -112,7 +113,7 @@ function sequence(anchor: string, runs: readonly Run[], options: SequenceOptions
 
 const hasDigit = (bytes: Uint8Array, from: number, end: number): boolean => has(bytes, from, end, DIGIT);
 
-/** The anchor, followed by at least `least` characters of one set. */
+/** `token` is the anchor, followed by at least `least` characters of one set. */
 function token(
   anchor: string,
   of: Uint8Array,
@@ -133,7 +134,7 @@ const namedToken = sequence(
   { boundary: WORD },
 );
 
-/** Three parts separated by dots. The anchor is the start of a JSON object in base64. */
+/** A `jsonWebToken` has three parts separated by dots. The anchor is the start of a JSON object in base64. */
 const jsonWebToken = sequence(
   "eyJ",
   [{ of: WORD, least: 7, then: "." }, { of: WORD, least: 10, then: "." }, { of: WORD }],
@@ -142,9 +143,7 @@ const jsonWebToken = sequence(
 
 const END_OF_KEY = Buffer.from("-----");
 
-/**
- * The text between the BEGIN and END lines. A key without an END line ends at the first character that no key contains.
- */
+/** The text between the BEGIN and END lines. Without an END line, up to the first character that no key contains. */
 const privateKey: SecretShape = {
   anchor: "-----BEGIN ",
   look(bytes, start, isAll, found) {
@@ -171,7 +170,7 @@ const privateKey: SecretShape = {
 const isKeyEnd = (text: Buffer, at: number): boolean =>
   text.compare(END_OF_KEY, 0, 5, at, Math.min(at + 5, text.length)) === 0;
 
-/** Skips an escaped line break in JSON, also nested. Other escapes do not occur in keys. */
+/** `escapeEnd` skips an escaped line break in JSON, also nested. Other escapes do not occur in keys. */
 function escapeEnd(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at] === BACKSLASH && at - start < MAX_ESCAPE - 1) at++;
@@ -190,9 +189,7 @@ function hasRun(bytes: Uint8Array, from: number, to: number, of: Uint8Array, lea
 /** The number of bytes before a credential in which `credential` searches for the name of its header. */
 export const LOOK_BACK = 40;
 
-/**
- * A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit.
- */
+/** `Authorization: Bearer …`. Without the name of the header, the value must be longer and contain a digit. */
 const credential = (anchor: string): SecretShape =>
   sequence(anchor, [{ of: CREDENTIAL, least: 8 }], {
     boundary: ALNUM,
@@ -203,7 +200,7 @@ const credential = (anchor: string): SecretShape =>
     },
   });
 
-/** The password in `https://user:password@host`. */
+/** `addressed` is the password in `https://user:password@host`. */
 const addressed = (anchor: string): SecretShape =>
   sequence(
     anchor,
@@ -215,19 +212,19 @@ const addressed = (anchor: string): SecretShape =>
     { secretRun: 1, accepts: (bytes, from) => bytes[from] !== 0x24 && bytes[from] !== 0x7b },
   );
 
-/** The characters between a name and its value, besides the sign: spaces and quotes, also escaped ones. */
+/** Between a name and its value, besides the sign: spaces and quotes, also escaped ones. */
 const AROUND_SIGN = set(/[\s"'\\]/);
 const QUOTED_VALUE = set(/[A-Za-z0-9._~+/=!@#%^&*:|?-]/);
 const BARE_VALUE = set(/[A-Za-z0-9_~+/=-]/);
 const LETTER = set(/[A-Za-z]/);
-/** A quote in JSON within JSON within JSON has seven backslashes. */
+/** A quote in JSON within JSON within JSON has seven backslashes, so `MAX_AROUND` is enough. */
 const MAX_AROUND = 40;
 const MAX_VALUE = 512;
 const MIN_VALUE = 12;
 
 /**
- * The value in `DB_PASSWORD='…'`, `"client_secret": "…"` and the like. It must have letters and digits: a word, a number,
- * a placeholder and code are no secrets.
+ * `assigned` is the value in `DB_PASSWORD='…'`, `"client_secret": "…"` and the like. It must have letters and digits: a
+ * word, a number, a placeholder and code are no secrets.
  */
 const assigned = (anchor: string): SecretShape => ({
   anchor,
@@ -251,7 +248,7 @@ const assigned = (anchor: string): SecretShape => ({
   },
 });
 
-/** The public id of a bot, a colon, and its secret: 35 characters that begin with `AA`. */
+/** A `telegramToken` has the public id of a bot, a colon, and its secret: 35 characters that begin with `AA`. */
 const telegramToken: SecretShape = {
   anchor: ":AA",
   look(bytes, start, isAll, found) {

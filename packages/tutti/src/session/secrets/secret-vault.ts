@@ -1,10 +1,10 @@
-// Keeps secrets out of the log. A user may write a secret into a request, a message or an answer. The log, and with it
-// every client and every export, gets a placeholder; only the prompt of an agent gets the secret back.
+// `SecretVault` keeps secrets out of the log. A user may write a secret into a request, a message or an answer. The
+// log, and with it every client and every export, gets a placeholder; only the prompt of an agent gets the secret back.
 //
 // Invariants
 // 1. A placeholder is stored only after its secret is on disk, so a prompt can always be completed after a crash.
-// 2. A placeholder does not reveal its secret: its id is an HMAC with a key of this data folder. Equal secrets get equal
-//    placeholders, so that repeated work is recognised.
+// 2. A placeholder does not reveal its secret: its id is an HMAC with a key of this data folder. Equal secrets get
+//    equal placeholders, so that repeated work is recognised.
 // 3. The folder is readable by its owner only. Removing a run removes its secrets.
 import { createHmac, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -38,7 +38,7 @@ export class SecretVault {
     return sealed;
   }
 
-  /** Like `seal`, but forgets the secrets. */
+  /** Unlike `seal`, forgets the secrets. */
   hide<T>(value: T): T {
     return this.#sealValue(value, {});
   }
@@ -52,7 +52,7 @@ export class SecretVault {
     );
   }
 
-  /** Lets run `to`, a copy of `from`, open the placeholders in its log. */
+  /** After `copy`, run `to` can open the placeholders in its log, which it has from `from`. */
   copy(from: string, to: string): void {
     if (existsSync(this.#fileOf(from))) this.#add(to, this.#read(from));
   }
@@ -117,7 +117,7 @@ export class SecretVault {
   }
 }
 
-/** Returns the same object if no string changes. */
+/** `mapStrings` returns the same object if no string changes. */
 function mapStrings<T>(value: T, change: (text: string) => string): T {
   if (typeof value === "string") return change(value) as T;
   if (typeof value !== "object" || value === null) return value;

@@ -1,14 +1,14 @@
-/** A shorter value would mask ordinary words. */
+/** A value shorter than `MIN_LENGTH` would mask ordinary words. */
 const MIN_LENGTH = 8;
 
 const SECRET_WORD =
   /(^|[_.-])(api_?)?(keys?|tokens?|secrets?|password|passwd|passphrase|pass|pwd|credentials?|creds|auth|authtoken|bearer|cookie)([_.-]|$)/i;
-/** Matches without a separator too: PGPASSWORD, GITHUBTOKEN, APIKEY. */
+/** `SECRET_END` matches without a separator too: PGPASSWORD, GITHUBTOKEN, APIKEY. */
 const SECRET_END = /(apikey|token|secret|password|passwd|passphrase|credentials?)$/i;
-/** Such a variable holds a property of a secret, for example its file, not the secret itself. */
+/** A variable that `DESCRIBES_SECRET` holds a property of a secret, for example its file, not the secret itself. */
 const DESCRIBES_SECRET =
   /_(file|path|dir|sock|socket|url|uri|host|port|user|username|name|id|type|mode|method|count|limit|ttl|expiry|expires)$/i;
-/** Such a variable may hold a secret or the path of a file with one. */
+/** A variable that `MAY_BE_PATH` holds a secret or the path of a file with one. */
 const MAY_BE_PATH = /(auth|credentials?|creds)$/i;
 const PATH = /^~?(\/[\w.@ -]+)+$/;
 /** Tutti's own variables are public, except for two tokens. */
@@ -20,11 +20,11 @@ export function isSecretName(name: string): boolean {
   return SECRET_WORD.test(name) || SECRET_END.test(name);
 }
 
-/** A password that is a short word is not masked, because the word may occur in any text. */
+/** A password that is a short `WORD` is not masked, because the word may occur in any text. */
 const WORD = /^[a-z]+$/i;
 const LONGEST_WORD = 16;
 
-/** The values of `env` that must not appear in any stored file. */
+/** `secretValues` of `env` must not appear in any stored file. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     const trimmed = value?.trim() ?? "";
@@ -35,7 +35,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
   return [...new Set(values)];
 }
 
-/** The value as plain text, in JSON (also nested), in URLs and in base64. */
+/** `formsOf` a value are plain text, JSON (also nested), URLs and base64. */
 export function formsOf(value: string): Buffer[] {
   const whole = value.toWellFormed();
   const json = inJson(whole);
@@ -58,7 +58,7 @@ export function formsOf(value: string): Buffer[] {
 const PLAIN = /^[\w-]+$/;
 
 /**
- * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). Its parts
+ * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). `partsOf` it
  * between those characters never change, so parts that cannot be words are masked on their own.
  */
 const partsOf = (value: string): string[] =>
@@ -68,7 +68,7 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /**
  * Base64 encodes three bytes as four characters, so the form of a value depends on the number of preceding bytes modulo
- * three. Characters at the ends that also encode neighbouring bytes are cut off.
+ * three. `inBase64` cuts off characters at the ends that also encode neighbouring bytes.
  */
 function inBase64(value: Buffer): string[] {
   return [0, 1, 2].flatMap((padding) => {

@@ -1,7 +1,7 @@
-/** The name of the MCP server in the configuration of agents. */
+/** `SERVER_NAME` is the MCP server in the configuration of agents. */
 export const SERVER_NAME = "tutti";
 
 const OWN_TOOL = /^mcp__?tutti__?[a-z]/;
 
-/** Whether an agent's name of a tool is one that Tutti offers itself. Its use needs no permission, and is no work. */
+/** Tutti offers this tool itself, so its use needs no permission, and is no work. `name` is the agent's name for it. */
 export const isOwnTool = (name: string): boolean => OWN_TOOL.test(name);

@@ -1,10 +1,10 @@
-// The keeper's side of the tools that Tutti offers to its agents: what the agent reports becomes a line of the session,
-// a question waits here for its answer. So a waiting call outlives the engine.
+// `ToolDesk` is the keeper's side of the tools that Tutti offers to its agents: a report of the agent becomes a line of
+// the session, a question waits here for its answer. So a waiting call outlives the engine.
 import type { AgentLine } from "../dialogue.ts";
 import type { AnswerPhase } from "../../schema/status.ts";
 import type { DelegationRight } from "../../schema/task.ts";
 
-/** Starts the id of a question that was asked with a tool. The answer then goes to the call, not to the agent's input. */
+/** Starts the id of a question that was asked with a tool. Its answer goes to the call, not to the agent's input. */
 const ASKED_BY_TOOL = "tutti-tool-";
 
 export const isToolQuestion = (askId: string): boolean => askId.startsWith(ASKED_BY_TOOL);
@@ -36,7 +36,7 @@ export class ToolDesk {
   #count = 0;
   /** The phase that the answer of the last turn must have; null before the first turn. */
   phase: AnswerPhase | null = null;
-  /** Whether the agent has delegated a task in the open turn. */
+  /** `hasDelegated` is about the open turn. */
   hasDelegated = false;
 
   constructor({ role, taskId, delegation, note }: ToolDeskOptions) {
@@ -53,7 +53,7 @@ export class ToolDesk {
     this.#messages = [];
   }
 
-  /** Whether a call waits for the user. The agent then does nothing, but has not stalled. */
+  /** `isWaiting` means that a call waits for the user. The agent then does nothing, but has not stalled. */
   get isWaiting(): boolean {
     return this.#questions.size > 0;
   }
@@ -77,7 +77,7 @@ export class ToolDesk {
     return promise;
   }
 
-  /** Returns false for a question that no call waits for. */
+  /** False for a question that no call waits for. */
   answer(askId: string, text: string): boolean {
     const resolve = this.#questions.get(askId);
     this.#questions.delete(askId);
@@ -89,7 +89,7 @@ export class ToolDesk {
     this.#messages.push(message);
   }
 
-  /** Each message is returned once, and counts as received by the agent. */
+  /** `readMessages` returns each message once. It then counts as received by the agent. */
   readMessages(): string[] {
     const messages = this.#messages;
     this.#messages = [];

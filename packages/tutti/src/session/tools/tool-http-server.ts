@@ -16,12 +16,12 @@ export interface ToolHttpOptions {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Serves the tools of one session to the holder of its token. */
+/** `toolHttpServer` serves the tools of one session to the holder of its token. */
 export function toolHttpServer({ desk, token, hosts }: ToolHttpOptions): Server {
   const tools = workerTools(desk);
   const version = readVersion();
   const handler = createMcpHandler(() => createToolServer({ instructions: WORKER_INSTRUCTIONS, version, tools }), {
-    // Always a stream: its comments keep the connection of a call alive that waits for the user.
+    // With `sse` the comments of the stream keep the connection alive of a call that waits for the user.
     responseMode: "sse",
     maxRequestBodySize: MAX_BODY_BYTES,
   });
@@ -41,7 +41,7 @@ export function toolHttpServer({ desk, token, hosts }: ToolHttpOptions): Server 
     { overrideGlobalObjects: false },
   );
   const server = createServer((request, response) => void listener(request, response));
-  // A call may wait for days.
+  // A call may wait for days, so there is no `requestTimeout`.
   server.requestTimeout = 0;
   return server;
 }

@@ -1,5 +1,5 @@
-// The address at which an agent reaches the tools of its session. Until the agent connects, only a port is open: the
-// modules that serve the tools double the memory of a keeper.
+// A `ToolAddress` is where an agent reaches the tools of its session. Until the agent connects, only a port is open:
+// the modules that serve the tools double the memory of a keeper.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -16,8 +16,9 @@ export interface ToolAddress {
 const TOKEN_BYTES = 32;
 
 /**
- * `socket` is the path of the Unix socket as an agent in the sandbox finds it; null listens on loopback. The socket itself
- * is in the current folder, which is the session folder, because the path of a socket must be short.
+ * `socket` is the path of the Unix socket as an agent in the sandbox finds it; null listens on loopback.
+ * `openToolListener` makes the socket in the current folder, which is the session folder, because the path of a socket
+ * must be short.
  */
 export async function openToolListener(desk: ToolDesk, socket: string | null = null): Promise<ToolAddress> {
   // secret-shapes.ts masks tokens of this form. The server does not know it, so it opens no route.
@@ -36,7 +37,7 @@ export async function openToolListener(desk: ToolDesk, socket: string | null = n
   });
   let hosts: ReadonlySet<string> | null = null;
   if (socket !== null) {
-    // A keeper that was killed may have left it.
+    // A keeper that was killed may have left the socket.
     rmSync(basename(socket), { force: true });
     listener.listen(basename(socket));
     await once(listener, "listening");

@@ -1,4 +1,5 @@
-// The tools that Tutti offers to its agents. The token of a call belongs to one session, so no argument names a task.
+// `workerTools` are the tools that Tutti offers to its agents. The token of a call belongs to one session, so no
+// argument names a task.
 import { z } from "zod";
 import type { ToolDesk } from "./tool-desk.ts";
 import { defineTool, type McpTool } from "../../mcp/mcp-tool.ts";
@@ -20,7 +21,7 @@ const DELEGATED =
   "Accepted. Delegate more tasks that can run at the same time, then end your turn without a block. Each result reaches you with a later turn, in which the work of the task is in your folder.";
 const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const PHASES = Object.keys(ANSWERS) as [BlockPhase];
-/** Sent by agents that copy the messages of document 003. The token decides who speaks, so they must not contradict it. */
+/** Agents copy these from messages of document 003. The token determines the sender, so they must not contradict it. */
 const identity = {
   task_id: z.string().optional().describe("Not needed."),
   from_agent: z.string().optional().describe("Not needed."),
@@ -32,7 +33,7 @@ const identity = {
 export function workerTools(desk: ToolDesk): Record<string, McpTool> {
   const taskPart = desk.taskId === null ? {} : { task_id: desk.taskId };
 
-  /** Validates an answer as the engine will do it, and reports it. */
+  /** `submit` validates an answer as the engine will do it, and reports it. */
   function submit(phase: BlockPhase, given: Record<string, unknown>): string {
     const isAtOnce = phase === "progress" || phase === "heartbeat";
     if (!isAtOnce && desk.phase !== null && phase !== desk.phase) {
@@ -151,7 +152,7 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
   };
 }
 
-/** The message of document 002 that says the same. The engine chooses the id of a task without one. */
+/** `newTask` is the corresponding message of document 002. The engine chooses the id of a task without one. */
 function newTask(
   desk: ToolDesk,
   { mode, message, ...more }: { mode: string; message: string },
@@ -167,11 +168,11 @@ function newTask(
   throw new InvalidArguments(errors.map(({ path, sentence }) => ({ path, problem: sentence })));
 }
 
-/** Whether the session leads the run by delegating all work, and the turn is not about its result as a whole. */
+/** The session leads the run by delegating all work, and the turn is not about its result as a whole. */
 const isLeadOfDelegation = ({ taskId, delegation, phase }: ToolDesk): boolean =>
   taskId === null && "modes" in delegation && (phase === "task_list" || phase === "completion");
 
-/** The report of a session without a task, as a message of document 002. */
+/** `leadReport` is for a session without a task, as a message of document 002. */
 function leadReport({ result, summary, output_files: files = [] }: Completion): Record<string, unknown> {
   const failed = FAILED.has(checkFinished(result));
   const outputArtifacts = files.map((path) => ({ type: "file", path }));
@@ -180,7 +181,7 @@ function leadReport({ result, summary, output_files: files = [] }: Completion): 
 
 const FAILED = new Set(["failure", "failed", "error"]);
 const PARTIAL = new Set(["partial"]);
-/** Results of document 002 that wait for an answer, and the tool that gets one. */
+/** `UNFINISHED` results of document 002 wait for an answer. The value is the tool that gets one. */
 const UNFINISHED: Readonly<Record<string, string>> = {
   clarification_needed: "ask",
   conflict_detected: "escalate_blocker",
@@ -199,7 +200,7 @@ function checkFinished(result: string): string {
   throw new InvalidArguments([{ path: "result", problem }]);
 }
 
-/** The answer of the open turn that says the same. A result in words is a success with these words. */
+/** `completionAnswer` is the corresponding answer of the open turn. A result in words is a success with these words. */
 function completionAnswer(desk: ToolDesk, { result, summary, output_files: files }: Completion) {
   const word = checkFinished(result);
   const isWord = FAILED.has(word) || PARTIAL.has(word) || word === "success" || word === "completed";

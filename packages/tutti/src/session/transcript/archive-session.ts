@@ -43,10 +43,7 @@ export const stillAlive = (sessionId: string): TuttiError =>
     `Session ${JSON.stringify(sessionId)} is still alive and cannot be archived. Wait until it has ended, or end it first.`,
   );
 
-/**
- * Removes the agent's configuration and history, which are useless without the session.
- * The targets of symbolic links belong to the user and stay.
- */
+/** The agent's folders are useless without the session. The targets of symbolic links belong to the user and stay. */
 async function removeFoldersOfAgent(folder: string): Promise<void> {
   await removeScratch(folder);
   const { requests } = paths(folder);
@@ -58,7 +55,7 @@ async function removeFoldersOfAgent(folder: string): Promise<void> {
 
 export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
 
-/** The ids of the run's sessions that have not ended. */
+/** `livingSessions` have not ended. */
 export function livingSessions(runFolder: string): string[] {
   return (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
     const sessionId = startedSession(join(runFolder, name));
@@ -67,8 +64,8 @@ export function livingSessions(runFolder: string): string[] {
 }
 
 /**
- * Deletes all sessions of a run, unless some of them are still alive. Renames the folder first, so a repeat after a
- * crash finds it whole or not at all.
+ * Deletes all sessions of a run, unless some of them are still alive. `forgetSessions` renames the folder first, so a
+ * repeat after a crash finds it whole or not at all.
  */
 export async function forgetSessions(folder: string, runId: string, findLiving: () => string[]): Promise<void> {
   // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
@@ -90,7 +87,7 @@ export async function forgetSessions(folder: string, runId: string, findLiving: 
 
 const startedSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
 
-/** A session without keeper and end is about to start. A dead keeper may have left its agent running. */
+/** Without keeper and end a session is about to start. The agent of a dead keeper may still run. */
 function isLiving(folder: string, sessionId: string): boolean {
   const keeper = readKeeper(folder);
   // Read after the keeper: a keeper that ends properly writes `end.json` before it removes `keeper.json`.

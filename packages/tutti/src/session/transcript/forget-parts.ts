@@ -1,17 +1,17 @@
-// Blanks the partial messages in `output.log` after the end of a session. Every message also follows whole and masked,
-// but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length, so offsets stay
-// valid.
+// `forgetParts` blanks the partial messages in `output.log` after the end of a session. Every message also follows
+// whole and masked, but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length,
+// so offsets stay valid.
 import { closeSync, constants, readSync, writeSync } from "node:fs";
 import { openRegular } from "../keeper/session-file.ts";
 import { paths, readJson, type KeeperSpec } from "../keeper/session-folder.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** Longer lines are skipped, because no partial message is so long. */
+/** Lines longer than `LONGEST_LINE` are skipped, because no partial message is so long. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const SIGN = Buffer.from('"partial"');
 
-/** Call it only when no process writes to the file any more. Yields after every chunk. */
+/** Call `forgetParts` only when no process writes to the file any more. Yields after every chunk. */
 export function* forgetParts(folder: string): Generator<null, void> {
   const { output, spec } = paths(folder);
   // In `turn` mode the output is plain text, even if a line looks like a partial message.
@@ -28,7 +28,7 @@ export function* forgetParts(folder: string): Generator<null, void> {
   }
 }
 
-/** Yields null after every chunk. */
+/** `findParts` yields null after every chunk. */
 function* findParts(fd: number): Generator<{ at: number; length: number } | null> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let open: Buffer = Buffer.alloc(0);
@@ -49,7 +49,7 @@ function* findParts(fd: number): Generator<{ at: number; length: number } | null
   }
 }
 
-/** Searches for SIGN, because most of very many lines have none. */
+/** `partsIn` searches for SIGN, because most of very many lines have none. */
 function* partsIn(bytes: Buffer, first: number, end: number): Generator<{ at: number; length: number }> {
   for (let from = first; ;) {
     const sign = bytes.indexOf(SIGN, from);

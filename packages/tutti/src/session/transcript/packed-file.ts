@@ -1,5 +1,5 @@
-// A gzip file with random access. It consists of many gzip members, each with a part of the content. A member's header
-// contains its packed and unpacked length, so `read` unpacks only the member it needs.
+// A `PackedFile` is a gzip file with random access. It consists of many gzip members, each with a part of the content.
+// A member's header contains its packed and unpacked length, so `read` unpacks only the member it needs.
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -23,7 +23,7 @@ async function packPart(part: Buffer): Promise<Buffer> {
   return Buffer.concat([header, packed, trailer]);
 }
 
-/** Resolves when the packed file is synced. */
+/** `writePacked` resolves when the packed file is synced. */
 export async function writePacked(file: string, packed: string): Promise<void> {
   await pipeline(
     createReadStream(file, { highWaterMark: PART_BYTES }),
@@ -80,7 +80,7 @@ export class PackedFile {
     return this.#open.content.subarray(at - member.from, at - member.from + length);
   }
 
-  /** The index of the last member with `from <= at`. */
+  /** `#find` is the index of the last member with `from <= at`. */
   #find(at: number): number {
     let low = 0;
     let high = this.#members.length - 1;

@@ -69,7 +69,7 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
   }
 }
 
-/** A text that grows piece by piece. */
+/** `newText` grows piece by piece. */
 export function newText(text: string): HeadAndTail {
   const kept = new HeadAndTail(MAX_TEXT / 2);
   kept.push(text);
@@ -84,7 +84,7 @@ export function shownText(kept: HeadAndTail): { text: string; omitted?: number }
 const cut = (text: string): { text: string; omitted?: number } =>
   text.length <= MAX_TEXT ? { text } : shownText(newText(text));
 
-/** An input that is too long becomes the beginning and the end of its JSON text. */
+/** In `cutInput`, an input that is too long becomes the beginning and the end of its JSON text. */
 function cutInput(input: unknown): { input: unknown; omitted?: number } {
   const json = JSON.stringify(input) ?? "";
   if (json.length <= MAX_TEXT) return { input };

@@ -1,6 +1,6 @@
-// Pages through the transcript of a session: prompts and answers in order, numbered from 1. A transcript may be too
-// long to hold in memory or to read from its start for every page. So the next page continues where the last one
-// stopped, and any other page starts at the nearest of the `#marks`.
+// `Transcript` pages through a session: prompts and answers in order, numbered from 1. A transcript may be too long to
+// hold in memory or to read from its start for every page. So the next page continues where the last one stopped, and
+// any other page starts at the nearest of the `#marks`.
 import { dirname } from "node:path";
 import { findDriver, newDecoder } from "../agents.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
@@ -38,10 +38,10 @@ export class Transcripts<T> {
   }
 }
 
-/** Per session. Beyond this, every other mark is dropped. */
+/** Per session. Beyond `MAX_MARKS`, every other mark is dropped. */
 const MAX_MARKS = 512;
 
-/** A point between two entries, and the number of entries before it. */
+/** A `Mark` is a point between two entries, and the number of entries before it. */
 interface Mark {
   n: number;
   point: ReadPoint;
@@ -84,7 +84,7 @@ export class Transcript {
     return entries;
   }
 
-  /** A walk that has not passed entry `after + 1`; null for an unknown session. */
+  /** `#walkTo` returns a walk that has not passed entry `after + 1`; null for an unknown session. */
   #walkTo(after: number): Walk | null {
     if (this.#walk && after + 1 >= this.#walk.n) return this.#walk;
     const spec = readJson<KeeperSpec>(paths(this.#folder).spec);
@@ -103,7 +103,7 @@ export class Transcript {
   }
 }
 
-/** Reads a transcript once, entry by entry. */
+/** `Walk` reads a transcript once, entry by entry. */
 class Walk {
   readonly #folder: string;
   readonly #reader: SessionReader;
@@ -115,7 +115,7 @@ class Walk {
   #newest: Entry | null = null;
   /** The text of `#newest`, null if it is of another type. */
   #text: HeadAndTail | null = null;
-  /** Whether `#newest` is a text whose next piece is still to come. */
+  /** Whether `#newest` is a text with a next piece that is still to come. */
   #isOpen = false;
   /** The number of `#newest`, 0 before the first entry. */
   n: number;
@@ -131,8 +131,8 @@ class Walk {
   }
 
   /**
-   * Yields the entries after `after`: each when it can no longer change, the newest when all output is read. Yields null
-   * after a step without an entry.
+   * Yields the entries after `after`: each when it can no longer change, the newest when all output is read. Yields
+   * null after a step without an entry.
    */
   *from(after: number): Generator<TranscriptEntry | null> {
     for (;;) {
@@ -174,7 +174,6 @@ class Walk {
     return previous;
   }
 
-  /** `#newest` as a transcript shows it. */
   #shown(): TranscriptEntry | null {
     return this.#newest && { ...this.#newest, ...(this.#text && shownText(this.#text)), n: this.n };
   }

@@ -533,7 +533,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-100"],
     file: "tutti/src/session/drivers/claude/turn.ts",
-    find: '    this.#tell({ type: "tool", id, ...call });\n',
+    find: '    this.#emit({ type: "tool", id, ...call });\n',
     replace: "",
   },
   {

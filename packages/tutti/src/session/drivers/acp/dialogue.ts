@@ -1,4 +1,4 @@
-// The dialogue for the Agent Client Protocol, version 1: one connection, one conversation, one prompt per turn.
+// `AcpDialogue` uses the Agent Client Protocol, version 1: one connection, one conversation, one prompt per turn.
 //
 // Invariants
 // 1. Tutti offers no files and no terminals: the agent uses its own tools in its workspace. The connection rejects
@@ -26,9 +26,9 @@ import { exitProblem } from "../dialogue-parts.ts";
 import { SERVER_NAME } from "../../tools/own-tool.ts";
 import { readVersion } from "../../../own-files.ts";
 
-/** Long, because agents start slowly when many start at once. */
+/** `START_MS` is long, because agents start slowly when many start at once. */
 const START_MS = 3 * 60_000;
-/** A replayed history may continue after the answer to `session/load`. It is over after a pause of this length. */
+/** A replayed history may continue after the answer to `session/load`. It is over after a pause of `QUIET_MS`. */
 const QUIET_MS = 500;
 
 const HELLO: InitializeRequest = {
@@ -39,9 +39,9 @@ const HELLO: InitializeRequest = {
 
 interface Conversation {
   id: string;
-  /** The method that resumes it; null if the agent has none. */
+  /** `resumeMethod` is null if the agent has none. */
   resumeMethod: "session/resume" | "session/load" | null;
-  /** Whether a turn of it has ended. */
+  /** `hadTurns` means that a turn of the conversation has ended. */
   hadTurns: boolean;
 }
 
@@ -101,7 +101,7 @@ class AcpDialogue implements Dialogue {
   }
 
   async #connect(link: AgentLink): Promise<void> {
-    // The SDK does not validate answers.
+    // The SDK does not validate answers, hence `recordOf`.
     const agent = recordOf(
       await link.agent.request(AGENT_METHODS.initialize, HELLO).catch((error: unknown) => {
         throw new Error(`it does not seem to support the Agent Client Protocol: ${sentenceOf(error)}`);
@@ -119,7 +119,7 @@ class AcpDialogue implements Dialogue {
     if (this.#link !== link) return;
     this.#announce(agent);
     // Without an earlier turn nothing is lost: the open turn is sent again.
-    if (problem !== null && hadTurns) this.#context.tell({ type: "turn_end", error: problem, cause: "died" });
+    if (problem !== null && hadTurns) this.#context.emit({ type: "turn_end", error: problem, cause: "died" });
     this.#ready = true;
     this.#context.ready();
   }
@@ -139,7 +139,7 @@ class AcpDialogue implements Dialogue {
     await this.#chooseModel(link, id, recordOf(answer));
   }
 
-  /** The tools of Tutti, for agents that can reach them over HTTP. */
+  /** Only agents that support MCP over `http` can reach the tools of Tutti. */
   #toolServers(agent: Fields): McpServer[] {
     const { mcpCapabilities } = recordOf(agent["agentCapabilities"]);
     if (recordOf(mcpCapabilities)["http"] !== true) return [];
@@ -156,12 +156,12 @@ class AcpDialogue implements Dialogue {
     await link.agent.request(choice.method, choice.params);
   }
 
-  /** Returns the problem if the conversation cannot be resumed, else null. */
+  /** `#resume` returns the problem if the conversation cannot be resumed, else null. */
   async #resume(link: AgentLink, agent: Fields, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
       const params = { sessionId: id, cwd: this.#context.cwd, mcpServers: this.#toolServers(agent) };
       const session = recordOf(await link.agent.request(resumeMethod!, params));
-      // An agent that lists no models here keeps the one that was set at the start.
+      // An agent that lists no models in `session` keeps the one that was set at the start.
       if (choiceOfModel(session, id, "") !== null) await this.#chooseModel(link, id, session);
       do await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
       while (performance.now() - this.#updatedAt < QUIET_MS);
@@ -179,7 +179,7 @@ class AcpDialogue implements Dialogue {
     const announceWith = (cost: Capabilities["cost"]): void => {
       this.#cost = cost;
       const fixed = { partialText: true, interrupt: true, resume, permissions: true, subagents: false };
-      this.#context.tell({ type: "ready", agent, version, conversation: id, capabilities: { ...fixed, cost } });
+      this.#context.emit({ type: "ready", agent, version, conversation: id, capabilities: { ...fixed, cost } });
     };
     announceWith(this.#cost);
     this.#announceCost = announceWith;
@@ -188,8 +188,8 @@ class AcpDialogue implements Dialogue {
   /** The protocol does not announce whether an agent reports usage, so `ready` is repeated with its first report. */
   #announceCost: (cost: Capabilities["cost"]) => void = () => {};
 
-  hear(line: string): void {
-    this.#link?.hear(line);
+  receive(line: string): void {
+    this.#link?.receive(line);
   }
 
   #readUpdate(params: unknown): void {
@@ -199,7 +199,7 @@ class AcpDialogue implements Dialogue {
   }
 
   turn({ text }: DialogueTurn): void {
-    const turn = new AcpTurnReader((line) => this.#context.tell(line));
+    const turn = new AcpTurnReader((line) => this.#context.emit(line));
     this.#turn = turn;
     this.#refused = false;
     const params = { sessionId: this.#conversation!.id, prompt: [{ type: "text" as const, text }] };
@@ -219,7 +219,7 @@ class AcpDialogue implements Dialogue {
     this.#reportUsage(recordOf(answer["result"]), turn.cost);
     const failure = failureOf(answer, turn.trouble, turn.lastWords);
     const denied = failure.error !== undefined && failure.cause === undefined && this.#refused;
-    this.#context.tell({ type: "turn_end", ...failure, ...(denied ? { cause: "denied" } : {}) });
+    this.#context.emit({ type: "turn_end", ...failure, ...(denied ? { cause: "denied" } : {}) });
   }
 
   /** Tokens are per turn. `cost` is the total of the conversation; a new process may count it from zero. */
@@ -230,7 +230,7 @@ class AcpDialogue implements Dialogue {
     if (!tokens && usd === 0) return;
     const reported = cost === null ? "tokens" : "usd";
     if (this.#cost === "none" || (this.#cost === "tokens" && reported === "usd")) this.#announceCost(reported);
-    this.#context.tell({
+    this.#context.emit({
       type: "usage",
       ...(tokens ?? { inputTokens: 0, outputTokens: 0 }),
       ...(usd > 0 ? { usd } : {}),
@@ -249,7 +249,7 @@ class AcpDialogue implements Dialogue {
 
   relaunch(): string[] | null {
     if (!this.#conversation?.resumeMethod) return null;
-    // The whole turn is sent again, so an unfinished message is not completed.
+    // The whole turn is sent again, so `relaunch` does not complete an unfinished message.
     this.#leave();
     return [...this.#context.command];
   }
@@ -271,7 +271,7 @@ class AcpDialogue implements Dialogue {
 
 export const openAcpDialogue: OpenDialogue = (context) => new AcpDialogue(context);
 
-/** An agent lists its models as a configuration option of the session or, in older versions, as `models`. */
+/** An agent lists its models as one of the `configOptions` of the session or, in older versions, as `models`. */
 function choiceOfModel(
   { configOptions, models }: Fields,
   sessionId: string,

@@ -1,4 +1,4 @@
-// Reads usage and failure from the answer to a prompt. Some agents report a failure as a successful answer.
+// `failureOf` and `usageOf` read the answer to a prompt. Some agents report a failure as a successful answer.
 import { countOf, listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
 import { classifyFailure } from "../../classify-failure.ts";
@@ -34,7 +34,6 @@ export function failureOf(answer: Fields, trouble: string | null, lastWords: str
   }
 }
 
-/** Whether the message consists of a provider's error. */
 const isErrorText = (text: string): boolean => isRecord(parseRecord(text)["error"]) || /^API Error\b/.test(text.trim());
 
 function described(text: string): DialogueFailure {
@@ -45,7 +44,7 @@ function described(text: string): DialogueFailure {
   };
 }
 
-/** Some agents use HTTP statuses as `code`; codes of JSON-RPC are negative. */
+/** Some agents use HTTP statuses as `code` in `failureOfError`; codes of JSON-RPC are negative. */
 export function failureOfError(error: unknown): DialogueFailure {
   const { code, message, data } = recordOf(error);
   const text = [textOrNull(message) ?? "the agent answered with an error", wordsOf(data)]
@@ -60,7 +59,7 @@ export function failureOfError(error: unknown): DialogueFailure {
   };
 }
 
-/** The protocol's error code of an agent that is not logged in. */
+/** `AUTH_REQUIRED` is the protocol's error code of an agent that is not logged in. */
 export const AUTH_REQUIRED = -32000;
 
 function wordsOf(data: unknown): string {
@@ -71,13 +70,13 @@ function wordsOf(data: unknown): string {
 
 const MAX_SENTENCE = 1000;
 
-/** Providers often return JSON as the error text; only its message is of use to the user. */
+/** Providers often return JSON as the error text; only its `message` is of use to the user. */
 function sentenceOf(text: string): string {
   const inner = textOrNull(recordOf(parseRecord(text)["error"])["message"]);
   return (inner === null ? text.trim() : sentenceOf(inner)).slice(0, MAX_SENTENCE);
 }
 
-/** Prefers the counts per model, because only they include subagents. */
+/** `usageOf` prefers `model_usage`, because only the counts per model include subagents. */
 export function usageOf(result: Fields): TokenUsage | null {
   const quota = recordOf(recordOf(result["_meta"])["quota"]);
   const models = listOf(quota["model_usage"]).map((each) => tokensOf(each["token_count"]));
@@ -92,7 +91,7 @@ export function usageOf(result: Fields): TokenUsage | null {
   };
 }
 
-/** Some agents leave cached tokens out of the input, but the total always includes them. */
+/** Some agents leave cached tokens out of `inputTokens`, but the total always includes them. */
 function tokensOf(value: unknown): TokenUsage | null {
   if (!isRecord(value)) return null;
   const outputTokens = countOf(value["outputTokens"] ?? value["output_tokens"]);

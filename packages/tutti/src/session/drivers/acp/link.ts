@@ -1,6 +1,6 @@
 // Connects the SDK to the lines of the agent.
 //
-// `hear` handles session updates and the answer to a prompt itself, synchronously and in order. The SDK would pass them
+// `receive` handles session updates and the answer to a prompt itself, synchronously and in order. The SDK would pass them
 // through several promises, so the last update could arrive after the end of its turn or of the process. All other
 // messages go to the SDK.
 import { AGENT_METHODS, CLIENT_METHODS } from "@agentclientprotocol/sdk";
@@ -18,7 +18,7 @@ export interface LinkOptions {
 
 export interface AgentLink {
   agent: ClientContext;
-  hear(line: string): void;
+  receive(line: string): void;
   close(): void;
 }
 
@@ -38,9 +38,9 @@ export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions
   const connection = app.connect({ readable, writable });
   return {
     agent: connection.agent,
-    hear(line) {
+    receive(line) {
       const message = parseRecord(line);
-      // Ignores other output, such as warnings of the agent's runtime.
+      // Other output, such as warnings of the agent's runtime, is no message of `jsonrpc`.
       if (message["jsonrpc"] !== "2.0") return;
       if (message["method"] === CLIENT_METHODS.session_update && !("id" in message)) return onUpdate(message["params"]);
       if (promptId !== undefined && message["id"] === promptId && !("method" in message)) {

@@ -1,12 +1,12 @@
-// Answers permission requests of the agent, by the run's permissions or by asking the user. Open questions are
-// withdrawn when the turn ends.
+// `PermissionDesk` answers permission requests of the agent, by the run's permissions or by asking the user. Open
+// questions are withdrawn when the turn ends.
 import type { PermissionOption, PermissionOptionKind, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { nameOf, requestsOf, type ToolCall } from "./tool-call.ts";
 import { OpenQuestions } from "../dialogue-parts.ts";
 import type { DialogueContext } from "../../dialogue.ts";
 import { decidePermissions } from "../../permission.ts";
 
-type PermissionDeskOptions = Pick<DialogueContext, "permissions" | "cwd" | "tell">;
+type PermissionDeskOptions = Pick<DialogueContext, "permissions" | "cwd" | "emit">;
 
 interface OpenQuestion {
   options: readonly PermissionOption[];
@@ -20,10 +20,10 @@ export class PermissionDesk {
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
-    this.#open = new OpenQuestions((line) => options.tell(line));
+    this.#open = new OpenQuestions((line) => options.emit(line));
   }
 
-  /** Null if the question was withdrawn or no option fits. */
+  /** `decide` returns null if the question was withdrawn or no option fits. */
   async decide(
     call: ToolCall,
     options: readonly PermissionOption[],
@@ -40,7 +40,7 @@ export class PermissionDesk {
     const ask = {
       id: `permission-${++this.#count}`,
       question: questionOf(call, subject),
-      // A plain approval selects the first allowing option.
+      // A plain approval selects the first allowing option, so `ORDER` puts those first.
       options: options.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(({ name }) => name),
       permission: { tool: nameOf(call), subject },
     };
@@ -62,7 +62,7 @@ export class PermissionDesk {
     this.#withdraw(null);
   }
 
-  /** Null withdraws all questions. */
+  /** `#withdraw(null)` withdraws all questions. */
   #withdraw(only: OpenQuestion | null): void {
     for (const { settle } of this.#open.withdraw((each) => only === null || each === only)) settle(null);
   }
@@ -70,7 +70,7 @@ export class PermissionDesk {
 
 const ORDER: readonly PermissionOptionKind[] = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
-/** Prefers the options for this request only: permanent rules belong to the run's permissions. */
+/** `choose` prefers the options for this request only: permanent rules belong to the run's permissions. */
 function choose(options: readonly PermissionOption[], allow: boolean): PermissionOption | null {
   const kinds: PermissionOptionKind[] = allow ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0] ?? null;

@@ -1,5 +1,4 @@
-// Reads tool calls. An agent reports a call in several updates, and only some agents give a name in addition to the
-// title.
+// A `ToolCall` is reported in several updates, and only some agents give a name in addition to the title.
 import { listOf, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
 import type { ToolRequest } from "../../permission.ts";
@@ -12,17 +11,17 @@ export interface ToolCall {
   input: unknown;
   /** From the call's locations and diffs. */
   paths: readonly string[];
-  /** The call that started the subagent which makes this call. */
+  /** `parent` is the call that started the subagent which makes this call. */
   parent: string | null;
 }
 
-/** The call that started the subagent of this update; null for the main agent. */
+/** `parentOf` is null for an update of the main agent. */
 export const parentOf = (update: Fields): string | null =>
   textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);
 
 export const NEW_CALL: ToolCall = { name: null, kind: "other", title: "", input: null, paths: [], parent: null };
 
-/** Members that the update lacks keep their value. */
+/** In `withUpdate`, members that `update` lacks keep their value. */
 export function withUpdate(call: ToolCall, update: Fields): ToolCall {
   const { rawInput, locations, content } = update;
   const input = isRecord(rawInput) ? (Object.keys(rawInput).length > 0 ? rawInput : null) : (rawInput ?? null);
@@ -42,7 +41,7 @@ export function withUpdate(call: ToolCall, update: Fields): ToolCall {
   };
 }
 
-/** Names by kind, for agents that give none. They equal the names of Claude Code's tools where one exists. */
+/** `NAMES` by kind are for agents that give none. They equal the names of Claude Code's tools where one exists. */
 const NAMES: Readonly<Record<string, string>> = {
   read: "Read",
   edit: "Edit",
@@ -63,7 +62,7 @@ function ownTool(title: string): string | null {
   return server === SERVER_NAME ? `mcp__${SERVER_NAME}__${tool}` : null;
 }
 
-/** Falls back to title and paths if the agent does not report the input. */
+/** `inputOf` falls back to title and paths if the agent does not report the input. */
 export const inputOf = ({ input, title, paths }: ToolCall): unknown =>
   input ?? { ...(title === "" ? {} : { title }), ...(paths.length > 0 ? { paths } : {}) };
 
@@ -76,7 +75,7 @@ const KINDS: Readonly<Record<string, ToolRequest["kind"]>> = {
   execute: "command",
 };
 
-/** One request per subject; all of them must be allowed. */
+/** `requestsOf` has one request per subject; all of them must be allowed. */
 export function requestsOf(call: ToolCall): ToolRequest[] {
   const tool = nameOf(call);
   const kind = Object.hasOwn(KINDS, call.kind) ? KINDS[call.kind]! : "other";

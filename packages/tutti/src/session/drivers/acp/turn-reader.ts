@@ -1,20 +1,19 @@
-// Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have
-// begun, and the cost.
+// `AcpTurnReader` translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls
+// once they have begun, and the cost.
 import { countOf, listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { inputOf, nameOf, NEW_CALL, parentOf, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
 import { MAX_ERROR, resultLines } from "../dialogue-parts.ts";
 
-/** In characters. A longer message is split, so that no agent can exhaust the memory. */
+/** In characters. A message longer than `MAX_MESSAGE` is split, so that no agent can exhaust the memory. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
 const MAX_ANNOUNCED = 100;
 
 export class AcpTurnReader {
-  readonly #tell: (line: AgentLine) => void;
+  readonly #emit: (line: AgentLine) => void;
   #pieces: string[] = [];
   #length = 0;
   #messageId: unknown;
-  /** The last message. */
   lastWords = "";
   /** Calls that have not begun yet. */
   readonly #announced = new Map<string, ToolCall>();
@@ -22,15 +21,15 @@ export class AcpTurnReader {
   readonly #settled = new Set<string>();
   /** Calls that have begun and did not fail. */
   readonly #begun = new Set<string>();
-  /** Calls whose result was emitted. */
+  /** Calls with a result that was emitted. */
   readonly #answered = new Set<string>();
-  /** The agent's text after it reported an internal failure; null without one. */
+  /** `trouble` is the agent's text after it reported an internal failure; null without one. */
   trouble: string | null = null;
-  /** The agent's own count for the whole conversation, in USD. */
+  /** `cost` is the agent's own count for the whole conversation, in USD. */
   cost: number | null = null;
 
-  constructor(tell: (line: AgentLine) => void) {
-    this.#tell = tell;
+  constructor(emit: (line: AgentLine) => void) {
+    this.#emit = emit;
   }
 
   read(update: Fields): void {
@@ -67,10 +66,10 @@ export class AcpTurnReader {
     this.#beginAnnounced();
     this.#pieces.push(text);
     this.#length += text.length;
-    this.#tell({ type: "assistant", text, partial: true });
+    this.#emit({ type: "assistant", text, partial: true });
   }
 
-  /** Also called for permission requests, because some calls first appear there. */
+  /** `readCall` also gets permission requests, because some calls first appear there. */
   readCall(update: Fields): ToolCall {
     const id = textOf(update["toolCallId"]);
     const call = withUpdate(this.#announced.get(id) ?? NEW_CALL, update);
@@ -83,10 +82,10 @@ export class AcpTurnReader {
       if ((status !== null && status !== "pending") || this.#announced.size > MAX_ANNOUNCED) this.beginCall(id);
     }
     if (status === "failed") this.#failCall(id, update);
-    // Some agents repeat the last update.
+    // Some agents repeat the last update, hence `#answered`.
     if (status === "completed" && this.#begun.has(id) && !this.#answered.has(id)) {
       this.#answered.add(id);
-      for (const line of resultLines(id, resultOf(update))) this.#tell(line);
+      for (const line of resultLines(id, resultOf(update))) this.#emit(line);
     }
     return call;
   }
@@ -94,7 +93,7 @@ export class AcpTurnReader {
   #failCall(id: string, update: Fields): void {
     if (!this.#begun.delete(id)) return;
     const error = resultOf(update) || "it gave no reason";
-    this.#tell({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
+    this.#emit({ type: "tool_failed", id, error: error.slice(0, MAX_ERROR) });
   }
 
   beginCall(id: string): void {
@@ -103,7 +102,7 @@ export class AcpTurnReader {
     if (!call) return;
     this.#begun.add(id);
     const parent = call.parent === null ? {} : { parent: call.parent };
-    this.#tell({ type: "tool", id, name: nameOf(call), input: inputOf(call), ...parent });
+    this.#emit({ type: "tool", id, name: nameOf(call), input: inputOf(call), ...parent });
   }
 
   /** A refused call never becomes a `tool` line. */
@@ -124,7 +123,7 @@ export class AcpTurnReader {
   endMessage(): void {
     if (this.#length === 0) return;
     this.lastWords = this.#pieces.join("");
-    this.#tell({ type: "assistant", text: this.lastWords });
+    this.#emit({ type: "assistant", text: this.lastWords });
     this.#pieces = [];
     this.#length = 0;
   }
@@ -135,7 +134,6 @@ export class AcpTurnReader {
   }
 }
 
-/** The text that a call returned. */
 function resultOf({ content, rawOutput }: Fields): string {
   const texts = listOf(content).map((part) => textOf(recordOf(part["content"])["text"]));
   return texts.join("\n") || textOf(rawOutput);

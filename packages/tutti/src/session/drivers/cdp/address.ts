@@ -1,5 +1,5 @@
-// Parses the address of a debugger. Only loopback is accepted: the DevTools Protocol has no authentication, and a
-// remote debugger is not one that the user enabled on this machine.
+// `readAddress` accepts only loopback: the DevTools Protocol has no authentication, and a remote debugger is not one
+// that the user enabled on this machine.
 import { TuttiError } from "../../../schema/error.ts";
 
 export interface DebuggerAddress {
@@ -7,7 +7,7 @@ export interface DebuggerAddress {
   host: string;
   /** The path of one target; null to search the debugger's list. */
   target: string | null;
-  /** A part of the page's title or URL; empty for any page. */
+  /** A part of the page's title or URL; "" for any page. */
   page: string;
 }
 
@@ -37,6 +37,6 @@ const EXAMPLE = "Use cdp:http://127.0.0.1:9222, or cdp:http://127.0.0.1:9222#TIT
 
 const show = (text: string): string => JSON.stringify(text);
 
-/** `host` comes from `URL`, which normalises every notation of an IPv4 address. */
+/** `isLoopback` gets a host from `URL`, which normalises every notation of an IPv4 address. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -11,17 +11,17 @@ import { linesOf } from "../../lines/line-splitter.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
-/** Shorter than the two seconds between the keeper's SIGTERM and SIGKILL. */
+/** `GOODBYE_MS` is shorter than the two seconds between the keeper's SIGTERM and SIGKILL. */
 const GOODBYE_MS = 1500;
 
-const tell = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const emit = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const session = new PageSession(readAddress(process.argv[2] ?? ""), {
   cwd: process.cwd(),
   taskId: process.env["TUTTI_TASK_ID"] ?? null,
   permissions: JSON.parse(process.argv[3]!) as Permissions,
-  tell,
+  emit,
 });
-/** One per open prompt, the oldest first. */
+/** `prompts` has one entry per open prompt, the oldest first. */
 const prompts: AbortController[] = [];
 let turns: Promise<void> = Promise.resolve();
 
@@ -34,9 +34,9 @@ function enqueue(turn: Turn): void {
 async function play(turn: Turn, stop: AbortSignal): Promise<void> {
   try {
     if (!stop.aborted) await session.converse(turn, stop);
-    tell({ type: "turn_end" });
+    emit({ type: "turn_end" });
   } catch (error) {
-    tell({ type: "turn_end", error: (error as Error).message });
+    emit({ type: "turn_end", error: (error as Error).message });
   }
 }
 
@@ -44,12 +44,11 @@ function answer(askId: string, text: string): void {
   // The session still waits, so the user can answer in the page itself.
   session.answer(askId, text).catch((error: unknown) => {
     const notice = `[The answer did not reach the page: ${(error as Error).message}. Answer in the page.]`;
-    tell({ type: "assistant", text: notice, partial: true });
+    emit({ type: "assistant", text: notice, partial: true });
   });
 }
 
-/** The keeper's lines need no validation. */
-function hear(line: string): void {
+function receive(line: string): void {
   const message = recordOf(JSON.parse(line));
   if (message["type"] === "user") {
     const { text, phase, variables } = message as unknown as Turn;
@@ -66,7 +65,6 @@ process.on("SIGTERM", () => {
 // Without a keeper no output can be written.
 process.stdout.on("error", () => process.exit(0));
 
-for await (const line of linesOf(process.stdin)) hear(line);
-// End of file on stdin means: finish and exit.
+for await (const line of linesOf(process.stdin)) receive(line);
 await turns;
 await session.end(false);

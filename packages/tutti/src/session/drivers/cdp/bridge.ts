@@ -7,14 +7,14 @@ export interface Bridge {
   start(cwd: string, message: string, title: string): Promise<string>;
   send(id: string, message: string): Promise<void>;
   transcript(id: string): Promise<unknown>;
-  /** The page's description of a session; null if it has none. */
+  /** Null if the page has no description of the session. */
   session(id: string): Promise<unknown>;
-  /** Optional methods are null if the page lacks them. */
+  /** `interrupt`, `archive` and `permit` are null if the page lacks them. */
   interrupt: ((id: string) => Promise<void>) | null;
   archive: ((id: string) => Promise<void>) | null;
   permit: ((requestId: string | number, choice: string) => Promise<void>) | null;
   /** Whether the page emits events, so that it needs less polling. */
-  tells: boolean;
+  emitsEvents: boolean;
   lost(): string | null;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ const DIALECTS: Dialect[] = [
 
 const NEEDED = ["getTranscript", "sendMessage"];
 const OPTIONAL = ["getSession", "respondToToolPermission", "onEvent"];
-/** In characters. The page refuses to return a longer answer. */
+/** In characters. The page refuses to return an answer longer than `MAX_ANSWER`. */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
 interface PageBridge {
@@ -60,7 +60,7 @@ interface PageBridge {
   names: Set<string>;
 }
 
-/** Opens the only page with a bridge. Throws if there is none or several, or if a needed method is missing. */
+/** `openBridge` throws if no page or several have a bridge, or if a method in `NEEDED` is missing. */
 export async function openBridge(address: DebuggerAddress, onChange: () => void): Promise<Bridge> {
   const pages = await openPages(address);
   try {
@@ -72,9 +72,9 @@ export async function openBridge(address: DebuggerAddress, onChange: () => void)
     const missing = NEEDED.filter((name) => !only.names.has(name));
     if (missing.length > 0)
       throw new Error(`the session bridge of the page ${only.page.label} lacks ${missing.join(" and ")}`);
-    const tells = await subscribe(only, onChange);
+    const emitsEvents = await subscribe(only, onChange);
     await Promise.all(pages.filter(({ connection }) => connection !== only.page.connection).map(closePage));
-    return makeBridge(only, tells);
+    return makeBridge(only, emitsEvents);
   } catch (error) {
     await Promise.all(pages.map(closePage));
     throw error;
@@ -111,12 +111,11 @@ async function subscribe({ page, dialect, names }: PageBridge, onChange: () => v
     await page.subscribe(SUBSCRIBE, onChange, dialect.path);
     return true;
   } catch {
-    // Fall back to polling.
     return false;
   }
 }
 
-function makeBridge({ page, dialect, names }: PageBridge, tells: boolean): Bridge {
+function makeBridge({ page, dialect, names }: PageBridge, emitsEvents: boolean): Bridge {
   const call = (method: string, ...args: unknown[]): Promise<unknown> =>
     page.run(CALL_METHOD, dialect.path, method, args, MAX_ANSWER).catch((error: unknown) => {
       throw new Error(`${method}: ${(error as Error).message}`, { cause: error });
@@ -139,7 +138,7 @@ function makeBridge({ page, dialect, names }: PageBridge, tells: boolean): Bridg
     permit: names.has("respondToToolPermission")
       ? async (requestId, choice) => void (await call("respondToToolPermission", requestId, choice))
       : null,
-    tells,
+    emitsEvents,
     lost: () => page.lost(),
     close: () => page.close(),
   };
@@ -186,8 +185,8 @@ const CALL_METHOD = `async function (path, method, args, limit) {
 
 const SUBSCRIBE = `async function (name, path) {
   const holder = path.reduce((object, name) => object[name], this);
-  const tell = this[name];
+  const emit = this[name];
   const subscription = { live: true, off: null };
-  subscription.off = await holder.onEvent(() => { if (subscription.live) tell(""); });
+  subscription.off = await holder.onEvent(() => { if (subscription.live) emit(""); });
   return subscription;
 }`;

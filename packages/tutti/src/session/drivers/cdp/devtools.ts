@@ -8,9 +8,8 @@ import { parseRecord, recordOf, type Fields } from "../../json-fields.ts";
 
 export interface DevTools {
   send(method: string, params?: object): Promise<Fields>;
-  /** One listener per event. */
   on(event: string, listener: (params: Fields) => void): void;
-  /** The reason why the connection is closed; null while it is open. */
+  /** `lost` returns why the connection is closed; null while it is open. */
   lost(): string | null;
   close(): void;
 }

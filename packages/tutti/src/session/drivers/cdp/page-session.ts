@@ -1,4 +1,5 @@
-// Runs one session of a page's bridge: starts it with the first prompt, polls its transcript, archives it at the end.
+// `PageSession` runs one session of a page's bridge: starts it with the first prompt, polls its transcript, archives it
+// at the end.
 //
 // Invariants
 // 1. A message is sent to the page at most once.
@@ -8,18 +9,18 @@ import type { DebuggerAddress } from "./address.ts";
 import { openBridge, type Bridge } from "./bridge.ts";
 import { createQuestions } from "./questions.ts";
 import { countUsage, readPermissions, readState, sumUsage, type TokenCounts } from "./read-page.ts";
-import { endOf, TurnFault, TurnWatch, type PageState, type Tell } from "./turn-watch.ts";
+import { endOf, TurnFault, TurnWatch, type PageState, type EmitLine } from "./turn-watch.ts";
 import type { JournalPosition } from "../../polled/polled-journal.ts";
 import { badge, title } from "../../polled/polled-turn.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
 const POLL_MS = 1000;
-/** The interval for a page that emits events. */
+/** A page that emits events is polled every `SELDOM_MS`. */
 const SELDOM_MS = 3000;
-/** The shortest interval, for a page that emits an event for every word. */
+/** A page that emits an event for every word is polled every `SHORTEST_MS` at most. */
 const SHORTEST_MS = 100;
-/** After this many failed polls in a row the turn fails. */
+/** After `MAX_FAILURES` failed polls in a row the turn fails. */
 const MAX_FAILURES = 5;
 const FIRST_BACK_OFF_MS = 250;
 
@@ -27,14 +28,14 @@ export interface PageSessionOptions {
   cwd: string;
   taskId: string | null;
   permissions: Permissions;
-  tell: Tell;
+  emit: EmitLine;
 }
 
 export class PageSession {
   readonly #address: DebuggerAddress;
   readonly #cwd: string;
   readonly #taskId: string | null;
-  readonly #tell: Tell;
+  readonly #emit: EmitLine;
   readonly #questions: ReturnType<typeof createQuestions>;
   readonly #counted = new Map<string, TokenCounts>();
   #reported: TokenCounts = { inputTokens: 0, outputTokens: 0 };
@@ -44,15 +45,15 @@ export class PageSession {
   #place: JournalPosition = { count: 0, key: null };
   #wake = new AbortController();
 
-  constructor(address: DebuggerAddress, { cwd, taskId, permissions, tell }: PageSessionOptions) {
+  constructor(address: DebuggerAddress, { cwd, taskId, permissions, emit }: PageSessionOptions) {
     this.#address = address;
     this.#cwd = cwd;
     this.#taskId = taskId;
-    this.#tell = tell;
-    this.#questions = createQuestions({ cwd, permissions, tell });
+    this.#emit = emit;
+    this.#questions = createQuestions({ cwd, permissions, emit });
   }
 
-  /** Sends one prompt and resolves at the end of the turn. The message of an error is for the user. */
+  /** Resolves at the end of the turn. If `converse` rejects, the message is for the user. */
   async converse(turn: Turn, stop: AbortSignal): Promise<void> {
     const bridge = await this.#connected();
     const text = this.#taskId === null ? `${badge(turn)}\n\n${turn.text}` : turn.text;
@@ -98,7 +99,7 @@ export class PageSession {
   async #follow({ phase, variables }: Turn, id: string, stop: AbortSignal): Promise<void> {
     const { DELIMITER_START: delimiterStart = "", DELIMITER_END: delimiterEnd = "" } = variables;
     const expected = { phase, delimiterStart, delimiterEnd };
-    const watch = new TurnWatch(expected, this.#place, performance.now(), this.#tell);
+    const watch = new TurnWatch(expected, this.#place, performance.now(), this.#emit);
     stop.addEventListener("abort", () => this.#wake.abort());
     let interrupted = false;
     for (let failures = 0; ;) {
@@ -113,7 +114,7 @@ export class PageSession {
         const { over, againMs } = watch.take(await this.#poll(bridge, id), interrupted, performance.now());
         if (over) return;
         failures = 0;
-        waitMs = Math.min(bridge.tells ? SELDOM_MS : POLL_MS, againMs);
+        waitMs = Math.min(bridge.emitsEvents ? SELDOM_MS : POLL_MS, againMs);
       } catch (error) {
         if (error instanceof TurnFault || ++failures >= MAX_FAILURES) throw error;
         waitMs = FIRST_BACK_OFF_MS * 2 ** failures;
@@ -146,6 +147,6 @@ export class PageSession {
     const inputTokens = sum.inputTokens - this.#reported.inputTokens;
     const outputTokens = sum.outputTokens - this.#reported.outputTokens;
     this.#reported = sum;
-    if (inputTokens + outputTokens > 0) this.#tell({ type: "usage", inputTokens, outputTokens });
+    if (inputTokens + outputTokens > 0) this.#emit({ type: "usage", inputTokens, outputTokens });
   }
 }

@@ -1,4 +1,5 @@
-// Calls functions in a page behind a debugger, directly or through the main process of an Electron application.
+// A `DebuggedPage` calls functions in a page behind a debugger, directly or through the main process of an Electron
+// application.
 //
 // Invariants
 // 1. Only constants of this program run as code in a page. All other values are passed as JSON.
@@ -11,20 +12,17 @@ import { findTargets, isWanted, labelOf, type DebugTarget } from "./targets.ts";
 
 export interface DebuggedPage {
   label: string;
-  /** Pages of one Electron application share a connection: closing one page closes all. */
+  /** Pages of one Electron application share a `connection`: closing one page closes all. */
   connection: object;
   /** Calls the function `source` with JSON values; it must return JSON. */
   run(source: string, ...args: unknown[]): Promise<unknown>;
-  /**
-   * Calls `source` with the name of a binding and `args`. The page calls the binding on changes. Null if unsupported.
-   */
+  /** Calls `source` with the name of a binding and `args`. The page calls the binding on changes. May be null. */
   subscribe: ((source: string, listener: () => void, ...args: unknown[]) => Promise<void>) | null;
   lost(): string | null;
   /** Also removes the subscription and the binding from the page. */
   close(): Promise<void>;
 }
 
-/** Connects to every page that matches the address. */
 export async function openPages(address: DebuggerAddress): Promise<DebuggedPage[]> {
   const targets = await findTargets(address);
   const opened = await Promise.allSettled(targets.map((target) => openTarget(target, address.page)));
@@ -37,7 +35,7 @@ export async function openPages(address: DebuggerAddress): Promise<DebuggedPage[
 async function openTarget(target: DebugTarget, wanted: string): Promise<DebuggedPage[]> {
   const devtools = await openDevTools(target.url);
   try {
-    // Reports crashes, also earlier ones. Targets without it are detected by a call that times out.
+    // `Inspector.enable` reports crashes, also earlier ones. Targets without it are detected by a call that times out.
     await devtools.send("Inspector.enable").catch(() => {});
     if ((await callIn(devtools, IS_WINDOW, [])) === true) return [directPage(devtools, target.label)];
     const contents = await callIn(devtools, LIST_CONTENTS, []);
@@ -60,7 +58,7 @@ function directPage(devtools: DevTools, label: string): DebuggedPage {
     connection: devtools,
     run: (source, ...args) => callIn(devtools, source, args),
     async subscribe(source, listener, ...args) {
-      // Random, so that calls from an earlier connection's subscription are ignored.
+      // A random name, so that calls from an earlier connection's subscription are ignored.
       const name = `tutti${randomBytes(8).toString("hex")}`;
       devtools.on("Runtime.bindingCalled", (params) => {
         if (params["name"] === name) listener();
@@ -114,7 +112,7 @@ async function invoke(
   args: readonly unknown[],
   returnByValue: boolean,
 ): Promise<Fields> {
-  // Evaluated for each call, because a reloaded page has another global object.
+  // Evaluated for each call, because a reloaded page has another `globalThis`.
   const found = await devtools.send("Runtime.evaluate", { expression: "globalThis" });
   const answer = await devtools.send("Runtime.callFunctionOn", {
     objectId: recordOf(found["result"])["objectId"],
@@ -127,7 +125,7 @@ async function invoke(
   throw new Error(messageOf(recordOf(answer["exceptionDetails"])));
 }
 
-/** The first line of the exception, without the stack. */
+/** `messageOf` is the first line of the exception, without the stack. */
 function messageOf(details: Fields): string {
   const { description, value } = recordOf(details["exception"]);
   const [line] = String(description ?? value ?? details["text"]).split("\n", 1);

@@ -1,9 +1,10 @@
-// Answers permission requests of a page, by the run's permissions or by asking the user. Fails closed: only an exact
-// answer of the user permits. The bridge runs sessions of Claude, so the tools have the names of Claude Code.
+// `createQuestions` answers permission requests of a page, by the run's permissions or by asking the user. Fails
+// closed: only an exact answer of the user permits. The bridge runs sessions of Claude, so the tools have the names of
+// Claude Code.
 import { realpathSync } from "node:fs";
 import { recordOf } from "../../json-fields.ts";
 import { shownInput, type Permission } from "./read-page.ts";
-import type { Tell } from "./turn-watch.ts";
+import type { EmitLine } from "./turn-watch.ts";
 import { toToolRequest } from "../claude/tool-request.ts";
 import { decidePermission } from "../../permission.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
@@ -20,19 +21,19 @@ interface Choice {
 export interface Questions {
   /** Asks new questions, withdraws obsolete ones, and returns the decisions of the run's permissions. */
   show(pending: readonly Permission[]): Choice[];
-  /** Call it when the page has received a decision of `show`. */
+  /** Call `settle` when the page has received a decision of `show`. */
   settle(requestId: string | number): void;
-  /** Null for an unknown question and for an answer that is none of the options. */
+  /** Null for an unknown question and for an answer that is none of the `CHOICES`. */
   answer(askId: string, text: string): Choice | null;
 }
 
 export interface QuestionsOptions {
   cwd: string;
   permissions: Permissions;
-  tell: Tell;
+  emit: EmitLine;
 }
 
-export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Questions {
+export function createQuestions({ cwd, permissions, emit }: QuestionsOptions): Questions {
   const workspace = realpathSync(cwd);
   /** By request; `isOpen` until it is answered. */
   const questions = new Map<string | number, { askId: string; question: string; isOpen: boolean }>();
@@ -46,7 +47,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
     const askId = `permission-${++count}`;
     questions.set(requestId, { askId, question, isOpen: true });
     const permission = { tool, subject: subject === "" ? shown : subject };
-    tell({ type: "ask", id: askId, question, options: CHOICES, permission });
+    emit({ type: "ask", id: askId, question, options: CHOICES, permission });
   }
 
   return {
@@ -56,7 +57,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
       for (const [requestId, { askId, isOpen }] of questions) {
         if (ids.has(requestId)) continue;
         questions.delete(requestId);
-        if (isOpen) tell({ type: "ask_cancelled", id: askId });
+        if (isOpen) emit({ type: "ask_cancelled", id: askId });
       }
       return pending.flatMap((each): Choice[] => {
         if (questions.has(each.requestId) || settled.has(each.requestId)) return [];
@@ -78,7 +79,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
         return { requestId, choice };
       }
       const hint = `${JSON.stringify(text.slice(0, 80))} is not an option. Answer with one of ${CHOICES.join(", ")}.`;
-      tell({ type: "ask", id: askId, question: `${hint} ${question.question}`, options: CHOICES });
+      emit({ type: "ask", id: askId, question: `${hint} ${question.question}`, options: CHOICES });
       return null;
     },
   };

@@ -1,23 +1,22 @@
-// Reads untrusted data of a page: every value may have any type, and texts are truncated.
+// Data of a page is untrusted: every value may have any type, and texts are truncated.
 import { recordOf } from "../../json-fields.ts";
 import { readBusy, readReadiness } from "../../polled/session-controller.ts";
 
-/** A pending permission request. */
 export interface Permission {
-  /** Unchanged, because it is sent back to the page. */
+  /** `requestId` stays unchanged, because it is sent back to the page. */
   requestId: string | number;
   tool: string;
   input: unknown;
 }
 
 const MAX_PERMISSIONS = 20;
-/** In characters. Escaped in JSON they may take six times as many, which must stay below `MAX_LINE` of LineSplitter. */
+/** In characters. Escaped in JSON they may take six times as many, less than `MAX_LINE` of LineSplitter. */
 const MAX_TEXT = 2 * 1024 * 1024;
 const MAX_INPUT = 64 * 1024;
 const MAX_SHOWN = 2000;
 const MAX_NAME = 200;
 
-/** Whether the session is busy; null if the page does not report it. */
+/** `readState` is null if the page does not report whether the session is busy. */
 export function readState(session: unknown): boolean | null {
   const { isRunning, busy, status } = recordOf(session);
   if (typeof isRunning !== "boolean" && typeof busy !== "boolean" && typeof status !== "string") return null;
@@ -35,7 +34,7 @@ export function readPermissions(session: unknown): Permission[] {
   });
 }
 
-/** Keeps the end, because it contains the answer. */
+/** `boundedText` keeps the end, because it contains the answer. */
 export const boundedText = (text: string): string =>
   text.length <= MAX_TEXT
     ? text
@@ -43,13 +42,12 @@ export const boundedText = (text: string): string =>
 
 export const shortName = (name: string): string => name.slice(0, MAX_NAME);
 
-/** Replaces an input that is too long with the beginning of its JSON. */
 export function boundedInput(input: unknown): unknown {
   const text = asJson(input);
   return text.length <= MAX_INPUT ? (input ?? null) : { tooLong: text.slice(0, MAX_SHOWN) };
 }
 
-/** For questions to the user. */
+/** `shownInput` is for questions to the user. */
 export const shownInput = (input: unknown): string => (input === undefined ? "" : asJson(input).slice(0, MAX_SHOWN));
 
 function asJson(value: unknown): string {
@@ -68,7 +66,7 @@ export interface TokenCounts {
 
 /**
  * Counts each answer of the model once: its parts may be in several messages that repeat the same numbers. Messages
- * that are no longer in the transcript stay counted.
+ * that are no longer in the `transcript` stay counted.
  */
 export function countUsage(transcript: unknown, counted: Map<string, TokenCounts>): void {
   const list = Array.isArray(transcript) ? transcript : recordOf(transcript)["messages"];

@@ -9,13 +9,11 @@ export interface DebugTarget {
 
 const LIST_MS = 5000;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** A browser may have hundreds of pages. */
+/** A browser may have hundreds of pages, so `MAX_TARGETS` are checked. */
 const MAX_TARGETS = 50;
 const KINDS = new Set(["page", "webview", "iframe", "node"]);
 
-/**
- * The targets that match the address. The main process of an application always matches; `openPages` selects its pages.
- */
+/** The main process of an application always matches; `openPages` selects its pages. */
 export async function findTargets({ host, target, page }: DebuggerAddress): Promise<DebugTarget[]> {
   if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
   const list = await readList(host);
@@ -24,7 +22,7 @@ export async function findTargets({ host, target, page }: DebuggerAddress): Prom
     .filter((entry) => KINDS.has(String(entry["type"])))
     .filter((entry) => entry["type"] === "node" || isWanted(page, entry["title"], entry["url"]))
     .flatMap((entry): DebugTarget[] => {
-      // Only the path comes from the list: the connection goes to the user's host.
+      // Only the path comes from the list: the connection goes to the user's `host`.
       const written = String(entry["webSocketDebuggerUrl"]);
       if (!URL.canParse(written)) return [];
       const { pathname, search } = new URL(written);
@@ -38,7 +36,7 @@ export function isWanted(page: string, title: unknown, url: unknown): boolean {
   return [title, url].some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
 }
 
-/** Without control characters, which could change the display of a message. */
+/** `labelOf` removes control characters, which could change the display of a message. */
 export function labelOf(title: unknown, url: unknown): string {
   const name = [title, url].find((text) => typeof text === "string" && text !== "") as string | undefined;
   return JSON.stringify((name ?? "").slice(0, 80).replaceAll(/\p{C}/gu, ""));

@@ -1,4 +1,4 @@
-// Detects new messages and the end of a turn in a transcript.
+// `TurnWatch` detects new messages and the end of a turn in a transcript.
 //
 // Invariants
 // 1. Only assistant messages after the prompt are passed on, each once.
@@ -12,39 +12,39 @@ import { readMessages, type ControllerMessage } from "../../polled/session-contr
 export interface PageState {
   /** Null if the page does not report it. */
   busy: boolean | null;
-  /** Whether a permission request is pending. */
+  /** `waits` means that a permission request is pending. */
   waits: boolean;
   transcript: unknown;
 }
 
-export type Tell = (line: object) => void;
+export type EmitLine = (line: object) => void;
 
-/** The transcript of an idle session may be updated this much later. */
+/** The transcript of an idle session may be updated up to `REST_MS` later. */
 const REST_MS = 300;
-/** The time without a change after which a turn is over, if the page does not report whether it is busy. */
+/** If the page does not report whether it is busy, a turn is over after `SETTLE_MS` without a change. */
 const SETTLE_MS = 10_000;
-/** The same after a tool call, because tools may run for long. */
+/** After a tool call `TOOL_SETTLE_MS` applies, because tools may run for long. */
 const TOOL_SETTLE_MS = 120_000;
-/** An idle session that has not started after this time has lost the message. */
+/** An idle session that has not started after `SILENCE_MS` has lost the message. */
 const SILENCE_MS = 60_000;
 
-/** A failure of the turn for which a retry is useless. */
+/** A retry after a `TurnFault` is useless. */
 export class TurnFault extends Error {}
 
 export class TurnWatch {
   readonly #expected: ExpectedAnswer;
-  readonly #tell: Tell;
+  readonly #emit: EmitLine;
   #place: JournalPosition;
   #started = false;
   #answered = false;
   #shape = "";
   #shapeSince: number;
 
-  constructor(expected: ExpectedAnswer, place: JournalPosition, now: number, tell: Tell) {
+  constructor(expected: ExpectedAnswer, place: JournalPosition, now: number, emit: EmitLine) {
     this.#expected = expected;
     this.#place = place;
     this.#shapeSince = now;
-    this.#tell = tell;
+    this.#emit = emit;
   }
 
   /** Passes new messages on. `againMs` is the earliest time at which an open turn could be over. */
@@ -61,14 +61,14 @@ export class TurnWatch {
       // The last message may be incomplete.
       if (isLast && !over) break;
       if (message.role === "assistant") this.#pass(message);
-      for (const failure of message.failures) this.#tell({ type: "tool_failed", ...failure });
+      for (const failure of message.failures) this.#emit({ type: "tool_failed", ...failure });
       this.#place = { count, key: message.key };
     }
     if (over && !this.#started) throw new TurnFault("the session is idle and has not answered the message");
     return { over, againMs: restMs - quietMs };
   }
 
-  /** The time without a change after which the turn is over. */
+  /** `#restMs` is the time without a change after which the turn is over. */
   #restMs(busy: boolean | null, waits: boolean, interrupted: boolean, last: ControllerMessage | undefined): number {
     if (waits || busy === true) return Infinity;
     if (busy === false) return this.#started ? REST_MS : SILENCE_MS;
@@ -90,12 +90,12 @@ export class TurnWatch {
 
   #pass({ text, tools }: ControllerMessage): void {
     for (const tool of tools)
-      this.#tell({ type: "tool", ...tool, name: shortName(tool.name), input: boundedInput(tool.input) });
-    if (text !== "") this.#tell({ type: "assistant", text: boundedText(text) });
+      this.#emit({ type: "tool", ...tool, name: shortName(tool.name), input: boundedInput(tool.input) });
+    if (text !== "") this.#emit({ type: "assistant", text: boundedText(text) });
   }
 }
 
-/** The end of the transcript. Earlier messages cannot answer the next prompt. */
+/** Messages before `endOf` the transcript cannot answer the next prompt. */
 export function endOf(transcript: unknown): JournalPosition {
   const messages = readMessages(transcript);
   return { count: messages.length, key: messages.at(-1)?.key ?? null };

@@ -1,22 +1,19 @@
-// The command of Claude Code: one process per session that reads lines from stdin and asks Tutti for every permission.
+// `claudeCommand` starts one process per session that reads lines from stdin and asks Tutti for every permission.
 import { createHash } from "node:crypto";
 import { SERVER_NAME } from "../../tools/own-tool.ts";
 
-/** Looked up on the PATH, where the user may have a launcher. */
+/** `CLAUDE` is searched on the PATH, where the user may have a launcher. */
 export const CLAUDE = "claude";
 
-/**
- * Tools that would escape Tutti's control: they leave the workspace, wait for a user at a terminal, or start work after
- * the end of the turn.
- */
+/** `WITHHELD` tools leave the workspace, wait for a user at a terminal, or start work after the end of the turn. */
 const WITHHELD = "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,CronCreate,CronDelete,CronList,ScheduleWakeup";
 
 const BEGIN = "--session-id";
 
-/** In milliseconds. A question to the user may wait for weeks. */
+/** A question to the user may wait for weeks, so `CALL_TIMEOUT_MS` is the longest possible. */
 const CALL_TIMEOUT_MS = 2_147_483_647;
 
-/** The program replaces the variables itself, so that no list of processes shows the token. */
+/** The program replaces the variables itself, so that no list of processes shows `TUTTI_MCP_TOKEN`. */
 const TOOLS = JSON.stringify({
   mcpServers: {
     [SERVER_NAME]: {
@@ -29,7 +26,7 @@ const TOOLS = JSON.stringify({
   },
 });
 
-/** Tutti chooses the id of the conversation, so it can resume one whose process died. */
+/** Tutti chooses the id of the `conversation`, so it can resume one after its process died. */
 export function claudeCommand(conversation: string, cwd: string, model?: string): string[] {
   const lines = "--verbose --input-format stream-json --output-format stream-json";
   const messages = "--include-partial-messages --replay-user-messages";
@@ -52,14 +49,13 @@ export function claudeCommand(conversation: string, cwd: string, model?: string)
   ];
 }
 
-/** The same command for the conversation that it began. */
 export const resumeCommand = (command: readonly string[]): string[] => command.with(command.indexOf(BEGIN), "--resume");
 
-/** The same command for another conversation. */
+/** `beginCommand` is the same command for another conversation. */
 export const beginCommand = (command: readonly string[], conversation: string): string[] =>
   command.with(command.indexOf(BEGIN) + 1, conversation);
 
-/** The dialogue depends on these, so the user cannot change them. */
+/** The dialogue depends on `CLAUDE_ENV`, so the user cannot change these variables. */
 export const CLAUDE_ENV: Readonly<Record<string, string>> = {
   /** Reports the end of a turn, which may have several results. */
   CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
@@ -69,13 +65,12 @@ export const CLAUDE_ENV: Readonly<Record<string, string>> = {
 export const CLAUDE_DEFAULTS: Readonly<Record<string, string>> = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_AUTOUPDATER: "1",
-  /** Few, because the run's own back-off covers all sessions. */
+  /** Few retries, because the run's own back-off covers all sessions. */
   CLAUDE_CODE_MAX_RETRIES: "2",
   /** Per request, in milliseconds. */
   API_TIMEOUT_MS: "300000",
 };
 
-/** Credentials, models, endpoints and proxies. */
 const OF_ANTHROPIC = `
   ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS CLAUDE_CODE_OAUTH_TOKEN
   ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
@@ -95,7 +90,7 @@ const OF_VERTEX = `
   ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT
 `;
 
-/** The keys of another cloud are passed on only if the user has switched to it. */
+/** `claudePassedEnv` passes on the keys of another cloud only if the user has switched to it. */
 export function claudePassedEnv(env: NodeJS.ProcessEnv): string[] {
   const isOn = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
   const names = [
@@ -106,7 +101,7 @@ export function claudePassedEnv(env: NodeJS.ProcessEnv): string[] {
   return names.join(" ").trim().split(/\s+/);
 }
 
-/** Derives a UUID from `name`, so that the session id determines the conversation's id. */
+/** `uuidOf` is the same for the same `name`, so that the session id determines the conversation's id. */
 export function uuidOf(name: string): string {
   const hex = createHash("sha256").update(name).digest("hex");
   const variant = "89ab"[Number.parseInt(hex[16]!, 16) % 4];

@@ -17,12 +17,11 @@ const COPIED = ["settings.json"];
 const STATE = ".claude.json";
 const STATE_MEMBERS = ["oauthAccount", "primaryApiKey", "customApiKeyResponses"];
 
-/** The folder with the user's configuration. */
 const userFolder = (env: NodeJS.ProcessEnv): string => env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
 
 const homeOf = (env: NodeJS.ProcessEnv): string => env["HOME"] || homedir();
 
-/** Never overwrites a file, because the session may have changed it. */
+/** `makeConfigFolder` never overwrites a file, because the session may have changed it. */
 export function makeConfigFolder(folder: string, env: NodeJS.ProcessEnv): void {
   const source = userFolder(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -34,7 +33,7 @@ export function makeConfigFolder(folder: string, env: NodeJS.ProcessEnv): void {
   ignoreExisting(() => writeFileSync(join(folder, STATE), JSON.stringify(state), { flag: "wx", mode: 0o600 }));
 }
 
-/** Makes the program use `folder` and the user's login. */
+/** With `configEnv` the program uses `folder` and the user's login. */
 export const configEnv = (folder: string, env: NodeJS.ProcessEnv): Record<string, string> => ({
   CLAUDE_CONFIG_DIR: folder,
   CLAUDE_SECURESTORAGE_CONFIG_DIR: env["CLAUDE_SECURESTORAGE_CONFIG_DIR"] || userFolder(env),

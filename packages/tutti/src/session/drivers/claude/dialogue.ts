@@ -1,4 +1,4 @@
-// The dialogue for Claude Code: JSON lines in both directions, with control requests in between.
+// `ClaudeDialogue` exchanges JSON lines with Claude Code in both directions, with control requests in between.
 //
 // Invariants
 // 1. Only whole messages of the main agent's model become assistant text: no text of subagents, no replayed prompt, no
@@ -25,21 +25,21 @@ import { exitProblem, LONGEST_RETRY_MS, repeatedPrompt } from "../dialogue-parts
 import { realPath } from "../../permission.ts";
 import type { SubagentEnd } from "../../../schema/status.ts";
 
-/** Until the first answer. Long, because the machine may be overloaded. */
+/** `START_MS` until the first answer is long, because the machine may be overloaded. */
 const START_MS = 120_000;
-/** A version that does not report `idle` is idle after this long without output after its result. */
+/** A version that does not report `idle` is idle after `SILENCE_MS` without output after its result. */
 const SILENCE_MS = 1500;
-/** These keys are not renewed while the program runs, so the first rejection is final. */
+/** `FIXED_KEYS` are not renewed while the program runs, so the first rejection is final. */
 const FIXED_KEYS = new Set(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]);
 
 export const openClaudeDialogue: OpenDialogue = (context) => new ClaudeDialogue(context);
 
 class ClaudeDialogue implements Dialogue {
   readonly #context: DialogueContext;
-  /** Begins `#conversation`. */
+  /** `#command` begins `#conversation`. */
   #command: string[];
   #conversation: string;
-  /** The program stores a conversation with its first answer. One that is not stored cannot be resumed. */
+  /** The program stores a conversation with its first answer. Unless `#isStored`, it cannot be resumed. */
   #isStored = false;
   readonly #requests: Requests;
   readonly #meter: ClaudeUsageMeter;
@@ -93,14 +93,14 @@ class ClaudeDialogue implements Dialogue {
     this.#requests.cancelAll();
     this.#queued.clear();
     const end = { phase: "done", status: "failed", text: "the process of its agent ended" } as const;
-    for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, ...end });
+    for (const id of this.#subagents) this.#context.emit({ type: "subagent", id, ...end });
     this.#subagents.clear();
   }
 
   turn({ number, text }: DialogueTurn): void {
     const again = this.#turn?.number === number;
     const uuid = uuidOf(`${this.#context.sessionId} ${number} ${this.#launch}`);
-    this.#turn = new ClaudeTurn(number, uuid, (line) => this.#context.tell(line));
+    this.#turn = new ClaudeTurn(number, uuid, (line) => this.#context.emit(line));
     const content = [{ type: "text", text: again ? repeatedPrompt(text) : asPrompt(text) }];
     this.#write({ type: "user", uuid, message: { role: "user", content }, parent_tool_use_id: null });
   }
@@ -109,7 +109,7 @@ class ClaudeDialogue implements Dialogue {
     this.#requests.answer(askId, text);
   }
 
-  /** The program queues it and passes it to the model after the current step. Then it replays the message. */
+  /** The program queues the message and passes it to the model after the current step. Then it replays it. */
   steer(id: string, text: string): void {
     if (!this.#turn || this.#turn.interrupted) return;
     const uuid = uuidOf(`${this.#context.sessionId} message ${id} ${this.#launch}`);
@@ -122,7 +122,7 @@ class ClaudeDialogue implements Dialogue {
     const queued = message["isReplay"] === true ? this.#queued.get(textOf(message["uuid"])) : undefined;
     if (!queued) return;
     this.#queued.delete(textOf(message["uuid"]));
-    this.#context.tell({ type: "steered", ...queued });
+    this.#context.emit({ type: "steered", ...queued });
   }
 
   interrupt(): void {
@@ -154,7 +154,7 @@ class ClaudeDialogue implements Dialogue {
     return resumeCommand(this.#command);
   }
 
-  hear(line: string): void {
+  receive(line: string): void {
     const message = parseRecord(line);
     if (typeof message["type"] !== "string") return;
     this.#read(message);
@@ -231,7 +231,7 @@ class ClaudeDialogue implements Dialogue {
     const announced = JSON.stringify(line);
     if (announced === this.#announced) return;
     this.#announced = announced;
-    this.#context.tell(line);
+    this.#context.emit(line);
   }
 
   #readSystem(message: Fields): void {
@@ -262,7 +262,7 @@ class ClaudeDialogue implements Dialogue {
         if (message["subagent_type"] === undefined) return;
         this.#subagents.add(id);
         this.#levels.set(id, 1 + (this.#levels.get(parent) ?? 0));
-        this.#context.tell({
+        this.#context.emit({
           type: "subagent",
           id,
           phase: "started",
@@ -274,7 +274,7 @@ class ClaudeDialogue implements Dialogue {
       }
       case "task_notification":
         if (!this.#subagents.delete(id)) return;
-        this.#context.tell({
+        this.#context.emit({
           type: "subagent",
           id,
           phase: "done",
@@ -298,7 +298,7 @@ class ClaudeDialogue implements Dialogue {
     const wait = retryAfterMs === null ? {} : { retryAfterMs };
     if (turn && hopeless) this.#breakOff(turn, { error: detail, cause });
     else if (turn && (retryAfterMs ?? 0) > LONGEST_RETRY_MS) this.#breakOff(turn, { error: detail, cause, ...wait });
-    else this.#context.tell({ type: "provider_trouble", cause, detail, ...wait });
+    else this.#context.emit({ type: "provider_trouble", cause, detail, ...wait });
   }
 
   #breakOff(turn: ClaudeTurn, failure: DialogueFailure): void {
@@ -309,7 +309,7 @@ class ClaudeDialogue implements Dialogue {
 
   #readResult(result: Fields): void {
     const spent = this.#meter.read(result);
-    if (spent) this.#context.tell({ type: "usage", ...spent });
+    if (spent) this.#context.emit({ type: "usage", ...spent });
     const turn = this.#turn;
     // A resumed process that is not ready yet reports that it could not find the conversation.
     this.#isStored = this.#ready || this.#launch === 1;
@@ -322,14 +322,13 @@ class ClaudeDialogue implements Dialogue {
     turn.result = { failure: failureOf(result, turn.troubles, Date.now()) };
   }
 
-  /** Ends the turn if it has a result. */
   #settle(): void {
     const turn = this.#turn;
     if (!turn?.result) return;
     clearTimeout(this.#silenceTimer);
     this.#turn = null;
     const failure = turn.brokenOff ?? turn.result.failure ?? turn.denial();
-    this.#context.tell({ type: "turn_end", ...failure });
+    this.#context.emit({ type: "turn_end", ...failure });
   }
 
   #request(subtype: string, more: Fields = {}): void {
@@ -343,7 +342,7 @@ class ClaudeDialogue implements Dialogue {
   }
 }
 
-/** Other values than these two, such as `stopped`, mean that it was stopped. */
+/** `endOf` reads any other value, such as `stopped`, as `cancelled`. */
 const endOf = (status: unknown): SubagentEnd =>
   status === undefined || status === "completed" ? "completed" : status === "failed" ? "failed" : "cancelled";
 

@@ -5,7 +5,7 @@ import { readUsageLimit } from "../../usage-limit.ts";
 import { numberOf, recordOf, textOf, textsOf, type Fields } from "../../json-fields.ts";
 import type { FailureCause } from "../../../schema/ending.ts";
 
-/** Problems with the provider during the turn, before its result. */
+/** `Troubles` are problems with the provider during the turn, before its result. */
 export interface Troubles {
   /** The error code of the message in place of an answer. */
   error: string;
@@ -13,7 +13,6 @@ export interface Troubles {
   retryAfterMs: number | null;
   /** From a `rate_limit_event`, in milliseconds since 1970. */
   limitResetAt: number | null;
-  /** The program demanded a structured answer. */
   structureDemanded: boolean;
 }
 
@@ -34,7 +33,7 @@ const BY_SUBTYPE: Readonly<Record<string, FailureCause>> = {
   error_max_structured_output_retries: "no_structured_output",
 };
 
-/** By error code. Codes that are less precise than the HTTP status are left out. */
+/** `BY_ERROR` leaves out codes that are less precise than the HTTP status. */
 const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   authentication_failed: "auth",
   oauth_org_not_allowed: "auth",
@@ -59,14 +58,14 @@ const BY_STATUS: Readonly<Record<number, FailureCause>> = {
   529: "overloaded",
 };
 
-/** The error code wins over the HTTP status. */
+/** In `causeOf` the error code wins over the HTTP status. */
 export function causeOf(status: number | null, error: string): FailureCause {
   const cause = BY_ERROR[error] ?? (status === null ? undefined : BY_STATUS[status]);
   if (cause) return cause;
   return status !== null && status >= 400 && status < 500 ? "invalid_request" : "api";
 }
 
-/** Null for a successful result. */
+/** `failureOf` is null for a successful result. */
 export function failureOf(result: Fields, troubles: Troubles, now: number): DialogueFailure | null {
   if (result["is_error"] !== true && result["subtype"] === "success") {
     const missing = troubles.structureDemanded && result["structured_output"] === undefined;
@@ -97,7 +96,7 @@ function limitOf(result: Fields, error: string, troubles: Troubles, now: number)
   return { error, cause: "usage_limit", ...(resetAt === null ? {} : { resetAt }) };
 }
 
-/** The reset time of an exhausted limit, in milliseconds since 1970; null without one. */
+/** The reset time of an exhausted limit, in milliseconds since 1970; `readLimitEvent` is null without one. */
 export function readLimitEvent(message: Fields): number | null {
   const { status, resetsAt } = recordOf(message["rate_limit_info"]);
   const at = numberOf(resetsAt);

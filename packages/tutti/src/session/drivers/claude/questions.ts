@@ -1,5 +1,5 @@
-// Questions of the AskUserQuestion tool. One call may contain several: the user gets them one by one, the tool gets all
-// answers together.
+// `readQuestions` reads a call of the AskUserQuestion tool, which may contain several: the user gets them one by one,
+// the tool gets all answers together.
 import { listOf, textOf, textsOf, type Fields } from "../../json-fields.ts";
 
 export interface Question {

@@ -1,5 +1,5 @@
-// Answers control requests of Claude Code: permissions and questions. The run's permissions decide where they can; the
-// rest goes to the user, and the program waits.
+// `Requests` answers control requests of Claude Code: permissions and questions. The run's permissions decide where
+// they can; the rest goes to the user, and the program waits.
 import { isInner, toToolRequest } from "./tool-request.ts";
 import { readQuestions, withAnswers, type Question } from "./questions.ts";
 import { recordOf, textOf, type Fields } from "../../json-fields.ts";
@@ -20,7 +20,7 @@ export interface RequestsOptions {
   context: DialogueContext;
   /** The workspace with links resolved. */
   cwd: string;
-  /** The level of a sub-agent below the main agent, which has no id and the level 0. */
+  /** `levelOf` the main agent, which has no id, is 0; that of its sub-agents 1. */
   levelOf(agentId: string): number;
   /** Called with the decision about a tool call. */
   decided(toolUseId: string, allowed: boolean): void;
@@ -43,12 +43,12 @@ export class Requests {
 
   constructor(options: RequestsOptions) {
     this.#options = options;
-    this.#open = new OpenQuestions((line) => options.context.tell(line));
+    this.#open = new OpenQuestions((line) => options.context.emit(line));
   }
 
   /**
    * The program asks only where its own settings do not decide. A stricter run needs a hook before every tool, and one
-   * that limits the nesting of sub-agents a hook before they start.
+   * with `subagentDepth` a hook before sub-agents start.
    */
   hooks(): Fields | null {
     const { permissions, subagentDepth } = this.#options.context;
@@ -159,12 +159,11 @@ export class Requests {
     else this.#allow(waiting, withAnswers(waiting.input, waiting.answers));
   }
 
-  /** The program has withdrawn the request. */
+  /** Called when the program has withdrawn the request. */
   cancel(requestId: string): void {
     this.#open.withdraw((waiting) => waiting.requestId === requestId);
   }
 
-  /** Called when the process has ended. */
   cancelAll(): void {
     this.#open.withdraw();
   }

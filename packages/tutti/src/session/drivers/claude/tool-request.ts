@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { realPath, type ToolRequest } from "../../permission.ts";
 import { textOf, type Fields } from "../../json-fields.ts";
 
-/** The kind of each tool, and the member of its input that is the subject. */
+/** `SUBJECTS` has the kind of each tool, and the member of its input that is the subject. */
 const SUBJECTS: Readonly<Record<string, readonly [kind: ToolRequest["kind"], member: string]>> = {
   Read: ["read", "file_path"],
   NotebookRead: ["read", "notebook_path"],
@@ -19,7 +19,7 @@ const SUBJECTS: Readonly<Record<string, readonly [kind: ToolRequest["kind"], mem
   WebSearch: ["other", "query"],
 };
 
-/** Tools that change only the agent's own notes and plans, or start agents whose tools need their own permission. */
+/** Tools that change only the agent's own notes and plans, or start agents that need permission for their own tools. */
 const INNER = new Set(
   [
     "Task Agent TodoWrite TodoRead ToolSearch StructuredOutput AskUserQuestion Skill",
@@ -29,7 +29,7 @@ const INNER = new Set(
 
 export const isInner = (tool: string): boolean => INNER.has(tool);
 
-/** `cwd` must have its links resolved, because the program resolves the paths of files. */
+/** `toToolRequest` needs a `cwd` with its links resolved, because the program resolves the paths of files. */
 export function toToolRequest(tool: string, input: Fields, cwd: string): ToolRequest {
   const [kind, member] = SUBJECTS[tool] ?? [INNER.has(tool) ? "read" : "other", "description"];
   const subject = textOf(input[member]);
@@ -38,7 +38,7 @@ export function toToolRequest(tool: string, input: Fields, cwd: string): ToolReq
   return { tool, kind, subject: isPath ? shortPath(subject, cwd) : subject, ...(paths ? { paths } : {}) };
 }
 
-/** The folder that `Glob` or `Grep` searches. Null for other tools, whose subject is their path. */
+/** The folder that `Glob` or `Grep` searches. `searchedPaths` is null for other tools: their subject is the path. */
 function searchedPaths(tool: string, { path, pattern }: Fields, cwd: string): string[] | null {
   if (tool !== "Glob" && tool !== "Grep") return null;
   const folder = resolve(cwd, textOf(path));
@@ -49,7 +49,7 @@ function searchedPaths(tool: string, { path, pattern }: Fields, cwd: string): st
   return rest.split("/").includes("..") ? ["/"] : [resolve(folder, start.slice(0, start.lastIndexOf("/") + 1))];
 }
 
-/** Resolves links. Relative to `cwd` for files in the workspace, absolute for all others. */
+/** `shortPath` resolves links. It is relative to `cwd` for files in the workspace, absolute for all others. */
 function shortPath(path: string, cwd: string): string {
   const real = realPath(resolve(cwd, path));
   const inside = relative(cwd, real);

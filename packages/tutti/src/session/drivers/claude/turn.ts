@@ -9,7 +9,7 @@ interface Call {
   parent?: string;
 }
 
-/** The `model` of messages that the program generates itself. */
+/** The program generates messages with the model `SYNTHETIC` itself. */
 const SYNTHETIC = "<synthetic>";
 const STRUCTURE_DEMANDED = "[structured-output-enforce]";
 
@@ -18,7 +18,6 @@ const isOfMainAgent = (message: Fields): boolean => (message["parent_tool_use_id
 
 export class ClaudeTurn {
   readonly number: number;
-  /** The id of the prompt. */
   readonly uuid: string;
   /** The program has stored the prompt, which it does with the first answer. */
   begun = false;
@@ -31,14 +30,14 @@ export class ClaudeTurn {
   /** Calls without a decision about their permission yet, by id. */
   readonly #calls = new Map<string, Call>();
   readonly #refused = new Map<string, string>();
-  readonly #tell: (line: AgentLine) => void;
+  readonly #emit: (line: AgentLine) => void;
   /** Calls that ran and did not fail. */
   readonly #ran = new Set<string>();
 
-  constructor(number: number, uuid: string, tell: (line: AgentLine) => void) {
+  constructor(number: number, uuid: string, emit: (line: AgentLine) => void) {
     this.number = number;
     this.uuid = uuid;
-    this.#tell = tell;
+    this.#emit = emit;
   }
 
   read(message: Fields): void {
@@ -60,7 +59,7 @@ export class ClaudeTurn {
     const { type, delta } = recordOf(message["event"]);
     const text = textOf(recordOf(delta)["text"]);
     if (isOfMainAgent(message) && type === "content_block_delta" && text !== "")
-      this.#tell({ type: "assistant", text, partial: true });
+      this.#emit({ type: "assistant", text, partial: true });
   }
 
   #readAssistant(message: Fields): void {
@@ -72,7 +71,7 @@ export class ClaudeTurn {
     const blocks = listOf(content);
     const text = blocks.map((block) => (block["type"] === "text" ? textOf(block["text"]) : "")).join("");
     const whole = isOfMainAgent(message) && message["aborted"] !== true && model !== SYNTHETIC;
-    if (whole && text !== "") this.#tell({ type: "assistant", text });
+    if (whole && text !== "") this.#emit({ type: "assistant", text });
     for (const block of blocks) {
       const byProvider = block["type"] === "server_tool_use";
       if (block["type"] !== "tool_use" && !byProvider) continue;
@@ -99,18 +98,18 @@ export class ClaudeTurn {
     if (!call) return;
     this.#calls.delete(id);
     this.#ran.add(id);
-    this.#tell({ type: "tool", id, ...call });
+    this.#emit({ type: "tool", id, ...call });
   }
 
   #fail(id: string, content: unknown): void {
     this.run(id);
     if (!this.#ran.delete(id)) return;
-    this.#tell({ type: "tool_failed", id, error: wordsOf(content).slice(0, MAX_ERROR) });
+    this.#emit({ type: "tool_failed", id, error: wordsOf(content).slice(0, MAX_ERROR) });
   }
 
   #succeed(id: string, content: unknown): void {
     this.run(id);
-    if (this.#ran.has(id)) for (const line of resultLines(id, wordsOf(content))) this.#tell(line);
+    if (this.#ran.has(id)) for (const line of resultLines(id, wordsOf(content))) this.#emit(line);
   }
 
   refuse(id: string, name?: string): void {
@@ -140,7 +139,6 @@ export class ClaudeTurn {
   }
 }
 
-/** The text of a tool's result. */
 const wordsOf = (content: unknown): string =>
   typeof content === "string"
     ? content

@@ -1,5 +1,5 @@
-// Computes usage per result. The totals of Claude Code grow over the whole conversation, also in a resumed one. If a
-// result contains the difference itself, the meter uses that.
+// `ClaudeUsageMeter` computes usage per result. The totals of Claude Code grow over the whole conversation, also in a
+// resumed one. If a result contains the difference itself, the meter uses that.
 import { countOf, recordOf, type Fields } from "../../json-fields.ts";
 
 export interface Spent {
@@ -18,7 +18,7 @@ export class ClaudeUsageMeter {
     this.#total = used;
   }
 
-  /** Null if the result adds nothing. */
+  /** Null if `result` adds nothing. */
   read(result: Fields): Spent | null {
     const total = sum(result["modelUsage"]);
     const difference = result["model_usage_since_last_result"];
@@ -29,7 +29,7 @@ export class ClaudeUsageMeter {
   }
 }
 
-/** Cached tokens count as input. Their lower price is part of `usd`. */
+/** Cached tokens count as `inputTokens`. Their lower price is part of `usd`. */
 function sum(models: unknown): Spent {
   return Object.values(recordOf(models))
     .map(recordOf)
@@ -47,7 +47,7 @@ function sum(models: unknown): Spent {
     );
 }
 
-/** Smaller totals mean that the count restarted. */
+/** Smaller totals mean that the count `restarted`. */
 function since(total: Spent, previous: Spent): Spent {
   const restarted = total.inputTokens < previous.inputTokens || total.outputTokens < previous.outputTokens;
   if (restarted) return total;

@@ -1,5 +1,5 @@
-// Answers approval requests of Codex, by the run's permissions or by asking the user. Open questions are withdrawn when
-// the turn ends.
+// `Approvals` answers approval requests of Codex, by the run's permissions or by asking the user. Open questions are
+// withdrawn when the turn ends.
 import { commandRequest, editRequests } from "./item.ts";
 import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { Peer, RequestId } from "./peer.ts";
@@ -8,9 +8,9 @@ import { OpenQuestions } from "../dialogue-parts.ts";
 import { decidePermissions, permissionQuestion, type ToolRequest } from "../../permission.ts";
 
 export interface ApprovalsOptions {
-  context: Pick<DialogueContext, "permissions" | "cwd" | "resumed" | "tell">;
+  context: Pick<DialogueContext, "permissions" | "cwd" | "resumed" | "emit">;
   peer: Peer;
-  /** Needed for file changes, because their requests do not name the files. */
+  /** `itemOf` is needed for file changes, because their requests do not name the files. */
   itemOf(id: string): Fields;
   /** Called with the decision about an item. */
   decided(itemId: string, allowed: boolean): void;
@@ -34,10 +34,10 @@ export class Approvals {
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
-    this.#open = new OpenQuestions((line) => options.context.tell(line));
+    this.#open = new OpenQuestions((line) => options.context.emit(line));
   }
 
-  /** False if `method` is not an approval request. */
+  /** `handle` is false if `method` is not an approval request. */
   handle(requestId: RequestId, method: string, params: Fields): boolean {
     const request = this.#read(requestId, method, params);
     if (!request) return false;
@@ -80,7 +80,7 @@ export class Approvals {
     const why = reason === null ? "" : `\nReason: ${reason.slice(0, MAX_REASON)}`;
     const { resumed } = this.#options.context;
     const ask = {
-      // An answer to a question of an earlier keeper must not fit one of this keeper.
+      // An answer to a question of an earlier keeper must not fit one of this keeper, hence `resumed.count`.
       id: `approval-${resumed ? `${resumed.count}.` : ""}${++this.#count}`,
       question: `${permissionQuestion(first)}${why}`,
       options: OPTIONS,

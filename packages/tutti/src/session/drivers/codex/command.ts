@@ -1,8 +1,8 @@
-// The command of Codex: its app server with JSON lines on stdin and stdout, one process per session.
+// `codexCommand` starts the app server of Codex with JSON lines on stdin and stdout, one process per session.
 import { SERVER_NAME } from "../../tools/own-tool.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
-/** Looked up on the PATH, where the user may have a launcher. */
+/** `CODEX` is searched on the PATH, where the user may have a launcher. */
 export const CODEX = "codex";
 
 const LOGIN_KEY = "CODEX_API_KEY";
@@ -10,26 +10,25 @@ const PLAIN_KEY = "OPENAI_API_KEY";
 const BASE_URL = "OPENAI_BASE_URL";
 const OPENAI_URL = "https://api.openai.com/v1";
 
-/** Proxies and certificates. */
 const OF_NETWORK: readonly string[] = [
   ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
   ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_DIR"],
 ].flat();
 
-/** Without a provider of the user, also the key and the endpoint of OpenAI. */
+/** `codexPassedEnv` adds the key and the endpoint of OpenAI if the user has no other provider. */
 export function codexPassedEnv(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   if (setting.hasProvider) return [...OF_NETWORK];
   return [...OF_NETWORK, keyOf(setting, env) ?? [], BASE_URL, "OPENAI_ORGANIZATION", "OPENAI_PROJECT"].flat();
 }
 
-/** As in Codex, CODEX_API_KEY wins over a login, and a login over OPENAI_API_KEY. */
+/** As in Codex, `CODEX_API_KEY` wins over a login, and a login over `OPENAI_API_KEY`. */
 const keyOf = ({ hasLogin }: CodexSetting, env: NodeJS.ProcessEnv): string | null =>
   env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
 
 export interface CodexSetting {
-  /** Whether the user's credentials file exists. */
+  /** `hasLogin` means that the user's credentials file exists. */
   hasLogin: boolean;
-  /** Whether the user's configuration names a model provider. */
+  /** `hasProvider` means that the user's configuration names a model provider. */
   hasProvider: boolean;
   /** The MCP servers of the configuration. They are disabled, because each session would start them again. */
   servers: readonly string[];
@@ -42,7 +41,7 @@ export function codexCommand(setting: CodexSetting, env: NodeJS.ProcessEnv): str
 
 /**
  * The app server reads no key from its environment, unlike the other commands of Codex, but a configured provider does.
- * So no key needs to be written to a file.
+ * With `providerFlags` no key needs to be written to a file.
  */
 function providerFlags(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   const key = keyOf(setting, env);
@@ -53,12 +52,12 @@ function providerFlags(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] 
   return ["-c", "model_provider=openai-key", "-c", `model_providers.openai-key={${table.join(",")}}`];
 }
 
-/** In seconds. A question to the user may wait for weeks. */
+/** A question to the user may wait for weeks, so `CALL_TIMEOUT_S` is the longest possible. */
 const CALL_TIMEOUT_S = 2_147_483;
 
 /**
- * The tools that Tutti offers, as settings of a thread. Single settings, because a whole table would replace those that
- * disable the servers of the user. Codex reads the token from its environment.
+ * `toolSettings` are the tools that Tutti offers, as settings of a thread. Single settings, because a whole table would
+ * replace those that disable the servers of the user. Codex reads the token from its environment.
  */
 export const toolSettings = (url: string): Record<string, unknown> =>
   Object.fromEntries(
@@ -87,8 +86,8 @@ export interface ThreadSettings {
  * `on-request` asks only for actions outside the sandbox; a stricter run needs `untrusted`, which asks for every
  * command.
  *
- * The thread must start in the `read-only` sandbox: with any other, Codex assumes that the user trusts the repository
- * and starts the programs that the repository's configuration names.
+ * The thread of `threadSettings` must start in the `read-only` sandbox: with any other, Codex assumes that the user
+ * trusts the repository and starts the programs that the repository's configuration names.
  */
 export function threadSettings({ mode, refuse }: Permissions): ThreadSettings {
   const strict = mode === "ask" || mode === "listed" || refuse.length > 0;
@@ -108,9 +107,9 @@ export interface TurnSandbox {
 }
 
 /**
- * Sent with each turn: only the workspace and temporary files are writable, and there is no network. A strict run uses
- * it too, because an approved change would fail in a read-only sandbox. `/tmp` is not writable if Codex's home is in
- * it, because that home contains the programs of the sandbox.
+ * `turnSandbox` is sent with each turn: only the workspace and temporary files are writable, and there is no network. A
+ * strict run uses it too, because an approved change would fail in a read-only sandbox. `/tmp` is not writable if
+ * Codex's home is in it, because that home contains the programs of the sandbox.
  */
 export const turnSandbox = (home: string): TurnSandbox => ({
   type: "workspaceWrite",

@@ -30,7 +30,7 @@ interface OpenTurn {
   id: string | null;
   reader: CodexTurnReader;
   interrupted: boolean;
-  /** Sent once Codex has confirmed the turn. */
+  /** Messages to send once Codex has confirmed the turn. */
   early: [id: string, text: string][];
   /** The reason for which the dialogue interrupted the turn. */
   givenUp: DialogueFailure | null;
@@ -56,7 +56,6 @@ class CodexDialogue implements Dialogue {
   #threadId: string | null;
   #home = "";
   #ready = false;
-  /** The number of the last turn. */
   #number = 0;
   #turn: OpenTurn | null = null;
   #cutOff = false;
@@ -66,7 +65,7 @@ class CodexDialogue implements Dialogue {
     this.#context = context;
     this.#threadId = context.resumed?.conversation ?? null;
     this.#usage = new CodexUsageMeter(context.resumed?.used);
-    this.#subagents = new CodexSubagents((line) => context.tell(line));
+    this.#subagents = new CodexSubagents((line) => context.emit(line));
     [this.#peer, this.#approvals] = this.#connect();
   }
 
@@ -103,7 +102,7 @@ class CodexDialogue implements Dialogue {
         if (id !== this.#threadId) this.#usage.begin();
         this.#threadId = id;
         this.#ready = true;
-        this.#context.tell({ type: "ready", agent: "codex", version, conversation: id, capabilities: ABILITIES });
+        this.#context.emit({ type: "ready", agent: "codex", version, conversation: id, capabilities: ABILITIES });
         this.#context.ready();
       },
     });
@@ -113,11 +112,11 @@ class CodexDialogue implements Dialogue {
   #lose(reason: string): void {
     if (this.#number <= 1) return;
     const problem = "the agent died in the middle of its turn, and its conversation could not be resumed";
-    this.#context.tell({ type: "turn_end", error: `${problem}: ${reason}`, cause: "died" });
+    this.#context.emit({ type: "turn_end", error: `${problem}: ${reason}`, cause: "died" });
   }
 
-  hear(line: string): void {
-    this.#peer.hear(line);
+  receive(line: string): void {
+    this.#peer.receive(line);
   }
 
   #readNotification(method: string, params: Fields): void {
@@ -135,7 +134,7 @@ class CodexDialogue implements Dialogue {
   #readMain(method: string, params: Fields): void {
     if (method !== "thread/tokenUsage/updated") return this.#readTurn(method, params);
     const used = this.#usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
-    if (used) this.#context.tell({ type: "usage", ...used });
+    if (used) this.#context.emit({ type: "usage", ...used });
   }
 
   #readTurn(method: string, params: Fields): void {
@@ -157,7 +156,7 @@ class CodexDialogue implements Dialogue {
     else for (const [messageId, text] of turn.early.splice(0)) this.steer(messageId, text);
   }
 
-  /** An error without a retry is repeated in `turn/completed`. */
+  /** An error without `willRetry` is repeated in `turn/completed`. */
   #readError(turn: OpenTurn, params: Fields): void {
     const error = recordOf(params["error"]);
     turn.reader.lastError = error;
@@ -165,7 +164,7 @@ class CodexDialogue implements Dialogue {
     const failure = failureOf(error, this.#limitResetAt, Date.now());
     const { error: detail, cause, retryAfterMs } = failure;
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-    this.#context.tell({ type: "provider_trouble", cause: cause ?? "api", detail, ...wait });
+    this.#context.emit({ type: "provider_trouble", cause: cause ?? "api", detail, ...wait });
     if (retryAfterMs === undefined || retryAfterMs <= LONGEST_RETRY_MS) return;
     turn.givenUp = failure;
     this.interrupt();
@@ -174,7 +173,7 @@ class CodexDialogue implements Dialogue {
   turn({ number, text }: DialogueTurn): void {
     const turn: OpenTurn = {
       id: null,
-      reader: new CodexTurnReader((line) => this.#context.tell(line)),
+      reader: new CodexTurnReader((line) => this.#context.emit(line)),
       interrupted: false,
       early: [],
       givenUp: null,
@@ -211,7 +210,7 @@ class CodexDialogue implements Dialogue {
   #endTurn(failure: DialogueFailure): void {
     this.#turn = null;
     this.#approvals.withdrawAll();
-    this.#context.tell({ type: "turn_end", ...failure });
+    this.#context.emit({ type: "turn_end", ...failure });
   }
 
   answer(askId: string, text: string): void {
@@ -226,7 +225,7 @@ class CodexDialogue implements Dialogue {
     const input = [{ type: "text", text, text_elements: [] }];
     const params = { threadId: this.#threadId, input, expectedTurnId: turn.id };
     this.#peer.request("turn/steer", params, ({ error }) => {
-      if (error === null && this.#turn === turn) this.#context.tell({ type: "steered", id, text });
+      if (error === null && this.#turn === turn) this.#context.emit({ type: "steered", id, text });
     });
   }
 

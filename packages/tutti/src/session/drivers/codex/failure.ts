@@ -1,5 +1,5 @@
-// Classifies failed turns of Codex. Many causes have an error code; for the others the message is searched, which may
-// contain the provider's answer.
+// `failureOf` classifies failed turns of Codex. Many causes have an error code; for the others the message is searched,
+// which may contain the provider's answer.
 import { listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
 import { classifyFailure } from "../../classify-failure.ts";
@@ -23,7 +23,7 @@ const BY_CODE: Readonly<Record<string, FailureCause>> = {
   unauthorized: "auth",
 };
 
-/** Patterns in messages without an error code. */
+/** `BY_SENTENCE` is for messages without an error code. */
 const BY_SENTENCE: readonly [FailureCause, RegExp][] = [
   ["billing", /billing details|insufficient_quota/i],
   ["refusal", /reason: content_filter/],
@@ -62,7 +62,7 @@ function statusOf(info: unknown): number | null {
   return typeof status === "number" ? status : null;
 }
 
-/** The latest reset time of the exhausted limits; null if none is exhausted or the time is unknown. */
+/** The latest reset time of the exhausted limits; null if none is exhausted or its `resetsAt` is unknown. */
 export function limitResetOf(rateLimits: Fields): number | null {
   const windows = listOf([rateLimits["primary"], rateLimits["secondary"]]);
   const resets = windows.flatMap(({ usedPercent, resetsAt }) =>
@@ -71,7 +71,7 @@ export function limitResetOf(rateLimits: Fields): number | null {
   return resets.length > 0 ? Math.max(...resets) : null;
 }
 
-/** Providers often return JSON as the error text; only its message is of use to the user. */
+/** Providers often return JSON as the error text; only its `message` is of use to the user. */
 function sentenceOf(text: string): string {
   return textOrNull(recordOf(parseRecord(text)["error"])["message"]) ?? text.trim();
 }

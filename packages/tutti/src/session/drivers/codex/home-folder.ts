@@ -1,5 +1,5 @@
-// Each session has its own Codex home, because sessions must not share conversations, logs and databases with each
-// other or with the user. The user's setup still applies:
+// `makeHomeFolder` gives each session its own Codex home, because sessions must not share conversations, logs and
+// databases with each other or with the user. The user's setup still applies:
 //
 // - The login is a link. A renewal invalidates the old tokens, so a copy would go stale or make the user's file stale.
 //   Codex writes through the link and reads tokens that another session renewed.
@@ -19,15 +19,16 @@ const SKILLS = "skills";
 
 export interface HomeFolder extends CodexSetting {
   env: Record<string, string>;
-  /** Variables that the configuration names as keys of the chosen provider. */
+  /** Variables that the configuration names as `env_key` of the chosen provider. */
   keys: string[];
 }
 
-/** Never overwrites a file, because the session may have changed it. */
+/** `makeHomeFolder` never overwrites a file, because the session may have changed it. */
 export function makeHomeFolder(folder: string, userEnv: NodeJS.ProcessEnv): HomeFolder {
   const source = userEnv["CODEX_HOME"] || join(userEnv["HOME"] || homedir(), ".codex");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Each skill is linked separately: Codex adds its own skills to the folder, in one whose name starts with a dot.
+  // Each skill is linked separately: Codex adds its own skills to the folder, in one with a name that starts with a
+  // dot.
   mkdirSync(join(folder, SKILLS), { recursive: true });
   const skills = existsSync(join(source, SKILLS)) ? readdirSync(join(source, SKILLS)) : [];
   const linked = [...LINKED, ...skills.filter((name) => !name.startsWith(".")).map((name) => join(SKILLS, name))];
@@ -45,7 +46,7 @@ export function makeHomeFolder(folder: string, userEnv: NodeJS.ProcessEnv): Home
   };
 }
 
-/** Codex refuses to keep its sandbox programs in a home below TMPDIR, so such a home gets another TMPDIR. */
+/** Codex refuses to keep its sandbox programs in a home below TMPDIR, so such a home gets a `temporary` folder. */
 function temporaryFolder(folder: string, usual: string): Record<string, string> {
   const from = relative(usual, folder);
   if (from.startsWith("..") || isAbsolute(from)) return {};
@@ -61,7 +62,7 @@ function readServers(config: string): string[] {
 }
 
 /**
- * The names in `env_key = "NAME"` and in `env_http_headers = { "X-Name" = "NAME" }`, without those in the tables of
+ * The names in `env_key = "NAME"` and in `env_http_headers = { "X-Name" = "NAME" }`. `readKeys` skips the tables of
  * providers that no `model_provider` chooses.
  */
 function readKeys(text: string): string[] {

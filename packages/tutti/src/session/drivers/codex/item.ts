@@ -1,4 +1,4 @@
-// Translates items of a Codex conversation to tool lines, with the tool names of Claude Code, and to requests for permission.
+// `toolsOf` translates items of a Codex conversation to tool lines, with the tool names of Claude Code.
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import { listOf, numberOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine } from "../../dialogue.ts";
@@ -8,13 +8,13 @@ import { splitCommand } from "../../split-command.ts";
 
 type ToolLine = Extract<AgentLine, { type: "tool" }>;
 
-/** The call's line, one per file for a change of files. Empty for items that are not tool calls. */
+/** A change of files has one line per file. `toolsOf` is empty for items that are not tool calls. */
 export function toolsOf(item: Fields): (ToolLine & { id: string })[] {
   const id = textOf(item["id"]);
   return callsOf(item).map((call, i) => ({ type: "tool", id: i === 0 ? id : `${id}/${i}`, ...call }));
 }
 
-/** Why the call of a completed item did nothing; null if it succeeded. */
+/** `whyFailed` is null if the call of a completed item succeeded. */
 export function whyFailed(item: Fields): string | null {
   const failed = item["status"] === "failed" || item["success"] === false || (numberOf(item["exitCode"]) ?? 0) !== 0;
   if (!failed) return null;
@@ -24,7 +24,7 @@ export function whyFailed(item: Fields): string | null {
   return (code === null ? reason : `exit code ${code}: ${reason}`).slice(0, MAX_ERROR);
 }
 
-/** The text that the call of a completed item returned; empty for changes of files. */
+/** `resultOf` is the text that the call of a completed item returned; "" for changes of files. */
 export function resultOf(item: Fields): string {
   const content = listOf(recordOf(item["result"])["content"]).map((part) => textOf(part["text"]));
   return textOrNull(item["aggregatedOutput"]) ?? content.join("\n");
@@ -76,7 +76,7 @@ function changesOf(item: Fields): Change[] {
   });
 }
 
-/** One request per file; all of them must be allowed. */
+/** `editRequests` has one request per file; all of them must be allowed. */
 export function editRequests(item: Fields, cwd: string): ToolRequest[] {
   const requests = changesOf(item).map(({ name, path }): ToolRequest => ({
     tool: name,
@@ -86,7 +86,7 @@ export function editRequests(item: Fields, cwd: string): ToolRequest[] {
   return requests.length > 0 ? requests : [{ tool: "Edit", kind: "edit", subject: "" }];
 }
 
-/** Relative to `cwd` for files in the workspace, absolute for all others. */
+/** `shortPath` is relative to `cwd` for files in the workspace, absolute for all others. */
 function shortPath(path: string, cwd: string): string {
   const absolute = resolve(cwd, path);
   const inside = [cwd, realPath(cwd)]
@@ -106,7 +106,7 @@ export function commandRequest(params: Fields): ToolRequest {
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);
 
-/** Removes the shell in which Codex runs every command. */
+/** `scriptOf` removes the shell in which Codex runs every command. */
 function scriptOf(command: string): string {
   const [shell, flag, script, ...more] = wordsOf(command);
   const isScript = shell !== undefined && SHELLS.has(basename(shell)) && (flag === "-lc" || flag === "-c");

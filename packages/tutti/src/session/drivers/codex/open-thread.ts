@@ -1,5 +1,4 @@
-// Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the
-// thread.
+// `openThread` initializes the connection to a new Codex process, checks the login, then starts or resumes the thread.
 import { depthSettings, threadSettings, toolSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";
 import { recordOf, textOf, textOrNull } from "../../json-fields.ts";
@@ -18,11 +17,10 @@ export interface OpenThreadOptions {
 
 interface CodexProgram {
   version: string;
-  /** The home folder that Codex reports. */
   home: string;
 }
 
-/** Long, because programs start slowly when many start at once. */
+/** `START_MS` is long, because programs start slowly when many start at once. */
 const START_MS = 3 * 60_000;
 
 /** `turn/diff/updated` would repeat the diff of the whole turn after each step. */
@@ -32,7 +30,7 @@ const CAPABILITIES = {
   optOutNotificationMethods: ["turn/diff/updated"],
 };
 
-/** Returns a function that cancels the timeout, for a process that has exited. */
+/** `openThread` returns a function that cancels the timeout, for a process that has exited. */
 export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThreadOptions): () => void {
   const model = context.model === null ? {} : { model: context.model };
   const config = { ...toolSettings(context.tools.url), ...depthSettings(context.subagentDepth) };
@@ -48,7 +46,7 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
     peer.request("initialize", { clientInfo, capabilities: CAPABILITIES }, ({ result, error }) => {
       if (error !== null) return fail(`Codex cannot be used: ${error}`);
       peer.notify("initialized");
-      // "tutti/0.166.0 (Debian 12; x86_64) …": the name of the client and the version of Codex.
+      // `userAgent` is like "tutti/0.166.0 (Debian 12; x86_64) …": the name of the client and the version of Codex.
       const version = /\/(\S+)/.exec(textOf(result["userAgent"]))?.[1] ?? "unknown";
       checkLogin({ version, home: textOf(result["codexHome"]) });
     });

@@ -1,5 +1,5 @@
-// The JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited process
-// is handled before its end is reported.
+// `Peer` is the JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited
+// process is handled before its end is reported.
 import { parseRecord, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 
 export type RequestId = string | number;
@@ -12,7 +12,6 @@ export interface PeerOptions {
 
 export type PeerAnswer = { result: Fields; error: null } | { result: null; error: string };
 
-/** The code of JSON-RPC for an unknown method. */
 const UNKNOWN_METHOD = -32601;
 
 export class Peer {
@@ -38,13 +37,13 @@ export class Peer {
     this.#send({ id, result });
   }
 
-  /** Rejects an unknown request: without an answer, Codex would wait forever. */
+  /** Without an answer to an unknown request, Codex would wait forever. */
   refuse(id: RequestId, method: string): void {
     this.#send({ id, error: { code: UNKNOWN_METHOD, message: `${method} is not supported` } });
   }
 
   /** Ignores lines that are not messages. */
-  hear(line: string): void {
+  receive(line: string): void {
     const message = parseRecord(line);
     const { id, method, params } = message;
     const isId = typeof id === "string" || typeof id === "number";

@@ -1,5 +1,5 @@
-// The sub-agents of Codex are threads of the same process. Their tools become lines below the call that started them; what
-// they say is a matter between them and their parent.
+// `CodexSubagents` are threads of the same process. Their tools become lines below the call that started them. Their
+// text is only for their parent.
 import { CodexTurnReader } from "./turn-reader.ts";
 import { CodexUsageMeter } from "./usage.ts";
 import { listOf, recordOf, textOf, textOrNull, textsOf, type Fields } from "../../json-fields.ts";
@@ -7,11 +7,9 @@ import type { AgentLine } from "../../dialogue.ts";
 import type { SubagentEnd } from "../../../schema/status.ts";
 
 interface Subagent {
-  /** The call that started it. */
   toolId: string;
   reader: CodexTurnReader;
   usage: CodexUsageMeter;
-  /** The turn that it works on. */
   turnId: string | null;
   isOver: boolean;
 }
@@ -19,11 +17,11 @@ interface Subagent {
 const ENDS: Readonly<Record<string, SubagentEnd>> = { completed: "completed", failed: "failed" };
 
 export class CodexSubagents {
-  readonly #tell: (line: AgentLine) => void;
+  readonly #emit: (line: AgentLine) => void;
   readonly #byThread = new Map<string, Subagent>();
 
-  constructor(tell: (line: AgentLine) => void) {
-    this.#tell = tell;
+  constructor(emit: (line: AgentLine) => void) {
+    this.#emit = emit;
   }
 
   /** Reads a notification of any thread. Call it after the main agent's own lines, because they contain the call. */
@@ -41,16 +39,16 @@ export class CodexSubagents {
     const parent = textOf(item["senderThreadId"]);
     for (const id of textsOf(item["receiverThreadIds"])) {
       if (this.#byThread.has(id)) continue;
-      const reader = new CodexTurnReader((line) => this.#tellTool(line, toolId));
+      const reader = new CodexTurnReader((line) => this.#emitTool(line, toolId));
       this.#byThread.set(id, { toolId, reader, usage: new CodexUsageMeter(), turnId: null, isOver: false });
       const nested = this.#byThread.has(parent) ? { parent } : {};
-      this.#tell({ type: "subagent", id, phase: "started", text: textOf(item["prompt"]), toolId, ...nested });
+      this.#emit({ type: "subagent", id, phase: "started", text: textOf(item["prompt"]), toolId, ...nested });
     }
   }
 
-  #tellTool(line: AgentLine, parent: string): void {
-    if (line.type === "tool") this.#tell({ ...line, parent });
-    else if (line.type === "tool_failed" || line.type === "tool_result") this.#tell(line);
+  #emitTool(line: AgentLine, parent: string): void {
+    if (line.type === "tool") this.#emit({ ...line, parent });
+    else if (line.type === "tool_failed" || line.type === "tool_result") this.#emit(line);
   }
 
   #readOwn(id: string, subagent: Subagent, method: string, params: Fields): void {
@@ -64,7 +62,7 @@ export class CodexSubagents {
         return this.#end(id, subagent, ENDS[textOf(turn["status"])] ?? "cancelled", lastWords(turn));
       case "thread/tokenUsage/updated": {
         const used = subagent.usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
-        if (used) this.#tell({ type: "usage", ...used });
+        if (used) this.#emit({ type: "usage", ...used });
         return;
       }
       default:
@@ -76,21 +74,20 @@ export class CodexSubagents {
   #end(id: string, subagent: Subagent, status: SubagentEnd, text: string): void {
     if (subagent.isOver) return;
     subagent.isOver = true;
-    this.#tell({ type: "subagent", id, phase: "done", text, status });
+    this.#emit({ type: "subagent", id, phase: "done", text, status });
   }
 
-  /** The sub-agent that has the item. */
   readerOf(itemId: string): CodexTurnReader | null {
     const readers = [...this.#byThread.values()].map(({ reader }) => reader);
     return readers.find((reader) => Object.keys(reader.itemOf(itemId)).length > 0) ?? null;
   }
 
-  /** The turns under way, which do not end with that of the main agent. */
+  /** `openTurns` do not end with that of the main agent. */
   openTurns(): { threadId: string; turnId: string }[] {
     return [...this.#byThread].flatMap(([threadId, { turnId }]) => (turnId === null ? [] : { threadId, turnId }));
   }
 
-  /** The process of all threads has exited. */
+  /** Call `endAll` when the process of all threads has exited. */
   endAll(): void {
     for (const [id, subagent] of this.#byThread) this.#end(id, subagent, "cancelled", "");
     this.#byThread.clear();

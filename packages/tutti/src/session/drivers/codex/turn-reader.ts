@@ -1,19 +1,20 @@
-// Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
+// `CodexTurnReader` translates the items of one turn to JSON lines: text as partial and as whole messages, tools once
+// they really run.
 import { resultOf, toolsOf, whyFailed } from "./item.ts";
 import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
 import { denialOf, resultLines } from "../dialogue-parts.ts";
 
-/** In characters. Limits an unfinished message, so that no agent can exhaust the memory. */
+/** In characters. `MAX_UNFINISHED` limits an unfinished message, so that no agent can exhaust the memory. */
 const MAX_UNFINISHED = 4 * 1024 * 1024;
 
 export class CodexTurnReader {
-  readonly #tell: (line: AgentLine) => void;
+  readonly #emit: (line: AgentLine) => void;
   /** Open items by id. */
   readonly #items = new Map<string, Fields>();
-  /** Ids of items whose tools were emitted. */
+  /** Ids of items with tools that were emitted. */
   readonly #emitted = new Set<string>();
-  /** Those of them that failed. */
+  /** Those of `#emitted` that failed. */
   readonly #failed = new Set<string>();
   /** Names of refused tools. */
   readonly #refused = new Set<string>();
@@ -22,8 +23,8 @@ export class CodexTurnReader {
   #length = 0;
   lastError: Fields = {};
 
-  constructor(tell: (line: AgentLine) => void) {
-    this.#tell = tell;
+  constructor(emit: (line: AgentLine) => void) {
+    this.#emit = emit;
   }
 
   itemOf(id: string): Fields {
@@ -38,7 +39,7 @@ export class CodexTurnReader {
         return this.#addText(textOrNull(params["delta"]));
       case "item/started":
         this.#items.set(id, item);
-        // A command without a process still waits for approval.
+        // A command without a `processId` still waits for approval.
         if (textOrNull(item["processId"]) !== null) this.#emitTools(id, item);
         return;
       case "item/fileChange/patchUpdated":
@@ -59,7 +60,7 @@ export class CodexTurnReader {
   #emitTools(id: string, item: Fields): void {
     const lines = this.#emitted.has(id) ? [] : toolsOf(item);
     if (lines.length > 0) this.#emitted.add(id);
-    for (const line of lines) this.#tell(line);
+    for (const line of lines) this.#emit(line);
   }
 
   #complete(id: string, item: Fields): void {
@@ -67,31 +68,30 @@ export class CodexTurnReader {
     const error = whyFailed(item);
     if (error === null) {
       const [first] = toolsOf(item);
-      if (first) for (const line of resultLines(first.id, resultOf(item))) this.#tell(line);
+      if (first) for (const line of resultLines(first.id, resultOf(item))) this.#emit(line);
       return;
     }
     this.#failed.add(id);
-    for (const line of toolsOf(item)) this.#tell({ type: "tool_failed", id: line.id, error });
+    for (const line of toolsOf(item)) this.#emit({ type: "tool_failed", id: line.id, error });
   }
 
   #addText(text: string | null): void {
     if (text === null) return;
     if (this.#length < MAX_UNFINISHED) this.#unfinished.push(text);
     this.#length += text.length;
-    this.#tell({ type: "assistant", text, partial: true });
+    this.#emit({ type: "assistant", text, partial: true });
   }
 
   #finishMessage(text: string | null): void {
     this.#unfinished = [];
     this.#length = 0;
-    if (text !== null) this.#tell({ type: "assistant", text });
+    if (text !== null) this.#emit({ type: "assistant", text });
   }
 
   denial(): DialogueFailure | null {
     return this.#emitted.size > this.#failed.size || this.#refused.size === 0 ? null : denialOf(this.#refused);
   }
 
-  /** Emits the unfinished message. */
   end(): void {
     this.#finishMessage(textOrNull(this.#unfinished.join("")));
   }

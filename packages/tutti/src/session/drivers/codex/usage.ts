@@ -1,4 +1,5 @@
-// Computes usage per report. The totals of Codex grow over the whole conversation and are repeated when it is resumed.
+// `CodexUsageMeter` computes usage per report. The totals of Codex grow over the whole conversation and are repeated
+// when it is resumed.
 import { countOf, type Fields } from "../../json-fields.ts";
 
 export interface Used {
@@ -16,16 +17,16 @@ export class CodexUsageMeter {
     this.#total = used;
   }
 
-  /** Call it for a new conversation. */
+  /** Call `begin` for a new conversation. */
   begin(): void {
     this.#total = NOTHING;
   }
 
-  /** Null if nothing was added. Cached tokens count as input. */
+  /** Null if nothing was added. Cached tokens count as `inputTokens`. */
   read(total: Fields): Used | null {
     const now = { inputTokens: countOf(total["inputTokens"]), outputTokens: countOf(total["outputTokens"]) };
     const previous = this.#total;
-    // Smaller totals mean that the count restarted.
+    // Smaller totals mean that the count `restarted`.
     const restarted = now.inputTokens < previous.inputTokens || now.outputTokens < previous.outputTokens;
     const from = restarted ? NOTHING : previous;
     this.#total = now;

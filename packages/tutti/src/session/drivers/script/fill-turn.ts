@@ -11,7 +11,7 @@ export function fill<T>(value: T, variables: Record<string, string>): T {
   return value;
 }
 
-/** Formats `block` as an agent writes it, between the delimiters of the prompt. */
+/** `blockText` is between the delimiters of the prompt, as an agent writes it. */
 export function blockText(block: object, variables: Record<string, string>): string {
   const start = variables["DELIMITER_START"] ?? "<<<ORCHESTRATOR_RESPONSE>>>";
   const stop = variables["DELIMITER_END"] ?? "<<<END_ORCHESTRATOR_RESPONSE>>>";

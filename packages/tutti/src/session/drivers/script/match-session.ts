@@ -1,9 +1,9 @@
-// Selects the entry of a scenario that a session plays. The player does not validate the file, because loading zod
-// takes longer than the rest of it; `readScenario` did so when the run was created.
+// `matchSession` selects the entry of a scenario that a session plays. The player does not validate the file, because
+// loading zod takes longer than the rest of it; `readScenario` did so when the run was created.
 import type { z } from "zod";
 import type { Scenario } from "./scenario.ts";
 
-/** Aliases of phases: the names of the blocks, and short forms. */
+/** `PHASE_NAMES` are aliases of phases: the names of the blocks, and short forms. */
 export const PHASE_NAMES: Record<string, string> = {
   task_list: "taskPlanning",
   planning: "taskPlanning",
@@ -22,7 +22,7 @@ export interface Where {
   phase: string;
 }
 
-/** The index of the first matching entry, or -1. A missing field matches anything. */
+/** -1 if no entry matches. In `matchSession` a missing field matches anything. */
 export function matchSession(scenario: Pick<z.input<typeof Scenario>, "sessions">, where: Where): number {
   return scenario.sessions.findIndex(({ match = {} }) => {
     if (match.role !== undefined && match.role !== where.role && match.role !== where.teamRole) return false;
@@ -32,7 +32,7 @@ export function matchSession(scenario: Pick<z.input<typeof Scenario>, "sessions"
   });
 }
 
-/** `*` matches any text, `?` any character. Backtracks only to the last star. */
+/** `*` matches any text, `?` any character. `globMatches` backtracks only to the last star. */
 export function globMatches(glob: string, text: string): boolean {
   let g = 0;
   let t = 0;

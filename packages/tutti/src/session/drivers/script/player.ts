@@ -9,7 +9,7 @@ import { matchSession } from "./match-session.ts";
 import { readFailure } from "./read-failure.ts";
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
-/** The longest delay of a timer. */
+/** `FOR_EVER_MS` is the longest delay of a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 const FILE_POLL_MS = 20;
 const MAILBOX = process.env["TUTTI_MAILBOX"];
@@ -20,15 +20,14 @@ interface UserLine {
 }
 
 const scenario = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Scenario;
-/** The number of finished turns per session entry. An interrupted turn is played again. */
+/** Maps a session entry to its number of finished turns. An interrupted turn is played again. */
 const finishedTurns = new Map<number, number>();
-/** Open questions by id. */
 const answers = new Map<string, (text: string) => void>();
-/** One per open prompt, the oldest first. */
+/** `prompts` has one entry per open prompt, the oldest first. */
 const prompts: AbortController[] = [];
 let askCount = 0;
 
-/** Synchronous, so that output before a crash is not lost. */
+/** `writeSync`, so that output before a crash is not lost. */
 function write(text: string, chunkBytes?: number): void {
   const bytes = Buffer.from(text);
   const size = chunkBytes ?? bytes.length;
@@ -73,7 +72,7 @@ async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
   send({ type: "turn_end", ...(error === undefined ? {} : { error, ...cause }) });
 }
 
-/** Rejects on an interrupt, without the remaining steps. */
+/** Rejects on an `interrupt`, without the remaining steps. */
 async function act(turn: ScenarioTurn, variables: Record<string, string>, interrupt: AbortSignal): Promise<void> {
   await sleep(turn.delayMs ?? 0, undefined, { signal: interrupt });
   while (turn.waitForFile !== undefined && !existsSync(turn.waitForFile))

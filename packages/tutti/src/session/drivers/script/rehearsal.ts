@@ -1,5 +1,5 @@
-// Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as
-// work. Entries match by phase only, because a template may rename the roles.
+// `rehearsalScenario` lets scripted agents answer every phase of a template and do the least that counts as work.
+// Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 import { isAuditor, leadOf, type TeamRole } from "../../../schema/team/roles.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
@@ -8,7 +8,7 @@ type Data = Record<string, unknown>;
 
 const DEFAULT_TASKS = 3;
 
-/** Removes everything that would start another program, and the reference to the parent template. */
+/** `rehearsedTemplate` would start no other program. It has no parent template. */
 export function rehearsedTemplate(template: Template): object {
   const copy = structuredClone(template);
   delete copy.extends;
@@ -43,7 +43,7 @@ interface RehearsedTurn extends ScenarioTurn {
   block: { phase: string; data: Data };
 }
 
-/** One turn for a phase. Fields that only this template requires are added. */
+/** `play` adds fields that only this template requires. */
 function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): Scenario["sessions"][number] {
   const data = withRequired(turn.block.data, prompt?.format?.requiredFields);
   return { match: { phase }, turns: [{ ...turn, block: { ...turn.block, data } }] };
@@ -54,7 +54,6 @@ function withRequired(data: Data, names: readonly string[] = []): Data {
   return { ...Object.fromEntries(names.map((name) => [name, `${name}, as rehearsed`])), ...data };
 }
 
-/** The main session of a team approves every completion. */
 const LEAD: Scenario["sessions"][number] = {
   match: { role: "main", phase: "workerExecution" },
   turns: [{ tools: ["Read"], say: JSON.stringify({ message_type: "TASK_APPROVAL", task_id: "{TASK_ID}" }) }],
@@ -81,7 +80,7 @@ function orchestrate({ roles = {} }: Template, taskCount: number): Scenario["ses
   ];
 }
 
-/** A role that speaks messages acknowledges its task and completes it. A review approves. */
+/** A role with a message protocol acknowledges its task and completes it. An `isAuditor` role approves. */
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
   if (protocol === "mailbox") return [{ match: { role: name }, turns: [MAIL_TURN] }];
   if (protocol === "response") return [];

@@ -15,12 +15,11 @@ const FAIL = `fail:(?:${FAILURE_CAUSES.join("|")})(?::\\d{1,9})?`;
 const THEN = new RegExp(`^(?:end|crash|hang|exit:\\d{1,3}|${FAIL}|ask:.+)$`, "s");
 
 export const ScenarioTurn = z.strictObject({
-  /** The delay before the turn. */
   delayMs: z.number().min(0).optional(),
-  /** The turn waits until this file exists, so that a test controls it. */
+  /** The turn waits until `waitForFile` exists, so that a test controls it. */
   waitForFile: z.string().optional(),
   say: z.string().optional(),
-  /** Splits the output into pieces of this many bytes, also within lines and characters. */
+  /** Splits the output into pieces of `chunkBytes`, also within lines and characters. */
   chunkBytes: z.number().int().min(1).optional(),
   tools: z.array(z.string()).optional(),
   /** Contents by path in the workspace. */
