@@ -6,7 +6,7 @@ import type { Automation } from "./settings.ts";
 import { Triggers } from "./triggers.ts";
 import type { World } from "../world.ts";
 
-export interface AutomationOptions {
+interface AutomationOptions {
   runs: LaunchedRuns;
   /** Reads the current configuration. `read` throws if it is invalid. */
   read: () => Automation;

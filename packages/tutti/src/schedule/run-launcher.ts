@@ -48,7 +48,7 @@ export interface Launched {
 }
 
 /** The source of runs, for example `schedule/nightly`. Stored as `idempotency.body`, where API requests have a hash. */
-export type LaunchOrigin = `${"schedule" | "trigger"}/${string}`;
+type LaunchOrigin = `${"schedule" | "trigger"}/${string}`;
 
 const isOrigin = (text: string | undefined): boolean => /^(schedule|trigger)\//.test(text ?? "");
 

@@ -15,7 +15,7 @@ import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { World } from "../world.ts";
 
-export interface SchedulesOptions {
+interface SchedulesOptions {
   settings: LiveSettings;
   launcher: RunLauncher;
   file: ScheduleFile;

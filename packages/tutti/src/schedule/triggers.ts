@@ -18,7 +18,7 @@ import { parseBoundedJson } from "../schema/bounded-json.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 
-export interface TriggersOptions {
+interface TriggersOptions {
   settings: LiveSettings;
   launcher: RunLauncher;
   world: World;

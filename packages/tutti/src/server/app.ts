@@ -40,7 +40,7 @@ import { TuttiError } from "../schema/error.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";
 
-export interface AppParts {
+interface AppParts {
   engine: Engine;
   templates: TemplateLibrary;
   feed: Feed;

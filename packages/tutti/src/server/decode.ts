@@ -38,7 +38,7 @@ export function itemsAfter<T>(items: readonly T[], after: string | undefined, na
 export const pageOf = <T>(items: readonly T[], { after, limit }: IdPage, nameOf: (item: T) => string): T[] =>
   itemsAfter(items, after, nameOf).slice(0, limit);
 
-export interface IdPage {
+interface IdPage {
   after?: string | undefined;
   limit: number;
 }

@@ -1,6 +1,6 @@
 import { asTuttiError, type TuttiError } from "../schema/error.ts";
 
-export interface EncodedError {
+interface EncodedError {
   status: number;
   body: ReturnType<TuttiError["toJSON"]>;
 }

@@ -16,7 +16,7 @@ type ParamsOf<Key extends string> = Key extends `${string}:${infer Name}/${infer
 type Read<R, Part extends string> = R extends Record<Part, infer S extends z.ZodType> ? z.output<S> : never;
 
 /** `query` and `body` parse on call, so a handler can return 404 for an unknown id before 400 for a bad body. */
-export interface RouteRequest<Key extends RouteKey> {
+interface RouteRequest<Key extends RouteKey> {
   params: ParamsOf<Key>;
   query: () => Read<(typeof ROUTES)[Key], "query">;
   body: () => Promise<Read<(typeof ROUTES)[Key], "body">>;

@@ -23,7 +23,7 @@ const CONTENT_TYPES: Record<string, string> = {
 /** File names below `HASHED` contain a content hash. A missing one is a 404, not a page of the dashboard. */
 const HASHED = "/assets/";
 
-export interface StaticFile {
+interface StaticFile {
   content: Buffer;
   headers: Record<string, string>;
 }

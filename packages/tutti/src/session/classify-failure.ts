@@ -5,7 +5,7 @@ import type { DialogueFailure } from "./dialogue.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";
 
-export type ClassifiedFailure = Pick<DialogueFailure, "cause" | "retryAfterMs" | "resetAt">;
+type ClassifiedFailure = Pick<DialogueFailure, "cause" | "retryAfterMs" | "resetAt">;
 
 /** In characters. Texts longer than `MAX_WORDS` are truncated before they are searched. */
 const MAX_WORDS = 10_000;

@@ -11,7 +11,7 @@ export interface ProbeOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-export type ProbeResult = { ok: true; stdout: string } | { ok: false; problem: string };
+type ProbeResult = { ok: true; stdout: string } | { ok: false; problem: string };
 
 export interface ProgramFound {
   path: string;

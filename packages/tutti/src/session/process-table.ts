@@ -7,7 +7,7 @@ import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { hasProc } from "../durable-file.ts";
 
-export interface ProcessEntry {
+interface ProcessEntry {
   pid: number;
   parent: number;
   group: number;

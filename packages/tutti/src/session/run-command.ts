@@ -5,25 +5,25 @@ import { sandboxCommand, type SandboxSpec } from "./sandbox/sandbox-command.ts";
 import { splitCommand } from "./split-command.ts";
 import { findMarked, signalGroup, sweep } from "./process.ts";
 
-export interface CommandOptions {
+interface CommandOptions {
   cwd: string;
   env: Record<string, string>;
   stdin: string;
   timeoutMs: number;
 }
 
-export interface CommandResult {
+interface CommandResult {
   ok: boolean;
   /** The reason of a failure, or the end of the output. */
   detail: string;
 }
 
-export interface ShellOptions extends Omit<CommandOptions, "stdin"> {
+interface ShellOptions extends Omit<CommandOptions, "stdin"> {
   signal: AbortSignal;
   sandbox?: SandboxSpec | undefined;
 }
 
-export interface ShellResult {
+interface ShellResult {
   /** `exitCode` is 124 after a timeout, 127 if the command could not start, and 128 plus its number after a signal. */
   exitCode: number;
   output: string;

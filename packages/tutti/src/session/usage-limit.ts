@@ -2,7 +2,7 @@
 // have no field for it, only a sentence. Known forms: `…limit reached|EPOCH`, `resets 3pm (Europe/Paris)`, `resets at
 // 15:00`, `resets Oct 9, 5pm`, `try again at 3:05 PM`, `try again in 2 hours`.
 
-export interface UsageLimit {
+interface UsageLimit {
   /** In milliseconds since 1970; null if the message does not contain it. */
   resetAt: number | null;
 }

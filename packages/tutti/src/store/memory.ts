@@ -27,7 +27,7 @@ export const newMemoryDisk = (): MemoryDisk => ({ epoch: 0, events: [] });
  * `before`: nothing is stored and the write is rejected. `full`: the same with `disk_full`. `lost`: everything is
  * stored but the write is rejected, and the store is broken as after a failed commit.
  */
-export type StoreFault = "before" | "full" | "lost";
+type StoreFault = "before" | "full" | "lost";
 
 export class MemoryStore implements Store {
   readonly epoch: number;

@@ -46,7 +46,7 @@ interface Answer<T> {
   reject: (error: unknown) => void;
 }
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** In bytes. A write beyond `maxBytes` fails with `disk_full`. */
   maxBytes?: number;
 }

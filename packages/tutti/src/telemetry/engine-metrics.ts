@@ -13,7 +13,7 @@ interface CountedRun {
   waiting: number;
 }
 
-export interface EngineMetrics {
+interface EngineMetrics {
   metrics: Metric[];
   close: () => void;
 }

@@ -3,14 +3,14 @@
 import { TuttiError } from "../schema/error.ts";
 
 /** `LOG_LEVELS` are ordered by severity. Each level includes the ones before it. */
-export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Members = Readonly<Record<string, unknown>>;
 type LogMethod = (message: string, members?: Members) => void;
 export type Log = Readonly<Record<LogLevel, LogMethod>>;
 
-export interface LogOptions {
+interface LogOptions {
   level: LogLevel;
   /** Writes one whole line. May throw. */
   write: (line: string) => void;

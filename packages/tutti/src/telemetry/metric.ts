@@ -18,7 +18,7 @@ export interface Metric {
   samples: () => Iterable<Sample>;
 }
 
-export interface Counter extends Metric {
+interface Counter extends Metric {
   add: (labels: Labels, by?: number) => void;
 }
 
@@ -49,7 +49,7 @@ export const observed = (
   },
 });
 
-export interface Histogram extends Metric {
+interface Histogram extends Metric {
   observe: (labels: Labels, value: number) => void;
 }
 

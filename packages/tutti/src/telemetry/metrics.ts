@@ -5,7 +5,7 @@ import { processMetrics } from "./process-metrics.ts";
 import type { RequestReport } from "./request-report.ts";
 import type { Engine } from "../engine/engine.ts";
 
-export interface MetricsOptions {
+interface MetricsOptions {
   engine: Engine;
   version: string;
   now: () => number;

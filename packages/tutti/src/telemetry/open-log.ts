@@ -8,7 +8,7 @@ export interface LogSettings {
   file?: string;
 }
 
-export interface OpenLogOptions {
+interface OpenLogOptions {
   settings: LogSettings | undefined;
   warn: ((problem: string) => void) | undefined;
   now: () => number;

@@ -16,7 +16,7 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
-export interface ExporterOptions {
+interface ExporterOptions {
   settings: TraceSettings;
   log: Log;
   world: World;

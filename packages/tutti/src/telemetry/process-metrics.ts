@@ -5,7 +5,7 @@ import { observed, type Metric } from "./metric.ts";
 const MICROSECONDS = 1e6;
 const NANOSECONDS = 1e9;
 
-export interface ProcessMetrics {
+interface ProcessMetrics {
   metrics: Metric[];
   close: () => void;
 }

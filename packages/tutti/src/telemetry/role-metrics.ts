@@ -9,7 +9,7 @@ import type { Run } from "../schema/run.ts";
 /** `TASK_SECONDS` are bounds from ten seconds to eight hours. */
 const TASK_SECONDS = [10, 30, 60, 300, 900, 1800, 3600, 7200, 28_800];
 
-export interface RoleMetrics {
+interface RoleMetrics {
   metrics: Metric[];
   count: (event: StoredEvent, run: Run) => void;
 }

@@ -12,7 +12,7 @@ const PAGE_CHARACTERS = 1_000_000;
 /** Per turn. */
 const MAX_TOOLS = 1000;
 
-export interface ToolsOfTurn {
+interface ToolsOfTurn {
   spans: Span[];
   /** Number of the last transcript entry that `toolSpans` read. The next turn starts after it. */
   last: number;

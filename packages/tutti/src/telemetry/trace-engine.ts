@@ -1,6 +1,6 @@
 import type { Tracing, TracingOptions } from "./tracing.ts";
 
-export interface EngineTrace {
+interface EngineTrace {
   /** Call `flush` before the engine is closed: it reads transcripts. */
   flush: () => Promise<void>;
   close: () => Promise<void>;

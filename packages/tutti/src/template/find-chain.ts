@@ -22,7 +22,7 @@ export interface ChainLink {
 
 export const CIRCULAR = "Circular inheritance detected";
 
-export type ChainResult = { links: ChainLink[] } | { error: string };
+type ChainResult = { links: ChainLink[] } | { error: string };
 
 /** `findChain` treats `raw` as if it were on `shelf`; it need not be. */
 export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {

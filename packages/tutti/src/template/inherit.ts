@@ -20,7 +20,7 @@ export function merge(parent: RawTemplate, child: RawTemplate): RawTemplate {
   return merged;
 }
 
-export interface Ancestor {
+interface Ancestor {
   /** The name that `origins` uses for this template. */
   name: string;
   raw: RawTemplate;

@@ -8,7 +8,7 @@ import { isObject, type RawTemplate } from "./raw-template.ts";
 import { Template } from "../schema/template.ts";
 
 /** The `provenance` of a value that no template of the chain sets. */
-export const FROM_DEFAULT = "(default)";
+const FROM_DEFAULT = "(default)";
 
 export interface Resolution {
   template: Template;
@@ -28,7 +28,7 @@ export interface Resolution {
   outerBudget: Readonly<Record<string, number>>;
 }
 
-export type ResolveResult = { resolution: Resolution } | { errors: string[] };
+type ResolveResult = { resolution: Resolution } | { errors: string[] };
 
 export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
   const found = findChain(raw, shelf);

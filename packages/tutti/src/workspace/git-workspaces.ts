@@ -41,7 +41,7 @@ import type { Workspaces } from "./workspace.ts";
 import { workspaceAccess } from "./guard/workspace-access.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
 
-export interface GitWorkspacesOptions extends FolderLimits {
+interface GitWorkspacesOptions extends FolderLimits {
   /** Absolute path. Workspaces are created at FOLDER/RUN/NAME-ATTEMPT; nothing outside `folder` is ever deleted. */
   folder: string;
 }

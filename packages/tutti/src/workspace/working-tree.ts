@@ -17,7 +17,7 @@ import { treeOf, type Repository } from "./repository.ts";
 import type { WorkspacePaths } from "./workspace-paths.ts";
 
 /** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
-export interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
+interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
   /** `sparse` is missing for a folder that is no workspace. */
   sparse?: string;
   /** `adminDir` is git's folder of the worktree. It is missing for a folder that is none. */

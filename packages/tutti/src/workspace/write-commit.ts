@@ -11,7 +11,7 @@ import { realWorld } from "../world.ts";
 import { exists } from "./folder.ts";
 import type { Repository } from "./repository.ts";
 
-export interface NewCommit {
+interface NewCommit {
   tree: string;
   parents: readonly string[];
   message: string;

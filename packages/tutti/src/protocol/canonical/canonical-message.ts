@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { PROTOCOLS } from "./protocol-name.ts";
 
-export const OUTCOMES = [
+const OUTCOMES = [
   "success",
   "partial",
   "failure",
@@ -17,7 +17,7 @@ export type CanonicalOutcome = (typeof OUTCOMES)[number];
 const texts = z.array(z.string());
 const Agent = z.object({ role: z.string(), name: z.string() });
 
-export const CanonicalFile = z.looseObject({
+const CanonicalFile = z.looseObject({
   path: z.string().optional(),
   change: z.enum(["created", "modified"]).optional(),
   type: z.string().optional(),
@@ -25,7 +25,7 @@ export const CanonicalFile = z.looseObject({
   description: z.string().optional(),
 });
 
-export const CanonicalIssue = z.looseObject({
+const CanonicalIssue = z.looseObject({
   type: z.string().optional(),
   severity: z.string().optional(),
   description: z.string().optional(),
@@ -45,7 +45,7 @@ const shared = {
   raw: z.unknown(),
 };
 
-export const CanonicalAssignment = z.object({
+const CanonicalAssignment = z.object({
   ...shared,
   kind: z.literal("assignment"),
   parentTaskId: z.string().optional(),
@@ -69,7 +69,7 @@ export const CanonicalAssignment = z.object({
   estimatedTokens: z.number().optional(),
 });
 
-export const CanonicalAcknowledgement = z.object({
+const CanonicalAcknowledgement = z.object({
   ...shared,
   kind: z.literal("acknowledgement"),
   estimatedCompletion: z.string().optional(),
@@ -77,7 +77,7 @@ export const CanonicalAcknowledgement = z.object({
   clarificationsNeeded: z.array(z.unknown()).optional(),
 });
 
-export const CanonicalProgress = z.object({
+const CanonicalProgress = z.object({
   ...shared,
   kind: z.literal("progress"),
   status: z.string(),
@@ -88,7 +88,7 @@ export const CanonicalProgress = z.object({
   outputPreview: z.string().optional(),
 });
 
-export const CanonicalReport = z.object({
+const CanonicalReport = z.object({
   ...shared,
   kind: z.literal("report"),
   outcome: z.enum(OUTCOMES),
@@ -122,7 +122,7 @@ export const CanonicalReport = z.object({
     .optional(),
 });
 
-export const CanonicalReview = z.object({
+const CanonicalReview = z.object({
   ...shared,
   kind: z.literal("review"),
   verdict: z.enum(["approved", "approved_with_warnings", "rejected"]),
@@ -134,7 +134,7 @@ export const CanonicalReview = z.object({
   nextReview: z.string().optional(),
 });
 
-export const CanonicalBlocker = z.object({
+const CanonicalBlocker = z.object({
   ...shared,
   kind: z.literal("blocker"),
   outcome: z.enum(["needs_clarification", "conflict"]),
@@ -146,7 +146,7 @@ export const CanonicalBlocker = z.object({
   files: z.array(CanonicalFile).optional(),
 });
 
-export const CanonicalResolution = z.object({
+const CanonicalResolution = z.object({
   ...shared,
   kind: z.literal("resolution"),
   decision: z.string().optional(),
@@ -155,7 +155,7 @@ export const CanonicalResolution = z.object({
   resumeTask: z.boolean().optional(),
 });
 
-export const CanonicalAnswer = z.object({
+const CanonicalAnswer = z.object({
   ...shared,
   kind: z.literal("answer"),
   /** A phase of the delimited response, `clarification`, or the type of the message. */

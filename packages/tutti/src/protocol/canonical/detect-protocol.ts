@@ -6,7 +6,7 @@ import { WRITTEN_MESSAGES } from "../messages/message-schema.ts";
 import { fold, memberNamed } from "../response/read-with-profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 
-export interface Envelope {
+interface Envelope {
   protocol: Protocol;
   /** The name that the message uses for its kind: a phase, a type, or a `delegationKind`. */
   kind: string;

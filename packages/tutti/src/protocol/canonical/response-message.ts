@@ -11,7 +11,7 @@ import { problem, type ProfileProblem, type ProfileReading, type ProfileOptions 
 import { whyUnreadable } from "../response/read-with-profile.ts";
 import { unexpectedMembers } from "../response/validate-phase.ts";
 
-export interface ResponseMessage {
+interface ResponseMessage {
   phase: BlockPhase;
   data: Record<string, unknown>;
 }

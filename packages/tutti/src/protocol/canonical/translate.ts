@@ -65,7 +65,7 @@ export function fromCanonical(protocol: Protocol, canonical: CanonicalMessage, o
   };
 }
 
-export interface Translation {
+interface Translation {
   /** One message, or one per task of a plan. `messages` is empty if the protocol cannot express the message. */
   messages: Bag[];
   lost: Loss[];

@@ -5,7 +5,7 @@ import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNe
 import type { AttemptCompletion, DelegationMessage, NewTask, WrittenDelegationMessage } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";
 
-export type DelegationKind = "new_task" | "attempt_completion";
+type DelegationKind = "new_task" | "attempt_completion";
 
 const KINDS: Record<DelegationKind, SchemaPair<unknown>> = {
   new_task: { strict: WrittenNewTask, lenient: ReadNewTask, timestamp: "timestamp" },

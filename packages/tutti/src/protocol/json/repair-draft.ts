@@ -6,7 +6,7 @@
  * After a `guess` among the `REPAIRS`, such as an inserted comma, the text could also have meant something else.
  * Callers must then check that no member ended up in the wrong object.
  */
-export const REPAIRS = {
+const REPAIRS = {
   "byte-order mark": { guess: false },
   "unusual white space": { guess: false },
   "terminal colours": { guess: false },

@@ -9,7 +9,7 @@ export type StringRole = "key" | "member" | "element";
  * `certain`: only the end of a string precedes this text. `likely`: an inner quote sometimes precedes it too. `inside`:
  * the end of a string never precedes it.
  */
-export type QuoteSense = "certain" | "likely" | "inside";
+type QuoteSense = "certain" | "likely" | "inside";
 
 const LONGEST_KEY = 100;
 const QUOTES = "“”‘’„«";

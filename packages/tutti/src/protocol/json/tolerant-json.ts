@@ -17,7 +17,7 @@ import { isNestedDeeper, parseJson, withoutProto } from "./json-value.ts";
 const HIDES_KEYS: readonly Repair[] = ["missing comma", "missing colon", "missing quote", "unquoted value"];
 const ESCAPED_SPACE = ["\\n", "\\r", "\\t"];
 
-export type TolerantReading =
+type TolerantReading =
   | {
       ok: true;
       value: object;

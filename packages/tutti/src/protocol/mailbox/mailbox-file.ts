@@ -8,8 +8,8 @@ import { readWithProfile, type SchemaPair } from "../response/read-with-profile.
 import { Timestamp } from "../timestamp.ts";
 import { PLATFORMS } from "./mailbox-schema.ts";
 
-export const TASK_STATES = ["pending", "in_progress", "awaiting_review", "completed", "rejected"] as const;
-export const AGENT_STATES = [
+const TASK_STATES = ["pending", "in_progress", "awaiting_review", "completed", "rejected"] as const;
+const AGENT_STATES = [
   "idle",
   "planning",
   "designing",
@@ -121,7 +121,7 @@ export type QueueTask = z.infer<typeof ReadQueueTask>;
 export type StatusFile = z.infer<typeof ReadStatusFile>;
 export type ConfigFile = z.infer<typeof ReadConfigFile>;
 
-export const EMPTY_MESSAGE_FILE: Readonly<MessageFile> = Object.freeze({ messages: [], lastRead: null });
+const EMPTY_MESSAGE_FILE: Readonly<MessageFile> = Object.freeze({ messages: [], lastRead: null });
 const EMPTY_QUEUE = { version: "1.0", tasks: [], completed: [], current: null, lastUpdated: null };
 const EMPTY_STATUS = { orchestrator: { running: false, pid: null, startedAt: null }, lastCycle: null };
 

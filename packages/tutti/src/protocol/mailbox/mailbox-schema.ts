@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
 export const PLATFORMS = ["web", "android", "ios", "custom"] as const;
-export const BUILD_STATUSES = ["success", "failed", "not_applicable", "not_verified"] as const;
+const BUILD_STATUSES = ["success", "failed", "not_applicable", "not_verified"] as const;
 
 export const BuildResult = z.looseObject({
   status: z.enum(BUILD_STATUSES),

@@ -7,7 +7,7 @@ import { isRecord } from "../json/json-value.ts";
 import { hasRepeatedMember } from "../json/repeated-member.ts";
 import { readTolerantly } from "../json/tolerant-json.ts";
 
-export interface MessageText {
+interface MessageText {
   /** Null if the text looks like a message and cannot be read. */
   body: Record<string, unknown> | null;
   /** `exact` means JSON without any repair and without a repeated member. */

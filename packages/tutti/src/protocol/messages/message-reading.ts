@@ -15,7 +15,7 @@ import {
 
 const time = { timestamp: z.string().optional() };
 
-export const ReadTaskAssignment = TaskAssignment.extend({
+const ReadTaskAssignment = TaskAssignment.extend({
   ...time,
   // Only the orchestrator assigns, so `from_agent` can be inferred.
   from_agent: z.string().min(1).optional(),
@@ -25,14 +25,14 @@ export const ReadTaskAssignment = TaskAssignment.extend({
   blocked_by: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
-export const ReadTaskAcknowledgment = TaskAcknowledgment.partial().extend({
+const ReadTaskAcknowledgment = TaskAcknowledgment.partial().extend({
   ...time,
   message_type: z.literal("TASK_ACKNOWLEDGMENT"),
   task_id: z.string().min(1),
   status: z.string().optional(),
 });
 
-export const ReadTaskCompletion = TaskCompletion.partial().extend({
+const ReadTaskCompletion = TaskCompletion.partial().extend({
   ...time,
   message_type: z.literal("TASK_COMPLETION"),
   task_id: z.string().min(1),
@@ -41,7 +41,7 @@ export const ReadTaskCompletion = TaskCompletion.partial().extend({
   validation: CompletionValidation.partial().optional(),
 });
 
-export const ReadTaskRejection = TaskRejection.partial().extend({
+const ReadTaskRejection = TaskRejection.partial().extend({
   ...time,
   message_type: z.literal("TASK_REJECTION"),
   task_id: z.string().min(1),
@@ -50,7 +50,7 @@ export const ReadTaskRejection = TaskRejection.partial().extend({
   deadline: z.string().optional(),
 });
 
-export const ReadBlockerEscalation = BlockerEscalation.partial().extend({
+const ReadBlockerEscalation = BlockerEscalation.partial().extend({
   ...time,
   message_type: z.literal("BLOCKER_ESCALATION"),
   blocker_type: z.string().optional(),
@@ -58,7 +58,7 @@ export const ReadBlockerEscalation = BlockerEscalation.partial().extend({
   escalate_to: z.string().optional(),
 });
 
-export const ReadBlockerResolution = BlockerResolution.partial().extend({
+const ReadBlockerResolution = BlockerResolution.partial().extend({
   ...time,
   message_type: z.literal("BLOCKER_RESOLUTION"),
   task_id: z.string().min(1),

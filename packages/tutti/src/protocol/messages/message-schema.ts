@@ -12,7 +12,7 @@ export const BLOCKER_TYPES = [
 ] as const;
 export const SEVERITIES = ["critical", "high", "medium", "low"] as const;
 export const ESCALATION_TARGETS = ["ORCHESTRATOR", "human"] as const;
-export const APPROVALS = ["APPROVED", "CONDITIONAL", "REJECTED"] as const;
+const APPROVALS = ["APPROVED", "CONDITIONAL", "REJECTED"] as const;
 
 const texts = z.array(z.string());
 /** `Issues` are sentences in the document and objects in practice. */
@@ -60,7 +60,7 @@ export const TaskAcknowledgment = z.looseObject({
   clarifications_needed: z.array(z.unknown()).optional(),
 });
 
-export const CompletionOutput = z.looseObject({
+const CompletionOutput = z.looseObject({
   files: texts.optional(),
   code: z.string().optional(),
   summary: z.string().optional(),

@@ -9,7 +9,7 @@ import { judgeCompletion } from "./judge-completion.ts";
 import { judgeResubmission } from "./judge-resubmission.ts";
 import type { AgentMessage, TaskAssignment, TaskCompletion, TaskRejection } from "./message-reading.ts";
 
-export type TaskStage = "assigned" | "acknowledged" | "blocked" | "stopped" | "refused" | "rejected" | "approved";
+type TaskStage = "assigned" | "acknowledged" | "blocked" | "stopped" | "refused" | "rejected" | "approved";
 
 export interface TaskThread {
   stage: TaskStage;

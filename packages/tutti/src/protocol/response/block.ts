@@ -23,7 +23,7 @@ export function isUnclosed(block: ScannedBlock): boolean {
 }
 
 /** `openQuote` is that of the string in which the block breaks off. The delimiter may be part of that string. */
-export interface BlockReading {
+interface BlockReading {
   block: ScannedBlock;
   openQuote: string;
 }

@@ -4,7 +4,7 @@
 // The patterns cannot backtrack excessively: every repetition follows a word and is followed by something it cannot
 // match. Of a long text, only the first and last `EXAMINED_CHARACTERS` characters are tested.
 const FALLBACK_PHASES = ["analysis", "task_list", "progress", "completion", "error"] as const;
-export type FallbackPhase = (typeof FALLBACK_PHASES)[number];
+type FallbackPhase = (typeof FALLBACK_PHASES)[number];
 
 export interface FallbackDetection {
   detected: boolean;

@@ -7,7 +7,7 @@ import { normaliseAnswer } from "./normalise-answer.ts";
 import { scanBlocks, type Delimiters, type ScannedBlock } from "./response-scanner.ts";
 import { isSameJson } from "../json/same-json.ts";
 
-export interface Judgement {
+interface Judgement {
   answer: Answer | null;
   /** Sentences that name each missing or wrong member. `problems` go into the next prompt and into the log. */
   problems: string[];

@@ -32,7 +32,7 @@ export const accessRequest = (request: IncomingMessage, upgrade: boolean): Acces
   url: request.url ?? "/",
 });
 
-export interface AccessOptions {
+interface AccessOptions {
   /** The server's own `token` has the role `admin`. */
   token: string;
   tokens: NamedTokens;

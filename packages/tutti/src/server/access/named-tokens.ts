@@ -35,12 +35,12 @@ const TokenFile = z.strictObject({
 });
 type TokenFile = z.infer<typeof TokenFile>;
 
-export interface NamedToken extends Pick<TokenFile, "role" | "createdAt" | "expiresAt"> {
+interface NamedToken extends Pick<TokenFile, "role" | "createdAt" | "expiresAt"> {
   name: string;
   expired: boolean;
 }
 
-export interface NewToken {
+interface NewToken {
   name: string;
   role: TokenRole;
   expiresInDays?: number | undefined;

@@ -28,7 +28,7 @@ export interface FeedRequest {
   types: ReadonlySet<string> | null;
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   log: EventLog;
   pages: EventPages;
   outlet: Outlet;

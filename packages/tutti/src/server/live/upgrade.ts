@@ -33,7 +33,7 @@ const Message = z.object({
   orchestratorId: z.string().max(MAX_RUN_NAME),
 });
 
-export interface UpgradeParts {
+interface UpgradeParts {
   access: RequestAccess;
   engine: Engine;
   feed: Feed;

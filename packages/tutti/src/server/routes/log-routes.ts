@@ -9,7 +9,7 @@ import type { LOG_ROUTES } from "../../schema/api/log-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
 
-export interface LogRouteOptions {
+interface LogRouteOptions {
   engine: Engine;
   folders: AllowedFolders;
   /** Set on servers beyond loopback, where a request may not name a program to run. */

@@ -5,7 +5,7 @@ import { sumUsage } from "./sum-usage.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { MACHINE_ROUTES } from "../../schema/api/machine-routes.ts";
 
-export interface MachineRouteOptions {
+interface MachineRouteOptions {
   engine: Engine;
   machine?: Machine | undefined;
 }

@@ -13,7 +13,7 @@ import { TuttiError } from "../../schema/error.ts";
 import { METRICS_TYPE } from "../../telemetry/metric.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 
-export interface ServerRouteOptions {
+interface ServerRouteOptions {
   engine: Engine;
   feed: Feed;
   live: LiveHolders;

@@ -10,7 +10,7 @@ import { TuttiError } from "../../schema/error.ts";
 import type { Destination, TemplateLibrary } from "../../template/files/library.ts";
 import { parseTemplate } from "../../template/files/read-file.ts";
 
-export interface TemplateRouteOptions {
+interface TemplateRouteOptions {
   templates: TemplateLibrary;
   folders: AllowedFolders;
   /** `harmlessOnly` is set on servers beyond loopback, where a template may not name programs to run. */

@@ -5,7 +5,7 @@ import type { NamedTokens } from "../access/named-tokens.ts";
 import { DONE } from "./steer-routes.ts";
 import type { TOKEN_ROUTES } from "../../schema/api/token-routes.ts";
 
-export interface TokenRouteOptions {
+interface TokenRouteOptions {
   tokens: NamedTokens;
   live: LiveHolders;
 }

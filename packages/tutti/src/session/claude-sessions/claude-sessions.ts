@@ -16,7 +16,7 @@ const RECENT_MS = 30_000;
 /** `MAX_TRANSCRIPTS` are kept in memory. A poll reads only those of watched and registered sessions. */
 const MAX_TRANSCRIPTS = 200;
 
-export interface ClaudeSessionState {
+interface ClaudeSessionState {
   id: string;
   cwd: string | null;
   /** A tool, a sub-agent in the background or a provider that refuses keeps it from its answer. */

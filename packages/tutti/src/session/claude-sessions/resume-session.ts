@@ -14,7 +14,7 @@ const LOOK_MS = 100;
 const PATIENCE_MS = 25_000;
 const FLAGS = "-p --verbose --input-format stream-json --output-format stream-json --replay-user-messages";
 
-export interface MessageToClaude {
+interface MessageToClaude {
   session: string;
   cwd: string;
   text: string;

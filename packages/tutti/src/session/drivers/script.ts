@@ -19,7 +19,7 @@ export const scriptDriver: CodingDriver = {
   coding: OWN_JSON_LINES,
 };
 
-export function readScenario(file: string): Scenario {
+function readScenario(file: string): Scenario {
   let text: string;
   try {
     text = readFileSync(file, "utf8");

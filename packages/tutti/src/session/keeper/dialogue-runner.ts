@@ -19,7 +19,7 @@ const MAX_FAILED_STARTS = 1;
 /** `exited` passes the last `ERRORS_BYTES` of stderr to the dialogue. */
 const ERRORS_BYTES = 4096;
 
-export interface DialogueRunnerOptions {
+interface DialogueRunnerOptions {
   folder: string;
   spec: KeeperSpec;
   record: SessionRecord;

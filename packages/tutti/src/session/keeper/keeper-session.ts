@@ -42,7 +42,7 @@ const KEEPER_START_MS = 30_000;
 /** The time that a keeper needs beyond its `graceMs` to end an agent that does not exit by itself. */
 const CLOSE_MS = 5000;
 
-export interface KeeperSessionOptions {
+interface KeeperSessionOptions {
   folder: string;
   driver: Driver;
   launch: Launch;

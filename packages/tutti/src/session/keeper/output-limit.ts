@@ -15,7 +15,7 @@ const DELAY_MS = 20;
 /** The files are also checked every `CHECK_MS`, because file notifications can be missing. */
 const CHECK_MS = 500;
 
-export interface OutputLimitOptions {
+interface OutputLimitOptions {
   folder: string;
   maxBytes: number;
   /** `onExceeded` is called whenever a check finds that the agent wrote too much. */

@@ -35,7 +35,7 @@ export interface ReadPoint {
   over: number;
 }
 
-export interface SessionReadOptions {
+interface SessionReadOptions {
   secrets?: Secrets;
   from?: ReadPoint;
 }

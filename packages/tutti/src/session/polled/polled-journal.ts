@@ -17,7 +17,7 @@ export interface JournalPosition {
   key: string | null;
 }
 
-export interface SentTurn {
+interface SentTurn {
   turn: number;
   phase: Phase;
   text: string;

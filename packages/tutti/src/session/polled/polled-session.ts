@@ -20,13 +20,13 @@ import { asTuttiError } from "../../schema/error.ts";
 import type { World } from "../../world.ts";
 
 /** A new session counts as ready after `READY_AFTER_MS` if the controller does not report readiness. */
-export const READY_AFTER_MS = 1500;
+const READY_AFTER_MS = 1500;
 const POLL_READY_MS = 250;
 const LONGEST_BACK_OFF_MS = 60_000;
 /** After `MAX_FAILURES` failed polls in a row the session counts as lost. */
 const MAX_FAILURES = 10;
 
-export interface PolledOptions {
+interface PolledOptions {
   journal: PolledJournal;
   controller: SessionController;
   spec: SessionSpec;

@@ -12,7 +12,7 @@ import type { Mount, SandboxSpec } from "./sandbox-command.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 import type { SandboxPaths } from "../../schema/agent/sandbox.ts";
 
-export interface SandboxPlan {
+interface SandboxPlan {
   /** The path of bubblewrap. */
   program: string;
   network: boolean;

@@ -6,7 +6,7 @@ export const NOTHING = -1;
 /** `UNDECIDED`: the decision needs further bytes. */
 export const UNDECIDED = -2;
 /** In bytes. Of anything longer, at most `MAX_SECRET` is examined. */
-export const MAX_SECRET = 16 * 1024;
+const MAX_SECRET = 16 * 1024;
 
 export interface SecretShape {
   anchor: string;

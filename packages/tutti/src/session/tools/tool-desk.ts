@@ -9,7 +9,7 @@ const ASKED_BY_TOOL = "tutti-tool-";
 
 export const isToolQuestion = (askId: string): boolean => askId.startsWith(ASKED_BY_TOOL);
 
-export interface ToolDeskOptions {
+interface ToolDeskOptions {
   /** The name of the session's role. */
   role: string;
   /** Null for the main session. */

@@ -7,7 +7,7 @@ import { WORKER_INSTRUCTIONS, workerTools } from "./worker-tools.ts";
 import { createToolServer } from "../../mcp/tool-server.ts";
 import { readVersion } from "../../own-files.ts";
 
-export interface ToolHttpOptions {
+interface ToolHttpOptions {
   desk: ToolDesk;
   token: string;
   /** The accepted values of the Host header; null for a Unix socket, which no page can reach. */

@@ -5,7 +5,7 @@ import type { SqlConnection } from "./sql-client.ts";
 
 const RETRY_MS = 500;
 
-export interface ListenerOptions {
+interface ListenerOptions {
   database: Database;
   /** Maps each channel to a function that receives the payload of its notifications. */
   channels: Readonly<Record<string, (payload: string) => void>>;

@@ -21,7 +21,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   url: string;
   /** `pg_stat_activity` shows `name`. */
   name?: string;

@@ -4,7 +4,7 @@ import { TuttiError } from "../../schema/error.ts";
 type PgModule = (typeof import("pg"))["default"];
 
 /** `DATABASE_PACKAGES` are needed for `--database-url`, in the versions that Tutti is tested with. */
-export const DATABASE_PACKAGES = ["pg@8.23.1", "pg-boss@12.35.0"];
+const DATABASE_PACKAGES = ["pg@8.23.1", "pg-boss@12.35.0"];
 
 export async function loadPg(load: () => Promise<{ default: PgModule }> = () => import("pg")): Promise<PgModule> {
   try {

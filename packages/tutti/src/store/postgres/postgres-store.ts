@@ -42,9 +42,9 @@ import { EVENT_VERSION } from "../../schema/upcast.ts";
  * An `AppendExtension` is called in the transaction of every append, after its events are inserted, and commits
  * together with them. It is called again if the transaction has to be repeated.
  */
-export type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<void>;
+type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<void>;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   url: string;
   /** Path of the `Replica`, which also identifies this server. */
   replica: string;

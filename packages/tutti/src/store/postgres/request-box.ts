@@ -18,7 +18,7 @@ const PATIENCE_MS = 25_000;
 /** `LOOK_MS` bounds the delay after a lost notification. */
 const LOOK_MS = 1000;
 
-export type RequestHandler = (request: string) => Promise<string>;
+type RequestHandler = (request: string) => Promise<string>;
 
 interface Watched {
   answer: string | null;

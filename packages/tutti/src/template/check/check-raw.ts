@@ -7,7 +7,7 @@ import { ANSWER_PHASE } from "../../schema/status.ts";
 import { Template } from "../../schema/template.ts";
 
 /** `ANSWER_OF_PROMPT` is the phase that the answer to each prompt must name. */
-export const ANSWER_OF_PROMPT = {
+const ANSWER_OF_PROMPT = {
   analysis: ANSWER_PHASE.analysis,
   taskPlanning: ANSWER_PHASE.taskPlanning,
   worker: ANSWER_PHASE.workerExecution,

@@ -2,7 +2,7 @@ import { explainIssue, flattenIssues } from "./explain-issue.ts";
 import type { RawTemplate } from "../raw-template.ts";
 import { Template } from "../../schema/template.ts";
 
-export type ResolvedCheck = { template: Template } | { errors: string[] };
+type ResolvedCheck = { template: Template } | { errors: string[] };
 
 /** Unlike `checkRaw`, gets a template after all its ancestors have been merged into it. */
 export function checkResolved(raw: RawTemplate): ResolvedCheck {

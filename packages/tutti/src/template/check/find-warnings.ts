@@ -9,7 +9,7 @@ export function findWarnings(template: Template): string[] {
 }
 
 /** `unknownPlaceholders` are those of a prompt that neither Tutti nor the template defines. */
-export function unknownPlaceholders(template: Template, name: PromptName): string[] {
+function unknownPlaceholders(template: Template, name: PromptName): string[] {
   return placeholdersOf(template, name).filter((placeholder) => {
     if (Object.hasOwn(template.variables, placeholder)) return false;
     const builtIn = builtInVariable(placeholder);

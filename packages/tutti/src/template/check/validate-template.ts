@@ -9,7 +9,7 @@ export interface Validation {
   warnings: string[];
 }
 
-export interface Validated {
+interface Validated {
   validation: Validation;
   /** `raw` and `resolution` are set if the template is valid. */
   raw?: RawTemplate;

@@ -28,7 +28,7 @@ interface KnownFile extends TemplateFile {
 /** `YOUNG_MS` is longer than the resolution of file system timestamps. */
 const YOUNG_MS = 2000;
 
-export interface FolderOptions {
+interface FolderOptions {
   /** The folder must be inside `within` after all links are resolved. */
   within?: string;
   except?: readonly string[];

@@ -6,7 +6,7 @@ import { gitFault, MAX_STDERR, spawnFault, startGit, type GitOptions } from "../
 
 export type DialogueOptions = GitOptions & { gitDir: string };
 
-export interface DialogueRequest<T> {
+interface DialogueRequest<T> {
   /** `purpose` completes the sentence "Git could not …". */
   purpose: string;
   input: string;

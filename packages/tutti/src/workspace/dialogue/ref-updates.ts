@@ -2,7 +2,7 @@
 import { git } from "../git.ts";
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
-export interface RefUpdate {
+interface RefUpdate {
   ref: string;
   /** Null deletes the ref. */
   commit: string | null;

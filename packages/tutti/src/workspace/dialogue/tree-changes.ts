@@ -1,7 +1,7 @@
 // `DIFF_TREE` starts no program of the repository, because its output has no file contents.
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
-export interface TreeChange {
+interface TreeChange {
   /** One character per byte. */
   path: string;
   /** The object in the second tree. `hash` is null if the path was removed. */

@@ -4,7 +4,7 @@ import { endDialogues } from "../dialogue/git-dialogue.ts";
 import { COPIES, findCopied, isPlainFolder } from "../copied-folder.ts";
 import { locate, type Repository } from "../repository.ts";
 
-export interface OpenedRepositories {
+interface OpenedRepositories {
   /** Each repository once, also if several folders belong to it. */
   repositories: Repository[];
   /** `problems` has one sentence for each folder that could not be used. */

@@ -6,7 +6,7 @@ import { bytes, gitFault, items } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 
-export interface FileVersions {
+interface FileVersions {
   base: string;
   ours: string;
   theirs: string;

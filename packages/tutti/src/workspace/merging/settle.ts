@@ -9,12 +9,12 @@ import type { RunPaths } from "../workspace-paths.ts";
 import { changedFiles, onRepository, type Repository } from "../repository.ts";
 import { clearScratch } from "../working-tree.ts";
 
-export interface SettledTree {
+interface SettledTree {
   tree: string;
   files: string[];
 }
 
-export interface Collision {
+interface Collision {
   ours: string;
   theirs: string;
   favoured: "ours" | "theirs";

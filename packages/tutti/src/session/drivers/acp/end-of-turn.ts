@@ -4,7 +4,7 @@ import { isRecord } from "../../../protocol/json/json-value.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type { DialogueFailure } from "../../dialogue.ts";
 
-export interface TokenUsage {
+interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
 }

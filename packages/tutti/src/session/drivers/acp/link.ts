@@ -7,7 +7,7 @@ import { AGENT_METHODS, CLIENT_METHODS } from "@agentclientprotocol/sdk";
 import type { AnyMessage, ClientApp, ClientContext } from "@agentclientprotocol/sdk";
 import { parseRecord, type Fields } from "../../json-fields.ts";
 
-export interface LinkOptions {
+interface LinkOptions {
   app: ClientApp;
   write: (text: string) => void;
   /** `params` of a `session/update`, not validated. */

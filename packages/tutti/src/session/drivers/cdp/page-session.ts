@@ -24,7 +24,7 @@ const SHORTEST_MS = 100;
 const MAX_FAILURES = 5;
 const FIRST_BACK_OFF_MS = 250;
 
-export interface PageSessionOptions {
+interface PageSessionOptions {
   cwd: string;
   taskId: string | null;
   permissions: Permissions;

@@ -27,7 +27,7 @@ export interface Questions {
   answer(askId: string, text: string): Choice | null;
 }
 
-export interface QuestionsOptions {
+interface QuestionsOptions {
   cwd: string;
   permissions: Permissions;
   emit: EmitLine;

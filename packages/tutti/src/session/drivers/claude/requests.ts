@@ -16,7 +16,7 @@ interface Waiting {
   answers: string[];
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   context: DialogueContext;
   /** The workspace with links resolved. */
   cwd: string;

@@ -2,7 +2,7 @@
 // resumed one. If a result contains the difference itself, the meter uses that.
 import { countOf, recordOf, type Fields } from "../../json-fields.ts";
 
-export interface Spent {
+interface Spent {
   inputTokens: number;
   outputTokens: number;
   usd: number;

@@ -7,7 +7,7 @@ import type { DialogueContext } from "../../dialogue.ts";
 import { OpenQuestions } from "../dialogue-parts.ts";
 import { decidePermissions, permissionQuestion, type ToolRequest } from "../../permission.ts";
 
-export interface ApprovalsOptions {
+interface ApprovalsOptions {
   context: Pick<DialogueContext, "permissions" | "cwd" | "resumed" | "emit">;
   peer: Peer;
   /** `itemOf` is needed for file changes, because their requests do not name the files. */

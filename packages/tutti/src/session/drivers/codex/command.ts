@@ -76,7 +76,7 @@ export function depthSettings(depth: number | undefined): Record<string, unknown
   return depth === 0 ? { "features.multi_agent": false } : { "agents.max_depth": depth };
 }
 
-export interface ThreadSettings {
+interface ThreadSettings {
   approvalPolicy: "untrusted" | "on-request";
   approvalsReviewer: "user";
   sandbox: "read-only";
@@ -98,7 +98,7 @@ export function threadSettings({ mode, refuse }: Permissions): ThreadSettings {
   };
 }
 
-export interface TurnSandbox {
+interface TurnSandbox {
   type: "workspaceWrite";
   writableRoots: string[];
   networkAccess: false;

@@ -30,7 +30,7 @@ const BY_SENTENCE: readonly [FailureCause, RegExp][] = [
   ["max_output", /reason: max_output_tokens/],
 ];
 
-export type KnownFailure = DialogueFailure & { error: string };
+type KnownFailure = DialogueFailure & { error: string };
 
 const MAX_SENTENCE = 1000;
 

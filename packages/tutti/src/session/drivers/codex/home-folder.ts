@@ -17,7 +17,7 @@ const CONFIG = "config.toml";
 const LINKED = [LOGIN, "AGENTS.md", "AGENTS.override.md", "prompts"];
 const SKILLS = "skills";
 
-export interface HomeFolder extends CodexSetting {
+interface HomeFolder extends CodexSetting {
   env: Record<string, string>;
   /** Variables that the configuration names as `env_key` of the chosen provider. */
   keys: string[];

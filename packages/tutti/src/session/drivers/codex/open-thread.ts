@@ -5,7 +5,7 @@ import { recordOf, textOf, textOrNull } from "../../json-fields.ts";
 import type { DialogueContext } from "../../dialogue.ts";
 import { readVersion } from "../../../own-files.ts";
 
-export interface OpenThreadOptions {
+interface OpenThreadOptions {
   peer: Peer;
   context: Pick<DialogueContext, "cwd" | "permissions" | "subagentDepth" | "model" | "tools" | "fail">;
   /** The thread to resume; null for a new one. */

@@ -4,13 +4,13 @@ import { parseRecord, recordOf, textOrNull, type Fields } from "../../json-field
 
 export type RequestId = string | number;
 
-export interface PeerOptions {
+interface PeerOptions {
   write(text: string): void;
   onNotification(method: string, params: Fields): void;
   onRequest(id: RequestId, method: string, params: Fields): void;
 }
 
-export type PeerAnswer = { result: Fields; error: null } | { result: null; error: string };
+type PeerAnswer = { result: Fields; error: null } | { result: null; error: string };
 
 const UNKNOWN_METHOD = -32601;
 
