@@ -2,6 +2,7 @@
 // wording changes between releases, so `SIGNS` has several patterns for each cause. A text that matches none has no
 // cause.
 import type { DialogueFailure } from "./dialogue.ts";
+import { parseRecord, recordOf, textOrNull } from "./json-fields.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";
 
@@ -85,4 +86,12 @@ function findDelay(text: string): number | null {
   if (!found) return null;
   const ms = Number(found[1]) * UNITS[(found[2] ?? "s").toLowerCase()]!;
   return Number.isFinite(ms) ? Math.round(ms) : null;
+}
+
+const MAX_SENTENCE = 1000;
+
+/** Providers often return JSON as the error text, also nested; only its `message` is of use to the user. */
+export function providerSentence(text: string): string {
+  const inner = textOrNull(recordOf(parseRecord(text)["error"])["message"]);
+  return (inner === null ? text.trim() : providerSentence(inner)).slice(0, MAX_SENTENCE);
 }

@@ -76,13 +76,18 @@ export interface DialogueFailure {
   resetAt?: number;
 }
 
+export interface TokenCounts {
+  inputTokens: number;
+  outputTokens: number;
+}
+
 /** A `ResumedConversation` was begun by an earlier keeper. */
 export interface ResumedConversation {
   conversation: string;
   /** How often the session was continued before, counting from 1, for ids that must differ from earlier ones. */
   count: number;
   /** Totals of the conversation so far. */
-  used: { inputTokens: number; outputTokens: number; usd: number };
+  used: TokenCounts & { usd: number };
 }
 
 export interface DialogueContext {

@@ -1,13 +1,8 @@
 // `failureOf` and `usageOf` read the answer to a prompt. Some agents report a failure as a successful answer.
 import { countOf, listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
-import { classifyFailure } from "../../classify-failure.ts";
-import type { DialogueFailure } from "../../dialogue.ts";
-
-interface TokenUsage {
-  inputTokens: number;
-  outputTokens: number;
-}
+import { classifyFailure, providerSentence } from "../../classify-failure.ts";
+import type { DialogueFailure, TokenCounts } from "../../dialogue.ts";
 
 /** `trouble` is the agent's text after it reported an internal failure, `lastWords` its last message. */
 export function failureOf(answer: Fields, trouble: string | null, lastWords: string): DialogueFailure {
@@ -37,7 +32,7 @@ export function failureOf(answer: Fields, trouble: string | null, lastWords: str
 const isErrorText = (text: string): boolean => isRecord(parseRecord(text)["error"]) || /^API Error\b/.test(text.trim());
 
 function described(text: string): DialogueFailure {
-  const sentence = sentenceOf(text);
+  const sentence = providerSentence(text);
   return {
     error: sentence === "" ? "the agent reported a failure without a reason" : sentence,
     ...classifyFailure(text),
@@ -53,7 +48,7 @@ export function failureOfError(error: unknown): DialogueFailure {
   const status = typeof code === "number" && code >= 400 && code < 600 ? code : null;
   const classified = status === null ? classifyFailure(text) : classifyFailure(text, status);
   return {
-    error: sentenceOf(text),
+    error: providerSentence(text),
     ...classified,
     ...(code === AUTH_REQUIRED ? { cause: "auth" as const } : {}),
   };
@@ -68,16 +63,8 @@ function wordsOf(data: unknown): string {
   return textOrNull(details) ?? textOf(message);
 }
 
-const MAX_SENTENCE = 1000;
-
-/** Providers often return JSON as the error text; only its `message` is of use to the user. */
-function sentenceOf(text: string): string {
-  const inner = textOrNull(recordOf(parseRecord(text)["error"])["message"]);
-  return (inner === null ? text.trim() : sentenceOf(inner)).slice(0, MAX_SENTENCE);
-}
-
 /** `usageOf` prefers `model_usage`, because only the counts per model include subagents. */
-export function usageOf(result: Fields): TokenUsage | null {
+export function usageOf(result: Fields): TokenCounts | null {
   const quota = recordOf(recordOf(result["_meta"])["quota"]);
   const models = listOf(quota["model_usage"]).map((each) => tokensOf(each["token_count"]));
   const found = models.some((each) => each !== null)
@@ -92,7 +79,7 @@ export function usageOf(result: Fields): TokenUsage | null {
 }
 
 /** Some agents leave cached tokens out of `inputTokens`, but the total always includes them. */
-function tokensOf(value: unknown): TokenUsage | null {
+function tokensOf(value: unknown): TokenCounts | null {
   if (!isRecord(value)) return null;
   const outputTokens = countOf(value["outputTokens"] ?? value["output_tokens"]);
   const total = countOf(value["totalTokens"] ?? value["total_tokens"]);

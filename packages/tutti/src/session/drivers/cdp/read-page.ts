@@ -1,4 +1,5 @@
 // Data of a page is untrusted: every value may have any type, and texts are truncated.
+import type { TokenCounts } from "../../dialogue.ts";
 import { recordOf } from "../../json-fields.ts";
 import { readBusy, readReadiness } from "../../polled/session-controller.ts";
 
@@ -57,11 +58,6 @@ function asJson(value: unknown): string {
     // Nested too deeply. The result exceeds MAX_INPUT, so `boundedInput` replaces the value.
     return "…".repeat(MAX_INPUT + 1);
   }
-}
-
-export interface TokenCounts {
-  inputTokens: number;
-  outputTokens: number;
 }
 
 /**

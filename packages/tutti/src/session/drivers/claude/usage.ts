@@ -1,10 +1,9 @@
 // `ClaudeUsageMeter` computes usage per result. The totals of Claude Code grow over the whole conversation, also in a
 // resumed one. If a result contains the difference itself, the meter uses that.
+import type { TokenCounts } from "../../dialogue.ts";
 import { countOf, recordOf, type Fields } from "../../json-fields.ts";
 
-interface Spent {
-  inputTokens: number;
-  outputTokens: number;
+interface Spent extends TokenCounts {
   usd: number;
 }
 

@@ -1,8 +1,8 @@
 // `failureOf` classifies failed turns of Codex. Many causes have an error code; for the others the message is searched,
 // which may contain the provider's answer.
-import { listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { isRecord } from "../../../protocol/json/json-value.ts";
-import { classifyFailure } from "../../classify-failure.ts";
+import { classifyFailure, providerSentence } from "../../classify-failure.ts";
 import type { DialogueFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
 import type { FailureCause } from "../../../schema/ending.ts";
@@ -32,12 +32,10 @@ const BY_SENTENCE: readonly [FailureCause, RegExp][] = [
 
 type KnownFailure = DialogueFailure & { error: string };
 
-const MAX_SENTENCE = 1000;
-
 /** `limitResetAt` is the reset time of the account's limits, in milliseconds since 1970. */
 export function failureOf(error: Fields, limitResetAt: number | null, now: number): KnownFailure {
   const text = textOrNull(error["additionalDetails"]) ?? textOf(error["message"]);
-  const sentence = text === "" ? "the agent failed without a reason" : sentenceOf(text).slice(0, MAX_SENTENCE);
+  const sentence = text === "" ? "the agent failed without a reason" : providerSentence(text);
   const info = error["codexErrorInfo"];
   if (info === "usageLimitExceeded") return limitOf(sentence, limitResetAt, now);
   const classified = classifyFailure(text, statusOf(info) ?? undefined);
@@ -69,9 +67,4 @@ export function limitResetOf(rateLimits: Fields): number | null {
     typeof usedPercent === "number" && usedPercent >= 100 && typeof resetsAt === "number" ? [resetsAt * 1000] : [],
   );
   return resets.length > 0 ? Math.max(...resets) : null;
-}
-
-/** Providers often return JSON as the error text; only its `message` is of use to the user. */
-function sentenceOf(text: string): string {
-  return textOrNull(recordOf(parseRecord(text)["error"])["message"]) ?? text.trim();
 }

@@ -1,19 +1,15 @@
 // `CodexUsageMeter` computes usage per report. The totals of Codex grow over the whole conversation and are repeated
 // when it is resumed.
+import type { TokenCounts } from "../../dialogue.ts";
 import { countOf, type Fields } from "../../json-fields.ts";
 
-export interface Used {
-  inputTokens: number;
-  outputTokens: number;
-}
-
-const NOTHING: Used = { inputTokens: 0, outputTokens: 0 };
+const NOTHING: TokenCounts = { inputTokens: 0, outputTokens: 0 };
 
 export class CodexUsageMeter {
-  #total: Used;
+  #total: TokenCounts;
 
   /** `used` are the totals of a resumed conversation. */
-  constructor(used: Used = NOTHING) {
+  constructor(used: TokenCounts = NOTHING) {
     this.#total = used;
   }
 
@@ -23,7 +19,7 @@ export class CodexUsageMeter {
   }
 
   /** Null if nothing was added. Cached tokens count as `inputTokens`. */
-  read(total: Fields): Used | null {
+  read(total: Fields): TokenCounts | null {
     const now = { inputTokens: countOf(total["inputTokens"]), outputTokens: countOf(total["outputTokens"]) };
     const previous = this.#total;
     // Smaller totals mean that the count `restarted`.
