@@ -20,7 +20,6 @@ export type Login =
 
 interface Places {
   variables: readonly string[];
-  /** `folderVariable` overrides `folder`. */
   folderVariable: string | null;
   /** Relative to the home folder. */
   folder: string;

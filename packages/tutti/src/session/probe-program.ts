@@ -22,7 +22,6 @@ export interface ProgramFound {
 
 /** `PASSED_ENV` has no secret. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
-/** `KEPT` characters of stdout and of stderr. */
 const KEPT = 10_000;
 const SHOWN = 300;
 /** After the exit, the last output may take `LAST_OUTPUT_MS`. A child that inherited the pipe may hold it open. */

@@ -32,7 +32,6 @@ export interface SessionSpec {
   subagentDepth?: number | undefined;
   /** In milliseconds; only agents with a dialogue can stall. */
   stallTimeout?: number;
-  /** Without `sandbox` the agent runs without one. */
   sandbox?: SessionSandbox | undefined;
 }
 
@@ -181,7 +180,6 @@ export interface SessionHost {
   isArchived(runId: string, sessionId: string): boolean;
   /** Deletes all sessions of the run. Throws `wrong_state` while one of them is alive. */
   forget(runId: string): Promise<void>;
-  /** `hasRun` means that the host stores any session of the run. */
   hasRun(runId: string): boolean;
   /**
    * The agent behind a name from the user's configuration, or the name itself. Without `resolveAgent` there are no such

@@ -82,7 +82,6 @@ function isZone(zone: string | undefined): zone is string {
   }
 }
 
-/** `wallAt` is the local date and time in `zone`. */
 function wallAt(at: number, zone: string | undefined): Wall {
   const format = new Intl.DateTimeFormat("en", {
     ...(zone === undefined ? {} : { timeZone: zone }),

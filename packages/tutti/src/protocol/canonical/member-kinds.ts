@@ -45,7 +45,6 @@ export function priority(protocol: Protocol, wire: string): MappedMember {
   };
 }
 
-/** `sentences` maps a text to a list. */
 export function sentences(wire: string, name: string, fill?: string): MappedMember {
   return {
     wire,
@@ -56,7 +55,6 @@ export function sentences(wire: string, name: string, fill?: string): MappedMemb
   };
 }
 
-/** `paths` maps a list of paths to a list of files. */
 export function paths(wire: string, name: string): MappedMember {
   return {
     wire,

@@ -66,7 +66,6 @@ function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Profi
   );
 }
 
-/** `oddities` are valid but unusual. */
 function oddities(phase: BlockPhase, data: Record<string, unknown>): ProfileProblem[] {
   const members = unexpectedMembers(phase, data).filter((name) => name !== "timestamp");
   return [

@@ -41,7 +41,6 @@ export class ContainerStack {
     return index === -1 ? -1 : this.#containers.length - 1 - index;
   }
 
-  /** `closing` returns the JSON brackets for all open containers. */
   closing(): string {
     return this.#containers
       .toReversed()

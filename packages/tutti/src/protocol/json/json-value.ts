@@ -53,7 +53,6 @@ function removeProto(value: unknown): void {
   for (const member of Object.values(value)) removeProto(member);
 }
 
-/** `countMembers` adds the members of all objects in `value`. */
 export function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const members: unknown[] = Object.values(value);

@@ -103,7 +103,7 @@ export class RepairDraft {
   /** `good` is the end of the text that is known to be sound, which can be rendered even if the rest is missing. */
   readonly good = new Mark();
   readonly #repairs: Repair[] = [];
-  /** `#settled` will not be undone. */
+  /** `undo` does not reach into `#settled`. */
   #settled = "";
   #recent = keptResult;
   #lastNote: Repair | "" = "";

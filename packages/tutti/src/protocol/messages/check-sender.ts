@@ -2,7 +2,6 @@ import type { MessageType } from "./message-schema.ts";
 
 /** A `MessageSender` is known from its channel, not from the message. */
 export interface MessageSender {
-  /** `names` of its role. */
   names: readonly string[];
   /** `isLead` is true for the main session. */
   isLead: boolean;

@@ -59,7 +59,6 @@ function threadAfter({ approved, reasons }: Approval, assignment: TaskAssignment
   return { stage: "refused", waitsFor: assignment.from_agent ?? "ORCHESTRATOR", reasons };
 }
 
-/** `mayStart` is true if all tasks that block this one are approved. */
 export function mayStart(
   { blocked_by: blockers }: Pick<TaskAssignment, "blocked_by">,
   isApproved: (taskId: string) => boolean,

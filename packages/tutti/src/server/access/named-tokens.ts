@@ -29,7 +29,7 @@ const TokenFile = z.strictObject({
   role: TokenRoleName,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
-  /** `digestOf` the token and of the cookie derived from it. */
+  /** Results of `digestOf` for the token and for the cookie derived from it. */
   token: Digest,
   cookie: Digest,
 });

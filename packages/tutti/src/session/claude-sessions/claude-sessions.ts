@@ -48,7 +48,6 @@ export class ClaudeSessions implements SessionController {
     return this.#files.sessions().map(({ id, file }) => ({ id, cwd: this.#folderOf(id, file) }));
   }
 
-  /** Each `SubagentFile` has the call that started it. */
   async getSubSessions(sessionId: string): Promise<SubagentFile[]> {
     return this.#files.subagents(sessionId);
   }

@@ -32,7 +32,7 @@ export function exitProblem(program: string, { code, signal, errors }: ProcessEx
   return `${program} ${how} ${when}${lastLine === "" ? "" : `: ${lastLine}`}`;
 }
 
-/** `denialOf` a turn that ran no tool, because all of its calls were refused. */
+/** `denialOf` is the failure of a turn that ran no tool, because all of its calls were refused. */
 export const denialOf = (tools: Iterable<string>): DialogueFailure => ({
   error: `the agent was not allowed to use ${[...new Set(tools)].join(", ")}, and did nothing else`,
   cause: "denied",
@@ -61,7 +61,6 @@ export class OpenQuestions<T> {
     return value;
   }
 
-  /** `withdraw` returns the values of the withdrawn questions. */
   withdraw(isWithdrawn: (value: T) => boolean = () => true): T[] {
     const found = [...this.#open].filter(([, value]) => isWithdrawn(value));
     for (const [id] of found) {

@@ -9,7 +9,6 @@ import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
 export interface KeeperLaunch {
   /** `key` signs the requests to this keeper. */
   key: string;
-  /** The environment of the agent. */
   env: Record<string, string>;
   /** Values that must not appear in any file of the session. */
   secrets: string[];
@@ -18,7 +17,6 @@ export interface KeeperLaunch {
 }
 
 export interface Revival extends ResumedConversation {
-  /** The command that resumes the conversation. */
   command: string[];
 }
 

@@ -79,7 +79,7 @@ export class KeeperSession implements Session {
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { folder, driver, launch, secrets, world } = this.#options;
-    // Do not read a session `isBeforeBoot`: a power cut may have damaged its output and its workspace.
+    // If `isBeforeBoot`, a power cut may have damaged the output and the workspace, so do not read them.
     if (isBeforeBoot(folder)) {
       await writeSessionFiles(folder, maskLeftovers(folder, secrets));
       yield { type: "caughtUp" };

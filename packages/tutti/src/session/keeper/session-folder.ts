@@ -139,7 +139,6 @@ export const paths = (folder: string) => ({
   socket: join(folder, "mcp.sock"),
 });
 
-/** `filesOfAgent` hold its output. */
 export const filesOfAgent = (folder: string): string[] => {
   const { output, raw, errors } = paths(folder);
   return [output, raw, errors];
@@ -256,7 +255,6 @@ export const answerName = (askId: string): string => `answer-${pathName(askId)}`
 /** `turnName` is padded, so that requests sort by turn number. */
 export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
-/** `readTurns` ignores the names of other requests. */
 export const readTurns = (names: readonly string[]): number[] =>
   names.filter((name) => name.startsWith("turn-")).map((name) => Number(name.slice("turn-".length)));
 

@@ -96,7 +96,7 @@ export class PolledSession implements Session {
 
   /** Polls now and waits until the consumer of `signals` has received the new signals. */
   async poll(): Promise<void> {
-    // Callers share a poll that is queued but has not started: `#upcoming`.
+    // Callers share `#upcoming`, a poll that is queued but has not started.
     this.#upcoming ??= this.#exclusively(async () => {
       this.#upcoming = null;
       await this.#readController();

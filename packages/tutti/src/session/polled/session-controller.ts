@@ -72,7 +72,6 @@ export interface ControllerMessage {
   role: string;
   text: string;
   tools: { name: string; input: unknown; id?: string }[];
-  /** Results of calls that failed. */
   failures: { id: string; error: string }[];
   /** The beginnings of all results of calls. */
   results: { id: string; text: string }[];

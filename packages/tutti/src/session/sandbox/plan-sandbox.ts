@@ -19,7 +19,6 @@ interface SandboxPlan {
   sessionFolder: string;
   dataFolder: string;
   command: readonly string[];
-  /** The agent's environment. */
   env: Readonly<Record<string, string>>;
   /** The paths that the workspace, the driver and the user's settings declare. */
   paths: readonly SandboxPaths[];

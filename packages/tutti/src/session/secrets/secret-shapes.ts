@@ -69,7 +69,6 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
   return false;
 }
 
-/** A `Run` has characters of one set. */
 interface Run {
   of: Uint8Array;
   least?: number;

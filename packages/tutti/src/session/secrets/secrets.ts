@@ -35,7 +35,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
   return [...new Set(values)];
 }
 
-/** `formsOf` a value are plain text, JSON (also nested), URLs and base64. */
+/** `formsOf` returns the value as plain text, in JSON (also nested), in URLs and in base64. */
 export function formsOf(value: string): Buffer[] {
   const whole = value.toWellFormed();
   const json = inJson(whole);
@@ -58,8 +58,8 @@ export function formsOf(value: string): Buffer[] {
 const PLAIN = /^[\w-]+$/;
 
 /**
- * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). `partsOf` it
- * between those characters never change, so parts that cannot be words are masked on their own.
+ * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). Its parts
+ * between those characters never change, so `partsOf` returns those that cannot be words, to be masked on their own.
  */
 const partsOf = (value: string): string[] =>
   (value.match(/[\w-]{12,}/g) ?? []).filter((part) => /\d/.test(part) && /[A-Za-z]/.test(part));

@@ -10,12 +10,10 @@ const ASKED_BY_TOOL = "tutti-tool-";
 export const isToolQuestion = (askId: string): boolean => askId.startsWith(ASKED_BY_TOOL);
 
 interface ToolDeskOptions {
-  /** The name of the session's role. */
   role: string;
   /** Null for the main session. */
   taskId: string | null;
   delegation: DelegationRight;
-  /** Appends a line to the record of the session. */
   note: (line: AgentLine) => void;
 }
 
@@ -36,7 +34,7 @@ export class ToolDesk {
   #count = 0;
   /** The phase that the answer of the last turn must have; null before the first turn. */
   phase: AnswerPhase | null = null;
-  /** `hasDelegated` is about the open turn. */
+  /** `beginTurn` resets `hasDelegated`. */
   hasDelegated = false;
 
   constructor({ role, taskId, delegation, note }: ToolDeskOptions) {

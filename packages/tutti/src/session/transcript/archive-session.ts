@@ -55,7 +55,6 @@ async function removeFoldersOfAgent(folder: string): Promise<void> {
 
 export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
 
-/** `livingSessions` have not ended. */
 export function livingSessions(runFolder: string): string[] {
   return (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
     const sessionId = startedSession(join(runFolder, name));

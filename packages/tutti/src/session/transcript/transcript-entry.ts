@@ -69,7 +69,6 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
   }
 }
 
-/** `newText` grows piece by piece. */
 export function newText(text: string): HeadAndTail {
   const kept = new HeadAndTail(MAX_TEXT / 2);
   kept.push(text);

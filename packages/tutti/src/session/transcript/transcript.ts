@@ -103,7 +103,6 @@ export class Transcript {
   }
 }
 
-/** `Walk` reads a transcript once, entry by entry. */
 class Walk {
   readonly #folder: string;
   readonly #reader: SessionReader;

@@ -95,7 +95,7 @@ export class TurnWatch {
   }
 }
 
-/** Messages before `endOf` the transcript cannot answer the next prompt. */
+/** Messages before `endOf(transcript)` cannot answer the next prompt. */
 export function endOf(transcript: unknown): JournalPosition {
   const messages = readMessages(transcript);
   return { count: messages.length, key: messages.at(-1)?.key ?? null };

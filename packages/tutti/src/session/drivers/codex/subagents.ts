@@ -87,7 +87,6 @@ export class CodexSubagents {
     return [...this.#byThread].flatMap(([threadId, { turnId }]) => (turnId === null ? [] : { threadId, turnId }));
   }
 
-  /** Call `endAll` when the process of all threads has exited. */
   endAll(): void {
     for (const [id, subagent] of this.#byThread) this.#end(id, subagent, "cancelled", "");
     this.#byThread.clear();
