@@ -7,6 +7,7 @@ import { LongFilesFirst } from "./scripts/test-sequencer.mjs";
 const agents = "packages/tutti/test/agents/**/*.test.ts";
 
 // Tests that start few processes and keep no state in modules. They share a process, which compiles the sources once.
+// The others are better off alone: a large process takes long to fork.
 const light = [
   "{config,mutants,protocol,run,schema,store}/**/*",
   "template/!(gallery)",
@@ -24,24 +25,6 @@ const light = [
 ].map((name) => `packages/tutti/test/${name}.test.ts`);
 light.push("packages/local-agent/test/{compare-names,corpus,javascript}.test.ts");
 
-// Tests that start processes but keep no state in modules. Each worker runs many of them, so that it compiles and loads
-// the sources once. Files that run for long, or that measure or change their own process, have one of their own.
-const shared = [
-  "cli/!(joined-engine|rehearse|run|steer|terminal)",
-  "client/*",
-  "engine/!(engine|git-processes|known-results|steering)",
-  "mailbox/*",
-  "module/!(process)",
-  "notify/*",
-  "schedule/*",
-  "server/!(stalled)",
-  "session/{acp,acp-dialogue,agent-commands,archive,drivers,end-session,interrupt,keeper-secrets,mask-file,older-folders}",
-  "session/{polled-host,run-command,sandbox,secret-vault,stall,suspended,worker-tools}",
-  "team/*",
-  "telemetry/*",
-  "workspace/*",
-].map((name) => `packages/tutti/test/${name}.test.ts`);
-
 const HANG_MS = 600_000;
 
 // The processes of the tests, and the thousands that they start, would each read and strip the same sources again.
@@ -55,14 +38,9 @@ export default defineConfig(({ mode }) => ({
         ? [{ extends: true, test: { name: "agents", include: [agents] } }]
         : [
             { extends: true, test: { name: "light", include: light, isolate: false } },
-            { extends: true, test: { name: "shared", include: shared, exclude: light, isolate: false } },
             {
               extends: true,
-              test: {
-                name: "alone",
-                include: ["packages/*/test/**/*.test.ts"],
-                exclude: [agents, ...light, ...shared],
-              },
+              test: { name: "heavy", include: ["packages/*/test/**/*.test.ts"], exclude: [agents, ...light] },
             },
           ],
     // These limits end a test that hangs. A test that only waits longer on a busy machine must not reach them.

@@ -6,25 +6,18 @@ import { BaseSequencer } from "vitest/node";
 const LONG_FILES = [
   "sim/sim",
   "cli/run",
-  "web/screens",
   "web/looks",
-  "cli/joined-engine",
   "web/dashboard",
-  "crash/kill-agent",
-  "crash/interrupt",
-  "session/cdp",
   "engine/engine",
-  "large",
   "engine/steering",
   "cli/steer",
-  "session/memory",
-  "power/power-loss",
-  "cli/rehearse",
   "engine/known-results",
+  "cli/rehearse",
+  "session/cdp",
+  "large",
+  "power/power-loss",
+  "session/memory",
 ];
-
-/** The project with the shortest files is last, so that all workers end at the same time. */
-const PROJECTS = ["alone", "shared", "light"];
 
 export class LongFilesFirst extends BaseSequencer {
   /**
@@ -32,9 +25,9 @@ export class LongFilesFirst extends BaseSequencer {
    * @param {import("vitest/node").TestSpecification[]} files
    */
   async sort(files) {
-    const rank = (/** @type {import("vitest/node").TestSpecification} */ { moduleId, project }) => {
+    const rank = (/** @type {import("vitest/node").TestSpecification} */ { moduleId }) => {
       const place = LONG_FILES.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      return place < 0 ? LONG_FILES.length + PROJECTS.indexOf(project.name) : place;
+      return place < 0 ? LONG_FILES.length : place;
     };
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
