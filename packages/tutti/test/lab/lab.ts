@@ -3,7 +3,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Outcome } from "../../src/schema/outcome.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
@@ -125,7 +125,7 @@ export class Lab {
       .split("\n")
       .filter((line) => line.startsWith("worktree "));
     const agentBranches = this.git("for-each-ref", "--format=%(refname)", "refs/heads/agent");
-    const files = existsSync(this.data) ? readdirSync(this.data, { recursive: true, encoding: "utf8" }) : [];
+    const files = existsSync(this.data) ? filesBelow(this.data).map((file) => relative(this.data, file)) : [];
     return [
       ...processesOf(this.folder).map((line) => `process ${line}`),
       ...worktrees.slice(1),
@@ -146,6 +146,13 @@ export class Lab {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }
+
+/** Follows no links: `readdirSync` with `recursive` does, and a mailbox links to itself. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return [path, ...(entry.isDirectory() ? filesBelow(path) : [])];
+  });
 
 let sample: Lab | null = null;
 
