@@ -23,6 +23,7 @@ import {
   endOrphans,
   hasDelegations,
   isLedByDelegation,
+  openChildren,
   returnEndings,
 } from "./team/delegation.ts";
 import { closeOutdated, gateOf, isDeployment, isHeldBack, refuseDeployment } from "./team/gate.ts";
@@ -63,7 +64,7 @@ export function consequences(run: Run, at: number): RunEvent[] {
   const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
   // Starts no more turns than `budget.turns` has left. The next call asks the user for more.
-  if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
+  if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns).flat();
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }
@@ -87,9 +88,12 @@ function hasMoreToDo(run: Run): boolean {
   return run.owed !== null || openWork(run).unfinished > 0;
 }
 
-/** Starts a turn in every session that `isToBeAsked`, if its provider allows it. */
-function dueTurns(run: Run, at: number): RunEvent[] {
-  const due: RunEvent[] = [];
+/**
+ * Starts a turn in every session that `isToBeAsked`, if its provider allows it. Each turn is a list of its own, with the
+ * messages that it delivers.
+ */
+function dueTurns(run: Run, at: number): RunEvent[][] {
+  const due: RunEvent[][] = [];
   // After a refusal a single turn probes the provider: `probed` holds those that got one.
   const probed = new Set<string>();
   const mayBeAsked = ({ agent }: SessionState): boolean => {
@@ -107,19 +111,19 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     ({ task, session, owed }) =>
       isDeployment(run, task) && isToBeAsked(session, owed) && isHeldBack(run, task, session.start, at),
   );
-  if (refused.length > 0) return refused.flatMap((worker) => failDeployment(run, worker, at));
+  if (refused.length > 0) return refused.map((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = mainAgent(run);
     // The session `isWornOut`, or the phase belongs to another agent or role, so it ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role || isWornOut(run, main)) {
-      return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
+      return [[{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }]];
     }
-    if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed), ...deliverReturned(run, null));
+    if (mayBeAsked(main)) due.push([startTurn(run.id, main, null, owed), ...deliverReturned(run, null)]);
   }
   for (const worker of activeWorkers(run)) {
     if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
-      due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
-      due.push(...deliverMessage(run, worker.sessionId), ...deliverReturned(run, worker.taskId));
+      const delivered = [...deliverMessage(run, worker.sessionId), ...deliverReturned(run, worker.taskId)];
+      due.push([startTurn(run.id, worker.session, worker.taskId, worker.owed!), ...delivered]);
     }
   }
   return due;
@@ -155,7 +159,8 @@ function followExecution(run: Run, at: number): RunEvent[] {
   if (asked.length > 0) return asked;
   const repair = requestRepair(run, at);
   if (repair.length > 0) return repair;
-  const isDone = !isLedByDelegation(run) || run.leadReport !== undefined;
+  // The lead reports with its answer to the last task that returned; tasks that the user added return to no session.
+  const isDone = !isLedByDelegation(run) || run.leadReport !== undefined || openChildren(run, null).length === 0;
   return unfinished === 0 && unmerged.length === 0 && run.owed === null && isDone ? afterExecution(run, at) : [];
 }
 

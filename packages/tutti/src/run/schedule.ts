@@ -66,6 +66,8 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   const { active, unmerged } = openWork(run);
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const paused = run.status === "paused";
+  // The worker that an open turn is about may have ended, so that the run waits for the end of the turn alone.
+  const isBusy = run.owed !== null || main?.turn != null;
   return {
     spawnMain:
       !paused &&
@@ -74,8 +76,8 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
       !waitsForDecisions(run) &&
       mayAsk(run, mainAgent(run).agent, now),
     spawn: startable(run, active, limits, now),
-    sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
-    idle: main && run.owed === null ? [main.sessionId] : [],
+    sessions: [...(main && isBusy ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
+    idle: main && !isBusy ? [main.sessionId] : [],
     merges: isBranchHeld(run)
       ? []
       : unmerged.flatMap((worker) => (isHeldByInterface(run, worker) ? [] : [worker.taskId])),

@@ -135,6 +135,7 @@ function decideLeadAnswer(
   if (answer !== null) return [...ended([]), ...takeLeadAnswer(run, answer, over.itemId, at)];
   if (over.ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
   if (over.ending.kind !== "ended") return breakOff(run, main, over, ended, at);
+  if (over.question !== null) return [...ended([]), askUser(run, null, main.sessionId, over, at)];
   const rejected = (over.messages ?? []).flatMap(({ reasons }) => reasons);
   const expected = ANSWERS_OF_LEAD[duty.awaits.kind].join(" or ");
   const problems = rejected.length > 0 ? rejected : [`The answer contains no ${expected} for ${duty.worker.taskId}.`];

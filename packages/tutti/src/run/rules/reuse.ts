@@ -6,6 +6,7 @@
 // 3. A task that the user retried or sent a message to (`worker.anew`) reuses no result.
 import type { Report } from "../command.ts";
 import { workersOf } from "../lookup.ts";
+import { isDelegated } from "../team/delegation.ts";
 import { isDeployment, isReview } from "../team/gate.ts";
 import type { CompletionAnswer } from "../../schema/answer.ts";
 import type { EventData, RunEvent } from "../../schema/event.ts";
@@ -29,6 +30,8 @@ export function mayStandFor(run: Run, worker: Worker, { origin }: KnownResult): 
   if (worker.status !== "spawning" || worker.anew) return false;
   // A task that `isReview` approves a commit, and a deployment needs an approval; an earlier run proves neither.
   if (isReview(run, worker.task) || isDeployment(run, worker.task)) return false;
+  // The session that delegated the task waits for its report.
+  if (isDelegated(run, worker.task)) return false;
   return !workersOf(run).some(({ reused }) => reused !== null && isSame(reused, origin));
 }
 

@@ -4,7 +4,7 @@ import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
 import { textOf, type Body } from "./delegation.ts";
 import { noteOf, redelegate } from "./redelegate.ts";
-import { queueMessage, roleOf } from "./team.ts";
+import { messageTo, queueMessage, roleOf } from "./team.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
@@ -105,5 +105,18 @@ export function resolveBlocker(run: Run, item: InboxItem, decision: string, at: 
     resume_task: true,
   };
   const { sessionId } = worker;
-  return [...settled, queueMessage(run, { type: "BLOCKER_RESOLUTION", from: "human", to, taskId, sessionId, body }, 0)];
+  return [
+    ...settled,
+    ...actOnBlocker(run, worker),
+    queueMessage(run, { type: "BLOCKER_RESOLUTION", from: "human", to, taskId, sessionId, body }, 0),
+  ];
+}
+
+/** The escalation has its answer, and the message that led to it is not sent again. */
+function actOnBlocker(run: Run, { taskId, sessionId }: Worker): RunEvent[] {
+  const escalation = (run.teamMessages ?? []).findLast(
+    (each) => each.sessionId === sessionId && each.type === "BLOCKER_ESCALATION" && each.state === "delivered",
+  );
+  const open = [escalation, messageTo(run, sessionId)].filter((message) => message && message.actedAt === null);
+  return open.map((message) => ({ type: "message:acted", data: { id: run.id, messageId: message!.id, taskId } }));
 }

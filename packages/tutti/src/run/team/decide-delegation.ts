@@ -31,7 +31,8 @@ export function decideDelegatedTurn(
 ): RunEvent[] {
   const refused = recordRefused(run, worker, over);
   const hasAnswered = newTasksIn(over).length > 0 || ownReport(run, worker, over) !== null;
-  const mustAnswer = speaksDelegation(run, worker) && worker.duty && over.ending.kind === "ended";
+  const hasEnded = over.ending.kind === "ended" && over.question === null;
+  const mustAnswer = speaksDelegation(run, worker) && worker.duty && hasEnded;
   if (!hasAnswered && !mustAnswer) return [...refused, ...ways.goOn()];
   const { problems, events, waits, report } = decideAsParent(run, worker, over, at);
   if (problems.length > 0) {
@@ -163,6 +164,7 @@ export function decideMainDelegation(run: Run, over: TurnOver, ways: MainWays, a
   if (returnedTo(run, null) === null) return [...ways.ended([]), ...dropAnswer(run)];
   const hasAnswered = (over.messages ?? []).some(({ reasons }) => reasons.length === 0);
   if (!hasAnswered && over.ending.kind !== "ended") return ways.breakOff();
+  if (!hasAnswered && over.question !== null) return [...ways.ended([]), ways.askAbout(over.question)];
   const own = ownReport(run, null, over);
   const { problems, events, waits, report } = decideAsParent(run, null, over, at);
   if (!waits && own?.body["result"] === "clarification_needed" && problems.length === 0)

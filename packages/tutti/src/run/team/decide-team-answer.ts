@@ -48,7 +48,9 @@ export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEve
   const assignment = messageTo(run, worker.sessionId);
   const acknowledged = listed.filter(({ message }) => message.type === "TASK_ACKNOWLEDGMENT" && counts(message));
   const about = (messageId: string) => ({ id: run.id, messageId, taskId: worker.taskId });
-  const isRead = acknowledged.length > 0 || over.hasRead === true;
+  // A role that escalates has read its task. It may wait for an answer longer than for an acknowledgement.
+  const isEscalated = listed.some(({ message }) => message.type === "BLOCKER_ESCALATION" && counts(message));
+  const isRead = acknowledged.length > 0 || isEscalated || over.hasRead === true;
   const isNew = assignment !== null && isRead && assignment.acknowledgedAt === null;
   return [
     ...events,
