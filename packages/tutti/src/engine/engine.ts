@@ -7,7 +7,7 @@
 //    continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
-import { openMailbox } from "./mailboxes/run-mailbox.ts";
+import { openMailbox, type TeamMailbox } from "./mailboxes/run-mailbox.ts";
 import type { NameFinder } from "./merging/report-used-names.ts";
 import type { CheckRunner } from "./sessions/run-checks.ts";
 import { orderCommand } from "./order-command.ts";
@@ -67,6 +67,8 @@ export interface EngineOptions extends SlotLimits, CreationContext {
   vault?: Vault;
   /** Holds the mailboxes of runs; without `dataFolder` they are in the project. */
   dataFolder?: string;
+  /** Opens the mailbox of a run that has one; without `mailboxes` it is a folder of files. */
+  mailboxes?: (run: Run) => TeamMailbox;
   /** Settings of the `SubSessionMonitor`. The documented defaults apply without them. */
   subSessions?: SubSessionCare;
 }
@@ -225,7 +227,7 @@ export class Engine {
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
       if (removeState) {
         const { cwd, base, head } = writer.run;
-        openMailbox(writer.run, this.#options.dataFolder ?? null, this.#options.world)?.remove();
+        openMailbox(writer.run, this.#options)?.remove();
         await this.#runs.remove(live);
         // A branch without any work would only be in the way.
         if (head === base) await this.#options.workspaces.dropBranch(cwd, id).catch(() => {});

@@ -9,7 +9,7 @@ import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-run
 import { ConflictRadar } from "./merging/conflict-radar.ts";
 import { MergeQueue } from "./merging/merge-queue.ts";
 import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
-import type { RunMailbox } from "./mailboxes/run-mailbox.ts";
+import type { TeamMailbox } from "./mailboxes/run-mailbox.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
@@ -37,7 +37,7 @@ interface ReconcilerOptions extends Pick<
   /** Called when a reserved slot is freed unused. */
   onSlotFreed(): void;
   /** Returns null if no role of the run works on a mailbox. */
-  openMailbox: (run: Run) => RunMailbox | null;
+  openMailbox: (run: Run) => TeamMailbox | null;
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: SubagentReport): void;
 }
@@ -68,7 +68,7 @@ export class Reconciler {
   #hold: "none" | "pausing" | "held" = "none";
   #watch: RepositoryWatch | null = null;
   /** `undefined` until `#openMailbox` is called for the first time. */
-  #mailbox: RunMailbox | null | undefined = undefined;
+  #mailbox: TeamMailbox | null | undefined = undefined;
   #life: Lifecycle = { stage: "unclaimed" };
   /** Time of the last `tick` command. */
   #tickedAt = Number.NEGATIVE_INFINITY;
@@ -291,7 +291,7 @@ export class Reconciler {
     this.#runners.set(sessionId, runner);
   }
 
-  #openMailbox(): RunMailbox | null {
+  #openMailbox(): TeamMailbox | null {
     if (this.#mailbox === undefined) this.#mailbox = this.#options.openMailbox(this.#writer.run);
     return this.#mailbox;
   }

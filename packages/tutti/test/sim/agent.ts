@@ -4,6 +4,7 @@ import type { Machine, Process } from "./machine.ts";
 import { WORLD } from "./loop.ts";
 import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
 import { DELEGATE } from "./scenario.ts";
+import { mayWrite, teamAnswer, teamSpoof, teamTurn } from "./team-words.ts";
 import { answer, block, END, sample, spoof, START, taskIdOf } from "./words.ts";
 import { providerOf } from "../../src/run/provider/provider-name.ts";
 import type { Turn } from "../../src/session/session.ts";
@@ -68,12 +69,15 @@ export function* program(machine: Machine, process: Process, turn: Turn): Genera
     yield process.random.pick([0, 100, 1000]);
     return machine.endTurn(process, "error", trouble.detail, trouble);
   }
-  const behaviour = stage.calm ? "well" : process.random.weighted(turn.phase === "workerExecution" ? WORKER : MAIN);
+  const behaviour = stage.calm ? "well" : process.random.weighted(isWork(process, turn) ? WORKER : MAIN);
   stage.count(`agent: ${behaviour}`);
   if (turn.text.includes(DELEGATE)) startSubagents(machine, process, turn);
   stage.loop.note(`${process.spec.sessionId} turn ${turn.number} ${turn.phase}: ${behaviour}`);
   yield* new Agent(machine, process, turn).behave(behaviour);
 }
+
+/** In a team the main session also has turns while the workers work. */
+const isWork = ({ spec }: Process, { phase }: Turn): boolean => phase === "workerExecution" && spec.taskId !== null;
 
 /** Starts sub-agents that end during the turn, after it or never. */
 function startSubagents(machine: Machine, process: Process, turn: Turn): void {
@@ -149,6 +153,7 @@ class Agent {
         yield* this.#work();
         return this.#finish(block("completion", { task_id: "t99", status: "success", summary: "not mine" }));
       case "spoof":
+        if (teamTurn(this.#turn)) return this.#finish(teamSpoof(this.#machine, this.#process, this.#turn));
         return this.#finish(spoof(this.#process));
       case "limit":
         return this.#finish("You have reached your usage limit. It resets at 3 pm.");
@@ -201,7 +206,8 @@ class Agent {
 
   *#work(): Generator<Pause> {
     const { random, spec } = this.#process;
-    const writes = this.#turn.phase === "workerExecution" || this.#turn.phase === "aggregation";
+    const { phase } = this.#turn;
+    const writes = (phase === "workerExecution" || phase === "aggregation") && mayWrite(this.#turn);
     const steps = random.int(1, 3);
     for (let i = 0; i < steps; i++) {
       this.#machine.say(this.#process, { type: "tool", name: random.pick(["Read", "Edit", "Bash"]), input: {} });
@@ -264,6 +270,8 @@ class Agent {
   }
 
   #answer(status: string): string {
+    const kind = teamTurn(this.#turn);
+    if (kind) return teamAnswer(this.#machine, this.#process, this.#turn, kind, status);
     return answer(this.#machine, this.#process, this.#turn, status);
   }
 

@@ -78,6 +78,14 @@ const MUST_HAPPEN = [
   "permissions refused by the clock",
   "while no engine runs: clock",
   "while no engine runs: sleep",
+  "messages that reached their role",
+  "messages sent again",
+  "delegated tasks that returned",
+  "work rejected",
+  "reviews repeated",
+  "gates opened",
+  "gates overridden",
+  "deployments",
 ];
 
 /** Each of these causes must have ended a turn. */

@@ -8,6 +8,7 @@ import type { Random } from "./random.ts";
 import { simTemplates, type Scenario } from "./scenario.ts";
 import { simChecks } from "./sim-checks.ts";
 import { SimHost } from "./sim-host.ts";
+import { simMailbox } from "./sim-mailbox.ts";
 import { SimSnapshots } from "./sim-snapshots.ts";
 import { SimStore, type Disk } from "./sim-store.ts";
 import { simWorkspaces } from "./sim-workspaces.ts";
@@ -50,6 +51,7 @@ export class Life {
       world: simWorld(stage.loop, stage.clock, ids, owner),
       templates: simTemplates(stage),
       checks: simChecks(stage, repository, effects),
+      mailboxes: (run) => simMailbox(machine, effects, run),
       maxWorkers: scenario.serverCap,
       perAgent: scenario.perAgent,
       hooks: { sim: hooks.run },

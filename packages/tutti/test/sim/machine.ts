@@ -5,6 +5,7 @@ import { WORLD } from "./loop.ts";
 import { Providers, type Trouble } from "./providers.ts";
 import type { Random } from "./random.ts";
 import type { Repository } from "./repository.ts";
+import type { Box } from "./sim-mailbox.ts";
 import type { Stage } from "./stage.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -19,6 +20,8 @@ export interface Process {
   random: Random;
   /** Task status that the agent has reported, by turn. The checks compare the log with it. */
   claims: Map<number, string>;
+  /** Verdict of a security review, by turn. */
+  verdicts: Map<number, string>;
   wrote: Map<string, string>;
   questions: Set<number>;
   tools: number;
@@ -34,6 +37,9 @@ export class Machine {
   readonly repository: Repository;
   readonly providers: Providers;
   readonly processes = new Map<string, Process>();
+  readonly boxes = new Map<string, Box>();
+  /** Called before an agent starts with a turn. */
+  onDeliver: (process: Process, turn: Turn) => void = () => {};
   readonly #random: Random;
 
   constructor(stage: Stage, repository: Repository) {
@@ -51,6 +57,13 @@ export class Machine {
     return this.living().find(({ spec }) => spec.cwd === path)?.spec.sessionId ?? null;
   }
 
+  boxOf(runId: string, name: string): Box {
+    const key = `${runId} ${name}`;
+    const box = this.boxes.get(key) ?? { messages: [], lastRead: null };
+    this.boxes.set(key, box);
+    return box;
+  }
+
   /** Models the session's folder: from now on the session can be found, even if it never starts. */
   begin(spec: SessionSpec): Process {
     const existing = this.processes.get(spec.sessionId);
@@ -64,6 +77,7 @@ export class Machine {
       interrupted: new Set(),
       random: this.stage.random.fork(spec.sessionId),
       claims: new Map(),
+      verdicts: new Map(),
       wrote: new Map(),
       questions: new Set(),
       tools: 0,
@@ -105,6 +119,7 @@ export class Machine {
       "turns",
       () => `${process.spec.sessionId} got a turn in the middle of one`,
     );
+    this.onDeliver(process, turn);
     this.say(process, { type: "sent", turn: turn.number });
     process.open = turn;
     this.go(process, program(this, process, turn));

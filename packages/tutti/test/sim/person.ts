@@ -40,6 +40,7 @@ const EXPECTED = new Set([
   "engine_stopped",
   "git_failed",
   "workspace_failed",
+  "gate_closed",
 ]);
 
 /** Answer data that fits every phase. */
@@ -199,6 +200,11 @@ export class Person {
     return paused;
   }
 
+  #override(engine: Engine, id: string): Promise<Run> {
+    this.#options.stage.overridden.add(id);
+    return engine.overrideGate(id, "staging", "somebody", "it cannot wait");
+  }
+
   #confirm(run: Run): Order {
     const { id } = run;
     if (run.planErrors.length > 0) {
@@ -248,10 +254,10 @@ export class Person {
       limit: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
       data: [{ data: BY_HAND }, { option: 0 }],
-      blocker: [{ text: "go on" }],
-      gate: [{ option: 1 }],
+      blocker: item.options && !this.#calm ? [{ text: "go on" }, { option: 1 }] : [{ text: "go on" }],
+      gate: this.#calm ? [{ option: 1 }] : [{ option: 0 }, { option: 1 }],
       host: [{ option: 0 }],
-      validation: [{ approve: true }],
+      validation: this.#calm ? [{ approve: true }] : [{ approve: true }, { text: "once more" }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
       budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],
       // In the calm phase every session answers, so the main session gets another attempt.
@@ -284,6 +290,7 @@ export class Person {
       decide: 1,
       answer: 1,
       look: 2,
+      override: run.template.gate ? 2 : 0,
       cleanup: 0.7,
       none: 10,
     });
@@ -310,6 +317,8 @@ export class Person {
         return ["answer nothing", async (engine) => engine.answer("item_nothing", { text: "yes" })];
       case "look":
         return ["look", async (engine) => this.#options.lookedAt(await engine.result(id))];
+      case "override":
+        return ["override the gate", (engine) => this.#override(engine, id)];
       case "cleanup": {
         const options = { deleteWorkers: this.#random.chance(0.5), removeState: this.#random.chance(0.5) };
         return ["cleanup", (engine) => engine.cleanup(id, options)];

@@ -15,6 +15,11 @@ import type { loseMain } from "../../src/run/rules/main-failure.ts";
 import type { awaitsSubSessions } from "../../src/run/rules/natural.ts";
 import type { noAmong } from "../../src/run/rules/permission.ts";
 import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider.ts";
+import type { renderTeamPrompt } from "../../src/engine/sessions/team-prompt.ts";
+import type { deliverReturned, returnEndings } from "../../src/run/team/delegation.ts";
+import type { isHeldBack, judgeReview } from "../../src/run/team/gate.ts";
+import type { rejectionLimit } from "../../src/run/team/rework.ts";
+import type { deliverMessage } from "../../src/run/team/team.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
 import type { automaticRetry } from "../../src/run/rules/retry.ts";
 import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
@@ -42,6 +47,11 @@ export const PATCHED = {
   "run/rules/natural.ts": ["awaitsSubSessions"],
   "run/rules/permission.ts": ["noAmong"],
   "run/provider/provider.ts": ["mayAsk", "park", "backOffAfter"],
+  "run/team/team.ts": ["deliverMessage"],
+  "run/team/delegation.ts": ["deliverReturned", "returnEndings"],
+  "run/team/gate.ts": ["isHeldBack", "judgeReview"],
+  "run/team/rework.ts": ["rejectionLimit"],
+  "engine/sessions/team-prompt.ts": ["renderTeamPrompt"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
   "engine/slots.ts": ["Slots"],
 } as const;
@@ -74,6 +84,13 @@ interface Rules {
   park: typeof park;
   backOffAfter: typeof backOffAfter;
   judgeAnswer: typeof judgeAnswer;
+  deliverMessage: typeof deliverMessage;
+  deliverReturned: typeof deliverReturned;
+  returnEndings: typeof returnEndings;
+  isHeldBack: typeof isHeldBack;
+  judgeReview: typeof judgeReview;
+  rejectionLimit: typeof rejectionLimit;
+  renderTeamPrompt: typeof renderTeamPrompt;
 }
 
 export type Patches = {

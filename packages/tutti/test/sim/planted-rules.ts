@@ -2,6 +2,7 @@
 // simulation's checks always use the real rules.
 import { withConfig, type Patches } from "./planted-patches.ts";
 import { PROVIDER_PATCHES } from "./planted-provider-rules.ts";
+import { TEAM_PATCHES } from "./planted-team-rules.ts";
 import type { RuleBug } from "./planted.ts";
 import type { Asker } from "../../src/engine/slots.ts";
 import type { decideStep } from "../../src/run/decide.ts";
@@ -147,6 +148,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
       ),
   },
   ...PROVIDER_PATCHES,
+  ...TEAM_PATCHES,
 };
 
 let planted: Patches = {};

@@ -44,6 +44,17 @@ const PROVIDER_BUGS = {
   "question-is-no-answer": "a turn that ends with a question counts as a turn without an answer",
 } as const;
 
+const TEAM_BUGS = {
+  "message-not-delivered": "a turn of a role starts without the message to it",
+  "message-delivered-twice": "every turn of a role delivers its message again",
+  "message-lost-in-prompt": "the prompt of a role does not contain its message",
+  "return-delivered-twice": "the report of a delegated task reaches its parent twice",
+  "ending-never-returns": "a delegated task that failed does not return to its parent",
+  "gate-ignored": "a deployment starts while the gate is closed",
+  "every-review-approves": "a review that refuses opens the gate",
+  "rework-without-end": "work is sent back more often than the template allows",
+} as const;
+
 export const RULE_BUGS = {
   "dependencies-ignored": "tasks start before those they depend on are complete",
   "worker-cap-ignored": "a run starts more workers than its template allows",
@@ -82,8 +93,10 @@ export const RULE_BUGS = {
   "branch-moves-in-repair": "work is merged while the main session settles a conflict",
   "fold-forgets-merges": "a restart folds the log to another state",
   ...PROVIDER_BUGS,
+  ...TEAM_BUGS,
 } as const;
 
+export type TeamBug = keyof typeof TEAM_BUGS;
 export type ProviderBug = keyof typeof PROVIDER_BUGS;
 export type RuleBug = keyof typeof RULE_BUGS;
 export type BugName = keyof typeof WORLD_BUGS | RuleBug;

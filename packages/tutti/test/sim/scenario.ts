@@ -1,6 +1,7 @@
 // Draws the scenario of a seed: the number of runs, their templates and plans, and the server's limits.
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
+import { drawTeam } from "./team.ts";
 import type { Templates } from "../../src/engine/new-run.ts";
 import { HOOK_NAMES } from "../../src/schema/hook.ts";
 import { Template } from "../../src/schema/template.ts";
@@ -70,7 +71,7 @@ function drawConfig(random: Random): object {
   };
 }
 
-function drawPhases(random: Random): object {
+function drawPhases(random: Random): Phases {
   return {
     analysis: { enabled: random.chance(0.8), timeout: 15_000 },
     taskPlanning: { enabled: random.chance(0.95), timeout: 15_000 },
@@ -97,9 +98,19 @@ function withMergeChecks(phases: { aggregation?: object }, random: Random): obje
 /** The sentence of a prompt that makes an agent start sub-agents. */
 export const DELEGATE = "Start sub-agents.";
 
+const PHASED: NaturalMode = { config: {}, phases: {}, prompts: {} };
+
+interface NaturalMode {
+  config: object;
+  phases: Phases;
+  prompts: object;
+}
+
+type Phases = Record<string, object>;
+
 /** A run in natural mode has one phase, in which its session starts sub-agents. */
-function drawNatural(random: Random): { config: object; phases: object; prompts: object } {
-  if (!random.chance(0.06)) return { config: {}, phases: {}, prompts: {} };
+function drawNatural(random: Random): NaturalMode {
+  if (!random.chance(0.06)) return PHASED;
   const off = { enabled: false };
   const analysis = { enabled: true, timeout: 15_000 };
   const phases = { analysis, taskPlanning: off, workerExecution: off, aggregation: off, verification: off };
@@ -122,14 +133,19 @@ function drawHooks(random: Random): object {
 export const simTemplates = (stage: Stage): Templates => ({
   resolve(id) {
     const random = stage.random.fork(`template ${id}`);
-    const natural = drawNatural(stage.random.fork(`natural mode ${id}`));
+    const { members, phases } = drawTeam(stage.random.fork(`team ${id}`));
+    const isTeam = Object.keys(members).length > 0;
+    const natural = isTeam ? PHASED : drawNatural(stage.random.fork(`natural mode ${id}`));
+    const drawn = { ...drawPhases(random), ...natural.phases };
+    const mixed = Object.entries(phases).map(([name, phase]) => [name, { ...drawn[name], ...phase }] as const);
     const template = Template.parse({
       id,
       name: "Simulated",
       config: { ...drawConfig(random), ...natural.config, emergingConflicts: drawRadar(stage, id) },
-      phases: withMergeChecks({ ...drawPhases(random), ...natural.phases }, stage.random.fork(`merges ${id}`)),
+      phases: withMergeChecks({ ...drawn, ...Object.fromEntries(mixed) }, stage.random.fork(`merges ${id}`)),
       prompts: { ...PROMPTS, ...natural.prompts },
       hooks: drawHooks(random),
+      ...members,
     });
     return { template, programs: [], warnings: [] };
   },

@@ -74,6 +74,10 @@ it.each([
   "permission-by-default",
   "question-is-no-answer",
   "open-sub-sessions-ignored",
+  "message-not-delivered",
+  "return-delivered-twice",
+  "gate-ignored",
+  "rework-without-end",
 ])("the simulation finds the planted bug %s", async (bug) => {
   expect((await sim("--planted", "--bug", bug)).text).toContain("1 planted, 1 found");
 });

@@ -3,6 +3,7 @@
 import { checkBatch, type Checked } from "./check/log-checks.ts";
 import { checkWaitsEnd, forgiveWaits } from "./check/provider-checks.ts";
 import { newResults } from "./check/reuse-checks.ts";
+import { checkPrompt } from "./check/team-checks.ts";
 import { clockWasSetUnseen } from "./check/time-checks.ts";
 import { checkNothingLeft, checkPausesAreHeard, checkWorld } from "./check/world-checks.ts";
 import { SimHooks } from "./hooks.ts";
@@ -88,6 +89,7 @@ export class Simulation {
       results: newResults(),
       serverCap: this.#scenario.serverCap,
     };
+    this.#machine.onDeliver = (process, turn) => checkPrompt(this.#checked, process, turn);
     this.#disk.onRemove = (run) => {
       stage.count("runs removed");
       this.#checked.ledgers.delete(run);

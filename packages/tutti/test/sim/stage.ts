@@ -22,6 +22,7 @@ export class Stage {
   readonly answered = new Set<string>();
   readonly allowed = new Set<string>();
   readonly resumed = new Set<string>();
+  readonly overridden = new Set<string>();
 
   constructor(seed: string, bug: BugName | null) {
     this.seed = seed;

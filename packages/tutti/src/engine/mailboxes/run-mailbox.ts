@@ -43,11 +43,29 @@ const mailboxFolder = ({ id, cwd, template }: Run, dataFolder: string | null): s
     : join(dataFolder, "mailboxes", id);
 
 /** Returns null if no role of the run works on a mailbox (`hasMailbox`). */
-export function openMailbox(run: Run, dataFolder: string | null, world: World): RunMailbox | null {
-  return hasMailbox(run.template.roles) ? new RunMailbox(run, mailboxFolder(run, dataFolder), world) : null;
+export function openMailbox(run: Run, { mailboxes, dataFolder, world }: MailboxOptions): TeamMailbox | null {
+  if (!hasMailbox(run.template.roles)) return null;
+  return mailboxes?.(run) ?? new RunMailbox(run, mailboxFolder(run, dataFolder ?? null), world);
 }
 
-export class RunMailbox {
+interface MailboxOptions {
+  mailboxes?: (run: Run) => TeamMailbox;
+  dataFolder?: string;
+  world: World;
+}
+
+/** A mailbox as the sessions of a run use it. `RunMailbox` keeps it in files. */
+export interface TeamMailbox {
+  readonly folder: string;
+  reportTo(run: Run): string;
+  put(run: Run, worker: Worker): Promise<void>;
+  read(run: Run, worker: Worker): Promise<Mail>;
+  sync(run: Run): Promise<void>;
+  open(): Promise<void>;
+  remove(): void;
+}
+
+export class RunMailbox implements TeamMailbox {
   readonly folder: string;
   readonly #mailbox: Mailbox;
   readonly #cwd: string;

@@ -238,7 +238,7 @@ export class RunRegistry {
       openSecrets: (value) => this.#vault.open(id, value),
       checks: this.#options.checks ?? NO_CHECKS,
       names: this.#options.names ?? null,
-      openMailbox: (each) => openMailbox(each, this.#options.dataFolder ?? null, world),
+      openMailbox: (each) => openMailbox(each, this.#options),
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
     });
     // `#fail` may have run while this run was created; the new writer must not append either.

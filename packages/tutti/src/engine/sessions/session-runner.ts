@@ -8,7 +8,7 @@ import type { ConflictRadar } from "../merging/conflict-radar.ts";
 import { FAVOURED } from "../merging/merge-work.ts";
 import { reportUsedNames, type NameFinder } from "../merging/report-used-names.ts";
 import { OutsideSession } from "../mailboxes/outside-session.ts";
-import type { RunMailbox } from "../mailboxes/run-mailbox.ts";
+import type { TeamMailbox } from "../mailboxes/run-mailbox.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { prepareWorkspace } from "./prepare-workspace.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -62,7 +62,7 @@ export interface SessionRunnerOptions {
   checks: CheckRunner;
   names: NameFinder | null;
   /** The mailbox of the run; null if no role works on it. */
-  mailbox: RunMailbox | null;
+  mailbox: TeamMailbox | null;
   /** Called when the agent starts or ends a sub-agent of its own. */
   onSubagent(subagent: SubagentReport): void;
 }

@@ -40,6 +40,9 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
     case "worker:timeout":
       ledger.lastFailure.set(event.data.taskId, event.data.code);
       return end(ledger, event.data.taskId);
+    case "worker:redelegated":
+      ledger.active.delete(event.data.taskId);
+      return;
     case "worker:cancelled":
       return end(ledger, event.data.taskId);
     case "worker:lost": {
@@ -134,11 +137,12 @@ function checkStart(
     paused: false,
     putOff: false,
     questions: new Set(),
+    hasDelegated: false,
     unsure: false,
     seq: event.seq,
   };
   ledger.active.set(taskId, fresh);
-  const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.active.size, 0);
+  const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.busy, 0);
   stage.require(active <= checked.serverCap, "I2", () => `${active} workers on a server for ${checked.serverCap}`);
 }
 

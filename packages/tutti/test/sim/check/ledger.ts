@@ -1,6 +1,7 @@
 // One run according to its durable log: the fold, and independent bookkeeping of the checks, so that a rule is not only
 // compared with itself.
 import type { Wait } from "./provider-checks.ts";
+import { TeamBook } from "./team-checks.ts";
 import { apply } from "../../../src/run/apply.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
 import type { StoredEvent } from "../../../src/schema/event.ts";
@@ -18,6 +19,8 @@ export interface Attempt {
   /** Set by a refusal of its provider, cleared by `turn:started`. */
   putOff: boolean;
   questions: Set<string>;
+  /** An attempt that waits for delegated tasks takes no slot, and may go on without one. */
+  hasDelegated: boolean;
   /**
    * The clock was set while this attempt's clock was stopped, which the rules count twice. Its timeout is not checked.
    */
@@ -30,6 +33,7 @@ export interface Attempt {
 export class Ledger {
   run: Run | null = null;
   runSeq = 0;
+  readonly team = new TeamBook();
   readonly active = new Map<string, Attempt>();
   readonly completed = new Map<string, string>();
   readonly ended = new Set<string>();
@@ -68,6 +72,11 @@ export class Ledger {
   sessionCount = 0;
   usd = 0;
   tokens = 0;
+
+  /** The number of attempts that take a slot. */
+  get busy(): number {
+    return [...this.active.values()].filter(({ hasDelegated }) => !hasDelegated).length;
+  }
 
   take(event: StoredEvent): Run | null {
     const before = this.run;

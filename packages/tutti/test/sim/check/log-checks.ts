@@ -4,6 +4,7 @@ import { checkAttempts } from "./attempt-checks.ts";
 import { Ledger } from "./ledger.ts";
 import { checkNobodyElseWaits, checkProviders } from "./provider-checks.ts";
 import { noteFork, type Results } from "./reuse-checks.ts";
+import { checkNothingQueued, checkTeam } from "./team-checks.ts";
 import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
@@ -38,6 +39,7 @@ export function checkBatch(checked: Checked, events: readonly StoredEvent[]): vo
   const ledger = checked.ledgers.get(events[0]?.run ?? "");
   if (!ledger?.run) return;
   checkRun(checked, ledger, ledger.run);
+  if (!forked) checkNothingQueued(checked, ledger, ledger.run, events);
   checkWhole(checked.stage, ledger.run, events);
   if (!checked.stage.violation) checkNobodyElseWaits(checked.stage, ledger, ledger.run, events);
 }
@@ -91,6 +93,7 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
     checkRepair(checked, before, event);
     checkEnd(checked, ledger, event);
     checkNatural(stage, before, event);
+    checkTeam(checked, ledger, before, event);
   }
 }
 
@@ -226,9 +229,9 @@ function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event
 /** After each batch: the worker limit holds, and no task is blocked by completed tasks. */
 function checkRun({ stage }: Checked, ledger: Ledger, run: Run): void {
   stage.require(
-    run.status === "paused" || ledger.active.size <= capOf(run),
+    run.status === "paused" || ledger.busy <= capOf(run),
     "I2",
-    () => `${ledger.active.size} workers in ${run.id}`,
+    () => `${ledger.busy} workers in ${run.id}`,
   );
   for (const [taskId, because] of Object.entries(run.blocked)) {
     const freed = because.length > 0 && because.every((id) => ledger.completed.has(id));

@@ -10,7 +10,7 @@ import type { FailureCause } from "../../../src/schema/ending.ts";
 import { isInformational, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
 import type { Run, Subagent } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
-import type { Owed, SessionState } from "../../../src/schema/worker.ts";
+import type { Owed, SessionState, Worker } from "../../../src/schema/worker.ts";
 
 export interface Wait {
   until: number;
@@ -280,7 +280,9 @@ function mainWaits(run: Run): boolean {
 function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefined {
   if (run.status === "paused" || isRunOver(run.status)) return undefined;
   if (run.main && !mainWaits(run) && isForgotten(ledger, run, run.main, run.owed, at)) return run.main;
-  const workers = activeWorkers(run).filter(({ status }) => status === "running");
+  // A role waits for the verdict of its lead, and a mode for the tasks that it delegated.
+  const isFree = ({ status, awaits, delegating }: Worker): boolean => status === "running" && !awaits && !delegating;
+  const workers = activeWorkers(run).filter(isFree);
   return workers.find(({ session, owed }) => isForgotten(ledger, run, session, owed, at))?.session;
 }
 

@@ -7,6 +7,7 @@ import { FAVOURED } from "../../../src/engine/merging/merge-work.ts";
 import { workerOf } from "../../../src/run/lookup.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
+import { isAuditor, isDeployer } from "../../../src/schema/team/roles.ts";
 
 export interface Finished {
   run: string;
@@ -44,6 +45,15 @@ function startOf({ repository }: Checked, run: Run, taskId: string): string | nu
   return merged.ok ? merged.commit : null;
 }
 
+/**
+ * Tasks that are never taken over: an approval and a deployment are about the run in which they happened, and a delegated
+ * task has to return to its parent.
+ */
+function isOnlyHere({ tasks, template: { roles } }: Run, taskId: string): boolean {
+  const { role, delegation } = tasks.find(({ id }) => id === taskId)!;
+  return isAuditor(roles, role) || isDeployer(roles, role) || delegation !== undefined;
+}
+
 /** Returns whether `finished` belongs to an ancestor of the run and is newer than the fork. */
 function isInPast({ results, ledgers }: Checked, run: string, finished: Finished): boolean {
   for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
@@ -73,7 +83,7 @@ export function checkNotAgain(checked: Checked, ledger: Ledger, before: Run, dat
   const attempt = ledger.active.get(taskId);
   if (!attempt) return;
   attempt.about = aboutOf(before, taskId, treeOf(repository, start));
-  if (ledger.anew.has(taskId)) return;
+  if (ledger.anew.has(taskId) || isOnlyHere(before, taskId)) return;
   const again = results.finished.find(
     (finished) =>
       finished.about === attempt.about &&
@@ -119,6 +129,7 @@ export function checkReuse(checked: Checked, ledger: Ledger, before: Run, data: 
   if (start === null) return stage.fail("reuse", `${what}, starts with a merge conflict`);
   const about = aboutOf(before, taskId, treeOf(repository, start));
   stage.require(finished.about === about, "reuse", () => `${what}, is about ${about}, not ${finished.about}`);
+  stage.require(!isOnlyHere(before, taskId), "reuse", () => `${what}, belongs to its own run`);
   stage.require(finished.claim === "success", "reuse", () => `${what}, was ${finished.claim}`);
   const isKnown = isInPast(checked, before.id, finished) || isHeldInPast(checked, before.id, finished);
   stage.require(isKnown, "reuse", () => `${what}, belongs to an unrelated run`);

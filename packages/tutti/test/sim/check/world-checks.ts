@@ -11,9 +11,10 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     stage.require(!seen.has(sessionId), "I2", () => `${sessionId} runs twice`);
     seen.add(sessionId);
     stage.require(ledger?.sessions.has(sessionId) === true, "I3", () => `${sessionId} runs and is not in the log`);
-    // A session may outlive its attempt for a moment; only `open` ones use a slot.
-    const open = spec.taskId !== null && ledger?.active.get(spec.taskId)?.sessionId === sessionId;
-    if (open) perRun.set(spec.runId, (perRun.get(spec.runId) ?? 0) + 1);
+    // A session may outlive its attempt for a moment; only those of an open attempt use a slot.
+    const attempt = spec.taskId === null ? undefined : ledger?.active.get(spec.taskId);
+    if (attempt?.sessionId === sessionId && !attempt.hasDelegated)
+      perRun.set(spec.runId, (perRun.get(spec.runId) ?? 0) + 1);
   }
   let all = 0;
   for (const [runId, count] of perRun) {

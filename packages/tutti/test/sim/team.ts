@@ -1,0 +1,38 @@
+// Draws the teams of a simulation: the shipped templates with roles, with random limits and a random gate.
+import type { Random } from "./random.ts";
+import hotfix from "../../src/template/built-in/hotfix.json" with { type: "json" };
+import modes from "../../src/template/built-in/modes.json" with { type: "json" };
+import teamLead from "../../src/template/built-in/team-lead.json" with { type: "json" };
+
+/** Members of a template that make it a team; empty for most. `phases` replaces drawn phases. */
+export interface DrawnTeam {
+  members: object;
+  phases: Record<string, object>;
+}
+
+const NO_TEAM: DrawnTeam = { members: {}, phases: {} };
+const ON = { enabled: true };
+const OFF = { enabled: false };
+
+export function drawTeam(random: Random): DrawnTeam {
+  const kind = random.weighted({ none: 76, gate: 9, mailbox: 6, delegation: 9 });
+  if (kind === "none") return NO_TEAM;
+  const team = {
+    rejectionLimit: random.int(0, 2),
+    resendLimit: random.int(0, 1),
+    ackTimeout: random.pick([4000, 60_000]),
+    ...(random.chance(0.3) ? { deadline: random.pick([5000, 20_000]) } : {}),
+    recycleAfter: random.pick([2, 30]),
+  };
+  const phases = { analysis: OFF, taskPlanning: ON, workerExecution: ON, aggregation: OFF };
+  if (kind === "mailbox") return { members: { roles: teamLead.roles, team }, phases };
+  if (kind === "delegation") return { members: { roles: modes.roles, team }, phases };
+  const staging = {
+    override: random.chance(0.5),
+    conditional: random.chance(0.3),
+    ...(random.chance(0.3) ? { approvalTtl: random.pick([2000, 60_000]) } : {}),
+  };
+  const { roles, pipeline } = hotfix;
+  const gate = { environment: "staging", environments: { staging } };
+  return { members: { roles, pipeline, gate, team }, phases: { ...phases, taskPlanning: OFF } };
+}
