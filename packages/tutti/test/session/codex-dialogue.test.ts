@@ -628,6 +628,22 @@ describe("The sub-agents of Codex", () => {
     expect(done[1]).not.toHaveProperty("parent");
   });
 
+  test("may work, and start others, before the call that started them is completed", () => {
+    const lab = begun();
+    lab.turn();
+    lab.notify("item/started", { threadId: "inner", item: command("command-1") });
+    lab.notify("item/completed", { threadId: "outer", item: spawn("call-2", "outer", "inner", "Inner job") });
+    expect(lab.news()).toEqual([]);
+    lab.notify("item/completed", { item: spawn("call-1", THREAD, "outer", "Outer job") });
+    expect(lab.news()).toMatchObject([
+      { type: "tool", id: "call-1", name: "Agent" },
+      { type: "subagent", id: "outer", phase: "started", toolId: "call-1" },
+      { type: "tool", id: "call-2", name: "Agent", parent: "call-1" },
+      { type: "subagent", id: "inner", phase: "started", toolId: "call-2", parent: "outer" },
+      { type: "tool", id: "command-1", name: "Bash", parent: "call-2" },
+    ]);
+  });
+
   test("are interrupted with the turn of the main agent, and end with the process", () => {
     const lab = begin();
     lab.dialogue.interrupt();

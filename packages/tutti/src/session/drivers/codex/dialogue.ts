@@ -127,8 +127,9 @@ class CodexDialogue implements Dialogue {
         this.#limitResetAt = limitResetOf(recordOf(params["rateLimits"])) ?? this.#limitResetAt;
         return;
     }
-    if (params["threadId"] === this.#threadId) this.#readMain(method, params);
-    this.#subagents.read(method, params);
+    const isMain = params["threadId"] === this.#threadId;
+    if (isMain) this.#readMain(method, params);
+    this.#subagents.read(method, params, isMain);
   }
 
   #readMain(method: string, params: Fields): void {

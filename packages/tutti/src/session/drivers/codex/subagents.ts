@@ -14,20 +14,29 @@ interface Subagent {
   isOver: boolean;
 }
 
+/** Notifications in `#early` beyond this number are dropped. */
+const MAX_EARLY = 1000;
+
 const ENDS: Readonly<Record<string, SubagentEnd>> = { completed: "completed", failed: "failed" };
 
 export class CodexSubagents {
   readonly #emit: (line: AgentLine) => void;
   readonly #byThread = new Map<string, Subagent>();
+  /** A sub-agent may work, and start others, before the call that started it is completed and contains its thread. */
+  #early: { thread: string; method: string; params: Fields }[] = [];
 
   constructor(emit: (line: AgentLine) => void) {
     this.#emit = emit;
   }
 
   /** Reads a notification of any thread. Call it after the main agent's own lines, because they contain the call. */
-  read(method: string, params: Fields): void {
+  read(method: string, params: Fields, isMain: boolean): void {
     const thread = textOf(params["threadId"]);
     const subagent = this.#byThread.get(thread);
+    if (!subagent && !isMain) {
+      if (this.#early.length < MAX_EARLY) this.#early.push({ thread, method, params });
+      return;
+    }
     if (subagent) this.#readOwn(thread, subagent, method, params);
     const item = recordOf(params["item"]);
     if (method === "item/completed" && item["type"] === "collabAgentToolCall") this.#readCall(item);
@@ -43,6 +52,9 @@ export class CodexSubagents {
       this.#byThread.set(id, { toolId, reader, usage: new CodexUsageMeter(), turnId: null, isOver: false });
       const nested = this.#byThread.has(parent) ? { parent } : {};
       this.#emit({ type: "subagent", id, phase: "started", text: textOf(item["prompt"]), toolId, ...nested });
+      const early = this.#early.filter(({ thread }) => thread === id);
+      this.#early = this.#early.filter(({ thread }) => thread !== id);
+      for (const { method, params } of early) this.read(method, params, false);
     }
   }
 
@@ -90,6 +102,7 @@ export class CodexSubagents {
   endAll(): void {
     for (const [id, subagent] of this.#byThread) this.#end(id, subagent, "cancelled", "");
     this.#byThread.clear();
+    this.#early = [];
   }
 }
 
