@@ -57,7 +57,7 @@ export class Output {
 
   /** Prints a line of the result; `--quiet` keeps it. A line wider than the terminal is broken between words. */
   result(text: string): void {
-    if (!this.json) this.#write(process.stdout, brokenLines(safeText(text), this.columns));
+    if (!this.json) this.#write(process.stdout, wrapLine(safeText(text), this.columns));
   }
 
   document(text: string): void {
@@ -69,12 +69,12 @@ export class Output {
   }
 
   warn(text: string): void {
-    if (!this.json) this.#complain("yellow", "warning", `: ${text}`);
+    if (!this.json) this.#printProblem("yellow", "warning", `: ${text}`);
   }
 
   error(error: TuttiError): number {
     if (this.json) this.value(error.toJSON());
-    else this.#complain("red", "error", ` (${error.code}): ${error.message}`);
+    else this.#printProblem("red", "error", ` (${error.code}): ${error.message}`);
     return error.kind.exit;
   }
 
@@ -82,9 +82,9 @@ export class Output {
   readonly paint: Paint = (colour, text) =>
     this.#color && text !== "" ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
 
-  #complain(colour: Colour, word: string, text: string): void {
+  #printProblem(colour: Colour, word: string, text: string): void {
     const { stderr } = process;
-    const lines = brokenLines(word + safeText(text), columnsOf(stderr));
+    const lines = wrapLine(word + safeText(text), columnsOf(stderr));
     this.#write(stderr, stderr.isTTY ? this.paint(colour, word) + lines.slice(word.length) : lines);
   }
 
@@ -98,7 +98,7 @@ export class Output {
 const columnsOf = (stream: NodeJS.WriteStream): number => (stream.isTTY && stream.columns) || Number.POSITIVE_INFINITY;
 
 /** The continuation of a broken line is indented by `CONTINUATION` more than its beginning. */
-function brokenLines(text: string, columns: number): string {
+function wrapLine(text: string, columns: number): string {
   if (textWidth(text) <= columns) return `${text}\n`;
   const indent = " ".repeat(text.length - text.trimStart().length);
   const lines = wrapText(text.trimStart(), columns - indent.length - CONTINUATION.length);

@@ -62,9 +62,9 @@ function conePatterns(paths: readonly string[]): string {
  */
 export async function readSkipped(adminDir: string, where: GitOptions): Promise<ReadonlySet<string>> {
   const known = await listSkipped(where);
-  const told = await skippedByAgent(adminDir, where).catch(() => null);
+  const byAgent = await skippedByAgent(adminDir, where).catch(() => null);
   // The agent may have damaged, deleted or rebuilt its index. Then `known` counts.
-  const skipped = told === null || (told.size === 0 && !(await hasMost(known, where))) ? known : told;
+  const skipped = byAgent === null || (byAgent.size === 0 && !(await hasMost(known, where))) ? known : byAgent;
   const present = [...known].filter((path) => !skipped.has(path));
   await clearSkipped(present, where);
   return skipped;
