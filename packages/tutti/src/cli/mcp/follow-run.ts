@@ -5,7 +5,7 @@ import { describeEvent, titleOf, withDetail } from "../../run/describe-event.ts"
 import { waitsForUser } from "../../run/inbox/waits-for-user.ts";
 import { isRunOver } from "../../schema/status.ts";
 
-/** Resolves when the run has ended or `waitsForPerson`, or when the call is cancelled. Reports events as `progress`. */
+/** Resolves when the run has ended or `waitsForUser`, or when the call is cancelled. Reports events as `progress`. */
 export async function followRun(
   { runs, ended }: Pick<LinkedRuns, "runs" | "ended">,
   id: string,

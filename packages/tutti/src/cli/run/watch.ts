@@ -220,7 +220,7 @@ function needsResume(run: Run, { output }: Pick<FollowContext, "output">): boole
 }
 
 /**
- * With a terminal a question is asked at once; without one only if the run `waitsForPerson` and nothing else can
+ * With a terminal a question is asked at once; without one only if the run `waitsForUser` and nothing else can
  * proceed.
  */
 function questionNow(run: Run, { output, putAway }: Pick<FollowContext, "output" | "putAway">): InboxItem | null {
