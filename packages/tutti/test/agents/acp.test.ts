@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Conversation } from "./conversation.ts";
 import { agentProgram } from "../../../../scripts/agents.mjs";
-import { Lab, processesOf } from "../lab/lab.ts";
+import { killListed, Lab, processesOf } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags, type AgentName } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
 import { byPrompt, inOrder } from "../lab/model/script.ts";
@@ -62,7 +62,7 @@ function killGemini(processes: readonly string[]): void {
   // The command line of Tutti names the agent, too.
   const found = processes.filter((line) => line.includes(GEMINI) && !line.includes("acp:"));
   expect(found.length).toBeGreaterThan(0);
-  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+  killListed(found);
 }
 const endingOf = (heard: SessionSignal[]) =>
   heard.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { Conversation } from "./conversation.ts";
-import { Lab, processesOf } from "../lab/lab.ts";
+import { killListed, Lab, processesOf } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
 import type { ModelRequest } from "../lab/model/model-request.ts";
@@ -324,7 +324,7 @@ test("a program that is killed during a turn is resumed, and no signal is repeat
 const killProgram = (folder: string): void => {
   const found = processesOf(folder).filter((line) => /--session-id|--resume/.test(line));
   expect(found.length).toBeGreaterThan(0);
-  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+  killListed(found);
 };
 
 test("a program that is killed before the first byte of any turn answers it in another process", async () => {

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { Conversation } from "./conversation.ts";
-import { Lab } from "../lab/lab.ts";
+import { killListed, Lab } from "../lab/lab.ts";
 import { agentEnv } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
 import { awaitCodex } from "../lab/model/play-orders.ts";
@@ -272,7 +272,7 @@ test("an interrupted turn ends, its open question is withdrawn, and the next tur
 const killProgram = (): void => {
   const found = lab!.processes().filter((line) => /\bapp-server\b/.test(line) && !/^\d+ \S*node /.test(line));
   expect(found.length).toBeGreaterThan(0);
-  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+  killListed(found);
 };
 
 test("a program that is killed during a turn is resumed, and no signal is repeated", async () => {

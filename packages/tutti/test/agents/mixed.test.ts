@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { finished, Lab, processTree } from "../lab/lab.ts";
+import { finished, killProcess, Lab, processTree } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
 import type { ModelRequest } from "../lab/model/model-request.ts";
@@ -163,7 +163,7 @@ test("a new engine adopts the real workers of a killed one, and no task runs twi
   const engine = lab.start(["--json", "run", "Write four pages", ...flags], env);
   const end = finished(engine);
   await vi.waitUntil(() => atWork().length === ids.length, { timeout: 240_000 });
-  for (const pid of processTree(engine.pid!)) process.kill(pid, "SIGKILL");
+  for (const pid of processTree(engine.pid!)) killProcess(pid);
   expect((await end).signal).toBe("SIGKILL");
   killed.resolve();
 

@@ -3,11 +3,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { agentOf, finished, Lab, processTree } from "../lab/lab.ts";
+import { agentOf, finished, killProcess, Lab, processTree } from "../lab/lab.ts";
 import { randomFrom } from "../lab/random.ts";
+import { repetitions } from "../lab/repetitions.ts";
 import { fold } from "../../src/run/apply.ts";
 
-const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 10);
+const KILLS = repetitions(4, 10, "TUTTI_TEST_KILLS");
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? 16);
 
 /** Twelve tasks: six independent ones, four that each depend on two of them, and two that depend on those. */
@@ -53,7 +54,7 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
           const moment = sleep(50 + random() * 1200);
           living = (await Promise.race([end.then(() => false), moment.then(() => true)])) && engine.exitCode === null;
           if (living) {
-            for (const pid of processTree(engine.pid!)) kill(pid);
+            for (const pid of processTree(engine.pid!)) killProcess(pid);
             kills++;
           }
           await end;
@@ -85,14 +86,6 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
     },
   );
 });
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // The process has already exited.
-  }
-}
 
 /** Counts workers that had started but not ended when the engine was killed. They must continue by themselves. */
 function livingWorkers(ledger: string): number {

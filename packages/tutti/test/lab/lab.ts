@@ -136,13 +136,7 @@ export class Lab {
   }
 
   tearDown(): void {
-    for (const line of processesOf(this.folder)) {
-      try {
-        process.kill(Number(line.split(" ")[0]), "SIGKILL");
-      } catch {
-        // The process has already exited.
-      }
-    }
+    killListed(processesOf(this.folder));
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }
@@ -179,6 +173,20 @@ function listFiles(folder: string): string[] {
     .filter((name) => !name.startsWith(".git"))
     .toSorted();
 }
+
+/** Accepts a process that has exited since it was listed. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Kills processes as `processesOf` lists them. */
+export const killListed = (lines: readonly string[]): void => {
+  for (const line of lines) killProcess(Number.parseInt(line, 10));
+};
 
 /** Never includes this process. */
 export function processesOf(folder: string): string[] {

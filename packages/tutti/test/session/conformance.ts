@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { listen, SessionLab, texts } from "./session-lab.ts";
 import { Conversation } from "../agents/conversation.ts";
+import { killListed } from "../lab/lab.ts";
 import type { Ending } from "../../src/schema/ending.ts";
 import type { Phase } from "../../src/schema/status.ts";
 import type { Capabilities } from "../../src/session/dialogue.ts";
@@ -99,13 +100,7 @@ function storyOf(heard: readonly SessionSignal[]): SessionSignal[] {
 function killAgent(lab: SessionLab): void {
   const agent = lab.processes().filter((line) => !line.includes("keeper"));
   expect(agent.length).toBeGreaterThan(0);
-  for (const line of agent) {
-    try {
-      process.kill(Number(line.split(" ")[0]), "SIGKILL");
-    } catch {
-      // The process ended together with the previous one.
-    }
-  }
+  killListed(agent);
 }
 
 async function converse(lab: SessionLab, made: Made): Promise<Story> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import { killListed } from "../lab/lab.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
 
 let lab: SessionLab;
@@ -76,7 +77,7 @@ describe("An agent that prints secrets", () => {
     expect(partsIn(kept(spec, "output.log"))).not.toContain(core);
     expect(partsIn(kept(spec, "raw.log"))).toContain(core);
     if (isKilled) {
-      for (const line of lab.processes()) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+      killListed(lab.processes());
       await listen(session, ({ type }) => type === "gone");
     } else {
       await session.close();
@@ -104,7 +105,7 @@ describe("An agent that prints secrets", () => {
     for (const name of gone) writeFileSync(join(folder, name), line);
     symlinkSync(users, join(folder, "codex/auth.json"));
     if (isKilled) {
-      for (const each of lab.processes()) process.kill(Number(each.split(" ")[0]), "SIGKILL");
+      killListed(lab.processes());
       await listen(session, ({ type }) => type === "gone");
     } else {
       await session.stop();

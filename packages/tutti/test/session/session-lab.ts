@@ -2,7 +2,7 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processesOf } from "../lab/lab.ts";
+import { killListed, processesOf } from "../lab/lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { createKeeperHost, type KeeperHostOptions } from "../../src/session/keeper/keeper-host.ts";
 import { identify } from "../../src/session/process.ts";
@@ -67,7 +67,7 @@ export class SessionLab {
   }
 
   tearDown(): void {
-    for (const line of this.processes()) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+    killListed(this.processes());
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }
