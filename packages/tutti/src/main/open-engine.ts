@@ -69,6 +69,8 @@ export interface EngineSetup extends HostOptions {
   perAgent?: Readonly<Record<string, number>>;
   /** By the names under which templates call them. */
   hooks?: Readonly<Record<string, HookFunction>> | undefined;
+  /** Whether the workspace of the next task is made while another one is at work. Default: true. */
+  preparesWorkspaces?: boolean;
   subSessions?: Pick<SubSessionCare, "settings" | "automatic">;
   /** Throws for a folder that runs may not use. */
   mayUse?: (folder: string) => void;
@@ -144,10 +146,11 @@ export function openEngine(setup: EngineSetup): OpenEngine {
 }
 
 /** With a `fleet`, includes the workspaces of worker hosts and the checks that run in them. */
-function openWorkspaces(dataDir: string, { mayUse, held }: EngineSetup) {
+function openWorkspaces(dataDir: string, { mayUse, held, preparesWorkspaces = true }: EngineSetup) {
   const fleet = held?.fleet;
   const folder = join(dataDir, "worktrees");
-  const workspaces = createGitWorkspaces({ folder, dataFolder: dataDir, ...(mayUse && { mayUse }) });
+  const local = createGitWorkspaces({ folder, dataFolder: dataDir, ...(mayUse && { mayUse }) });
+  const workspaces = preparesWorkspaces ? local : { ...local, prepareAhead: async () => {} };
   const checks = checkRunner(dataDir);
   if (!fleet) return { workspaces, checks };
   const exchange = new Exchange(join(dataDir, "transfers"));

@@ -9,6 +9,7 @@ import type { CommandRunner } from "../engine/hooks.ts";
 import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { createSecrets, type Secrets } from "../session/secrets/find-secrets.ts";
 import { createKeeperHost } from "../session/keeper/keeper-host.ts";
+import { SpareKeeper } from "../session/keeper/spare-keeper.ts";
 import { maskValue } from "../session/secrets/mask.ts";
 import { detectChecks } from "../session/detect-checks.ts";
 import { runCommand, runShell } from "../session/run-command.ts";
@@ -34,16 +35,22 @@ export interface HostOptions {
   sandbox?: SandboxMode;
   /** A file that replaces every agent, for rehearsals (`withScenario`). */
   scenario?: string;
+  /** Whether a keeper waits for the next session while one is live. Default: true. */
+  spareKeeper?: boolean;
   /** Gets the host that runs agents under keepers, `createKeeperHost`. */
   replaceHost?: (kept: SessionHost) => SessionHost;
 }
 
 export function openHost(dataDir: string, options: HostOptions = {}): SessionHost {
-  const { replaceHost = (kept) => kept } = options;
+  const { replaceHost = (kept) => kept, spareKeeper = true } = options;
+  const folder = join(dataDir, "sessions");
+  // One for all hosts of this engine.
+  const spare = spareKeeper ? { spare: new SpareKeeper(folder) } : {};
   const hostWith = (variables: readonly string[]): SessionHost =>
     replaceHost(
       createKeeperHost({
-        folder: join(dataDir, "sessions"),
+        folder,
+        ...spare,
         engineFile: join(dataDir, "engine.json"),
         world: realWorld,
         agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },

@@ -18,6 +18,7 @@ import { findSandboxProblem } from "../sandbox/probe-sandbox.ts";
 import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
 import { secretValues } from "../secrets/secrets.ts";
 import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
+import type { SpareKeeper } from "./spare-keeper.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
 import { Transcript, Transcripts } from "../transcript/transcript.ts";
 import { ignoreUnwritable } from "../../durable-file.ts";
@@ -42,6 +43,8 @@ export interface KeeperHostOptions {
   maxOutputBytes?: () => number | undefined;
   /** Further files for agents in the sandbox, as the user's settings name them. Called for each session. */
   access?: () => SandboxPaths;
+  /** Holds a keeper for the next session. Without it, each session starts its own. */
+  spare?: SpareKeeper;
   /** With `requiresSandbox` a session without a sandbox is refused. */
   requiresSandbox?: boolean;
 }
@@ -205,6 +208,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         sessionKey: () => sessionKey(spec.sessionId),
         secrets: secrets(),
         world,
+        spare: options.spare ?? null,
       });
     },
 
@@ -250,6 +254,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
           () => findMarked("TUTTI_RUN_ID", runId),
           (ms) => world.sleep(ms),
         );
+      await options.spare?.settled();
     },
   };
 

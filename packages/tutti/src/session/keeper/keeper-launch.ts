@@ -1,7 +1,8 @@
 // `startKeeper` passes the key, the agent's environment and the secrets to mask through a pipe: other processes of the
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
-import { closeSync, readFileSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
+import type { Socket } from "node:net";
 import { programFile } from "../../own-files.ts";
 import type { ResumedConversation } from "../dialogue.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
@@ -20,6 +21,13 @@ export interface Revival extends ResumedConversation {
   command: string[];
 }
 
+/** A spare keeper learns its session only at the hand-over. */
+export interface SpareLaunch {
+  folder: string;
+  sessionId: string;
+  launch: KeeperLaunch;
+}
+
 /**
  * `KEEPER_ENV` is needed by a keeper itself. `TUTTI_SESSION_KEY` and `TUTTI_RUN_ID` are set only if an agent of another
  * Tutti has started this one: the end of that agent's session finds this keeper by them.
@@ -30,17 +38,30 @@ const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"
 ]);
 const LAUNCH_FD = 3;
 
+/** The argument of a keeper that waits for its session. */
+export const SPARE = "--spare";
+
 /**
  * The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and has
  * its own process session, so killing this process's tree, group or terminal does not reach it. It inherits the shell's
  * limit for file locks, which marks the session (`lockLimitOf`).
  */
-const SCRIPT = `${SET_LOCK_LIMIT}; shift; "$@" </dev/null >/dev/null 2>&1 &`;
+const IN_BACKGROUND = 'shift; "$@" </dev/null >/dev/null 2>&1 &';
+const MARKED = `${SET_LOCK_LIMIT}; ${IN_BACKGROUND}`;
 
 export function startKeeper(folder: string, sessionId: string, launch: KeeperLaunch): void {
-  const keeper = [process.execPath, programFile("session/keeper/keeper"), folder];
-  const shell = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(lockLimitOf(sessionId)), ...keeper], {
-    cwd: folder,
+  const pipe = spawnKeeper(folder, [MARKED, "sh", String(lockLimitOf(sessionId))], [folder]);
+  pipe.end(JSON.stringify(launch));
+}
+
+/** `folder` is that of all sessions. Returns the pipe on which the keeper reports that it waits, and reads its launch. */
+export const startSpareKeeper = (folder: string, args: readonly string[]): Socket =>
+  spawnKeeper(folder, [IN_BACKGROUND, "sh", ""], [SPARE, folder, ...args]);
+
+function spawnKeeper(cwd: string, script: readonly string[], args: readonly string[]): Socket {
+  const keeper = [process.execPath, programFile("session/keeper/keeper"), ...args];
+  const shell = spawn("/bin/sh", ["-c", ...script, ...keeper], {
+    cwd,
     env: pickEnv(process.env, KEEPER_ENV),
     stdio: ["ignore", "ignore", "ignore", "pipe"],
     detached: true,
@@ -48,21 +69,26 @@ export function startKeeper(folder: string, sessionId: string, launch: KeeperLau
   // If the shell cannot start, no `keeper.json` appears, which the session reports after a while.
   shell.on("error", () => {});
   shell.unref();
-  const pipe = shell.stdio[LAUNCH_FD] as NodeJS.WritableStream;
+  // In the types only a stream, but Node opens a socket.
+  const pipe = shell.stdio[LAUNCH_FD] as unknown as Socket;
   pipe.on("error", () => {});
-  pipe.end(JSON.stringify(launch));
+  return pipe;
 }
 
 /** `readLaunch` is called once by the keeper. Null if the engine died before it had written everything. */
-export function readLaunch(): KeeperLaunch | null {
+export function readLaunch<T>(): T | null {
   try {
-    return JSON.parse(readFileSync(LAUNCH_FD, "utf8")) as KeeperLaunch;
+    return JSON.parse(readFileSync(LAUNCH_FD, "utf8")) as T;
   } catch {
     return null;
-  } finally {
-    closeSync(LAUNCH_FD);
   }
 }
+
+/** The end of the pipe shows the engine whether `keeper.json` exists or never will. */
+export const closeLaunch = (): void => closeSync(LAUNCH_FD);
+
+/** Called by a spare keeper that has loaded everything. Throws if the engine has ended. */
+export const reportWaiting = (): void => void writeSync(LAUNCH_FD, "waiting");
 
 /** `pickEnv` leaves out `names` that are not set. */
 export function pickEnv(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {

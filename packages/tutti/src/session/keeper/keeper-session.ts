@@ -28,6 +28,7 @@ import {
   type SessionEnd,
 } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
+import type { SpareKeeper } from "./spare-keeper.ts";
 import { isToolQuestion } from "../tools/tool-desk.ts";
 import { TimeSlice } from "../time-slice.ts";
 import type { Session, SessionSignal, Turn } from "../session.ts";
@@ -41,6 +42,8 @@ const POLL_MS = 250;
 const KEEPER_START_MS = 30_000;
 /** The time that a keeper needs beyond its `graceMs` to end an agent that does not exit by itself. */
 const CLOSE_MS = 5000;
+/** An agent that works for less than `SPARE_AFTER_MS` is done before a spare keeper could have started. */
+const SPARE_AFTER_MS = 100;
 
 interface KeeperSessionOptions {
   folder: string;
@@ -54,6 +57,8 @@ interface KeeperSessionOptions {
   sessionKey: () => string;
   secrets: Secrets;
   world: World;
+  /** Null if every session starts a keeper of its own. */
+  spare: SpareKeeper | null;
 }
 
 export class KeeperSession implements Session {
@@ -78,7 +83,7 @@ export class KeeperSession implements Session {
   }
 
   async *signals(): AsyncGenerator<SessionSignal> {
-    const { folder, driver, launch, secrets, world } = this.#options;
+    const { folder, driver, launch, secrets, world, spare, spec } = this.#options;
     // If `isBeforeBoot`, a power cut may have damaged the output and the workspace, so do not read them.
     if (isBeforeBoot(folder)) {
       await writeSessionFiles(folder, maskLeftovers(folder, secrets));
@@ -92,6 +97,9 @@ export class KeeperSession implements Session {
     const watcher = this.#watch();
     let startedAt = world.mono();
     let caughtUp = false;
+    const removeSession = spare?.addSession();
+    let begunAt: number | null = null;
+    let hasPrepared = false;
     try {
       while (!this.#left.signal.aborted) {
         this.#wake = new AbortController();
@@ -119,9 +127,15 @@ export class KeeperSession implements Session {
           yield { type: "gone", ...end };
           return;
         }
+        if (this.#talk.hasBegun) begunAt ??= world.mono();
+        if (begunAt !== null && !hasPrepared && world.mono() - begunAt >= SPARE_AFTER_MS) {
+          hasPrepared = true;
+          spare?.prepare(spec.dialogue);
+        }
         await world.sleep(POLL_MS, this.#wake.signal);
       }
     } finally {
+      removeSession?.();
       watcher?.close();
     }
   }
@@ -162,15 +176,25 @@ export class KeeperSession implements Session {
 
   /** Starts the keeper, unless the folder shows that the session was started before. */
   #start(): void {
-    const { folder, spec, keeperLaunch } = this.#options;
-    const at = paths(folder);
+    const { folder, spec, keeperLaunch, spare } = this.#options;
+    const { sessionId } = this;
     const isNew = writeSessionFile(folder, () => {
       makeSessionFolder(folder);
-      if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return false;
+      if (this.#hasStarted()) return false;
       writeSpec(folder, spec);
       return true;
     });
-    if (isNew) startKeeper(folder, this.sessionId, keeperLaunch());
+    if (!isNew) return;
+    const launch = keeperLaunch();
+    const startOwn = () => startKeeper(folder, sessionId, launch);
+    // A spare that died before it created `keeper.json` has started nothing.
+    const onDeath = () => void (this.#hasStarted() || startOwn());
+    if (!spare?.hand({ folder, sessionId, launch }, onDeath)) startOwn();
+  }
+
+  #hasStarted(): boolean {
+    const at = paths(this.#options.folder);
+    return existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal);
   }
 
   /** Null if the system has no watches left; `signals` polls in any case. */

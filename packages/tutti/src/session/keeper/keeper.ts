@@ -17,7 +17,16 @@ import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCommands, findCommands, type OwnProcesses } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
-import { readLaunch, type KeeperLaunch, type Revival } from "./keeper-launch.ts";
+import { loadDialogue, type DialogueName } from "../dialogues.ts";
+import {
+  closeLaunch,
+  readLaunch,
+  reportWaiting,
+  SPARE,
+  type KeeperLaunch,
+  type Revival,
+  type SpareLaunch,
+} from "./keeper-launch.ts";
 import { watchOutput } from "./output-limit.ts";
 import { identify, isAlive, signalGroup, signalProcess, type ProcessIdentity } from "../process.ts";
 import { processTable } from "../process-table.ts";
@@ -33,7 +42,7 @@ import {
   writeJsonOnce,
 } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
-import { findSessionProcesses, sweepSession } from "./session-processes.ts";
+import { findSessionProcesses, lockLimitOf, LOWEST_LIMIT, setLockLimit, sweepSession } from "./session-processes.ts";
 import { sandboxCommand, type Mount } from "../sandbox/sandbox-command.ts";
 import { makeScratch, removeScratch } from "../sandbox/scratch-folder.ts";
 import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
@@ -408,13 +417,30 @@ function leave(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-async function main(folder: string): Promise<void> {
+/** Waits for a session, ready to start its agent. Null if the engine has no use for this keeper or has ended. */
+async function waitForSession(dialogue: string | undefined): Promise<SpareLaunch | null> {
+  if (dialogue !== undefined) await loadDialogue(dialogue as DialogueName);
+  // A keeper that could not be marked later would lose track of its agent's processes.
+  if (!setLockLimit(LOWEST_LIMIT)) return null;
+  try {
+    reportWaiting();
+  } catch {
+    return null;
+  }
+  // Blocks this thread, so a signal ends the process at once.
+  const given = readLaunch<SpareLaunch>();
+  if (given === null || !setLockLimit(lockLimitOf(given.sessionId))) return null;
+  process.chdir(given.folder);
+  return given;
+}
+
+async function main(folder: string, launch: KeeperLaunch | null): Promise<void> {
   const at = paths(folder);
   // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
   let keeper: Keeper | null = null;
   process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : leave()));
-  const launch = readLaunch();
   if (launch === null || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
+  closeLaunch();
   // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || (!launch.revival && readdirSync(folder).includes("journal.jsonl"))) {
     removeFile(at.keeper);
@@ -424,4 +450,11 @@ async function main(folder: string): Promise<void> {
   await keeper.run();
 }
 
-await main(process.argv[2]!);
+const [first, , dialogue] = process.argv.slice(2);
+if (first === SPARE) {
+  const given = await waitForSession(dialogue);
+  if (given) await main(given.folder, given.launch);
+  else leave();
+} else {
+  await main(first!, readLaunch<KeeperLaunch>());
+}

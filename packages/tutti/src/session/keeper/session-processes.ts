@@ -2,12 +2,17 @@
 // by a command such as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives
 // `exec`, `setsid` and an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written
 // there. Other systems have no such limit.
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { findMarked, sweep } from "../process.ts";
 import { processTable } from "../process-table.ts";
+import { hasProc } from "../../durable-file.ts";
 
-/** `LOWEST_LIMIT` is far above any limit in use, so that no other process has the number by chance. */
-const LOWEST_LIMIT = 2 ** 40;
+/**
+ * `LOWEST_LIMIT` is far above any limit in use, so that no other process has the number by chance. A keeper without a
+ * session has it.
+ */
+export const LOWEST_LIMIT = 2 ** 40;
 
 /** `lockLimitOf` marks the processes of a session, its keeper included. */
 export const lockLimitOf = (sessionId: string): number =>
@@ -15,6 +20,15 @@ export const lockLimitOf = (sessionId: string): number =>
 
 /** Sets the limit of the argument `$1` in `sh`. Shells name the limit differently, and some not at all. */
 export const SET_LOCK_LIMIT = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null';
+
+/**
+ * Marks this process, which the shell started without a session. Node cannot set limits, so `prlimit` does. Returns false
+ * if the limit cannot be set on a system that has it.
+ */
+export function setLockLimit(limit: number): boolean {
+  if (!hasProc()) return true;
+  return spawnSync("prlimit", [`--pid=${process.pid}`, `--locks=${limit}:`], { stdio: "ignore" }).status === 0;
+}
 
 export function findSessionProcesses(sessionId: string): number[] {
   const marked = findMarked("TUTTI_SESSION_KEY", sessionId);

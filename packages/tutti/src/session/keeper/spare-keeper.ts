@@ -1,0 +1,84 @@
+// `SpareKeeper` holds one keeper process that has started and loaded everything, and waits for its session. The next
+// session then pays for no process start.
+//
+// Invariants
+// 1. The spare is no session: it has no folder and no `keeper.json`, and no list counts it.
+// 2. It reads its session from a pipe of this process, and exits when that pipe closes. So it ends with this process,
+//    even after SIGKILL.
+// 3. It waits only while a session of this process is live.
+// 4. A spare that dies costs time, but no session: `hand` then calls `onDeath`, which starts another keeper.
+import type { Socket } from "node:net";
+import { startSpareKeeper, type SpareLaunch } from "./keeper-launch.ts";
+import type { DialogueName } from "../dialogues.ts";
+
+interface Spare {
+  pipe: Socket;
+  isWaiting: boolean;
+}
+
+export class SpareKeeper {
+  /** The folder of all sessions. */
+  readonly #folder: string;
+  #liveSessions = 0;
+  #spare: Spare | null = null;
+  /** Spares that were released and have not exited yet. */
+  readonly #exits = new Set<Promise<void>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Called when a session becomes live. Returns the function to call when it is not live any more. */
+  addSession(): () => void {
+    this.#liveSessions += 1;
+    return () => {
+      this.#liveSessions -= 1;
+      if (this.#liveSessions === 0) this.#release();
+    };
+  }
+
+  /** Called when a session is at work and the machine has time. The spare loads the same `dialogue` in advance. */
+  prepare(dialogue: DialogueName | null): void {
+    if (this.#spare !== null || this.#liveSessions === 0) return;
+    const pipe = startSpareKeeper(this.#folder, dialogue === null ? [] : [dialogue]);
+    const spare: Spare = { pipe, isWaiting: false };
+    this.#spare = spare;
+    // The spare must not keep this process alive.
+    pipe.unref();
+    pipe.once("data", () => (spare.isWaiting = true));
+    pipe.once("close", () => {
+      if (this.#spare === spare) this.#spare = null;
+    });
+  }
+
+  get isWaiting(): boolean {
+    return this.#spare?.isWaiting === true;
+  }
+
+  /** Gives the waiting keeper its session. False if none `isWaiting`. */
+  hand(given: SpareLaunch, onDeath: () => void): boolean {
+    const spare = this.#spare;
+    if (!spare?.isWaiting) return false;
+    this.#spare = null;
+    spare.pipe.ref();
+    spare.pipe.once("close", onDeath);
+    spare.pipe.end(JSON.stringify(given));
+    return true;
+  }
+
+  #release(): void {
+    const pipe = this.#spare?.pipe;
+    this.#spare = null;
+    if (!pipe) return;
+    const exit = new Promise<void>((resolve) => pipe.once("close", resolve)).finally(() => this.#exits.delete(exit));
+    this.#exits.add(exit);
+    // Not `destroy`: the other end closes when the spare exits, which `settled` waits for.
+    pipe.ref();
+    pipe.end();
+  }
+
+  /** Resolves when every released spare has exited. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#exits);
+  }
+}
