@@ -1,5 +1,6 @@
 // Random plans of several shapes, reproducible by seed. Durations are the tasks' expected times.
 import type { Random } from "../../test/lab/random.ts";
+import { chainLengths } from "../../src/run/urgency.ts";
 import type { Task } from "../../src/schema/task.ts";
 
 export const between = (random: Random, least: number, most: number): number =>
@@ -65,4 +66,10 @@ export function randomPlan(shape: Shape, count: number, random: Random): Task[] 
     // From half a minute to half an hour, most of them short.
     expectedMs: Math.round(30_000 * 60 ** random()),
   }));
+}
+
+/** The longest chain, or all work spread evenly over the workers. */
+export function lowerBound(tasks: readonly Task[], workers: number): number {
+  const work = tasks.reduce((sum, { expectedMs }) => sum + expectedMs!, 0);
+  return Math.max(work / workers, ...chainLengths(tasks).values());
 }

@@ -4,9 +4,8 @@
 // Run: npm run bench -- schedule
 import { peerMakespan } from "./peer-graph.ts";
 import { randomFrom } from "../../test/lab/random.ts";
-import { between, randomPlan, SHAPES } from "./random-plan.ts";
+import { between, lowerBound, randomPlan, SHAPES } from "./random-plan.ts";
 import { confirmedRun, VirtualRun } from "./virtual-run.ts";
-import { chainLengths } from "../../src/run/urgency.ts";
 import type { Task } from "../../src/schema/task.ts";
 import { cpuTime, median } from "../protocol/compare.ts";
 
@@ -89,12 +88,6 @@ async function compareSchedules(): Promise<Result[]> {
     }
   }
   return results;
-}
-
-/** The longest chain, or all work spread evenly over the workers. */
-function lowerBound(tasks: readonly Task[], workers: number): number {
-  const work = tasks.reduce((sum, { expectedMs }) => sum + expectedMs!, 0);
-  return Math.max(work / workers, ...chainLengths(tasks).values());
 }
 
 function makespan(tasks: Task[], workers: number): number {

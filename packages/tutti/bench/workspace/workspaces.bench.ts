@@ -66,11 +66,19 @@ async function measureLargeRepository(workspaces: Workspaces): Promise<void> {
     writeFileSync(join(path, "part-7/new.txt"), "new\n");
     taken.push(await timed(() => workspaces.snapshot(repo, key, "main", "work")));
   }
+  const aheads: number[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const key = keyOf("ahead", round);
+    await workspaces.prepareAhead(repo, key, "main");
+    aheads.push(await timed(() => workspaces.prepare(repo, key, `refs/tutti/${RUN}/sparse/${round}`)));
+    await workspaces.remove(repo, key);
+  }
   const compared = (values: number[]): string => `${ms(median(values))}, ${(median(values) / base).toFixed(3)} of it`;
   console.log(`\n${FOLDERS * FILES_PER_FOLDER} files, medians of ${ROUNDS} rounds`);
   print("git worktree add, once", ms(base));
   print(`a sparse workspace for a scope of ${FILES_PER_FOLDER} files`, compared(made));
   print("a snapshot of it", compared(taken));
+  print("a workspace with all files that was made ahead", compared(aheads));
 }
 
 async function measureSmallRepository(workspaces: Workspaces): Promise<void> {

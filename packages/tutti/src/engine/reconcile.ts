@@ -18,6 +18,8 @@ import { exhaustedBudget } from "../run/rules/budget.ts";
 import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
+import { openWork, type OpenWork } from "../run/fold/open-work.ts";
+import { probableNext } from "../run/plan/probable-next.ts";
 import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
 import { asTuttiError, isEnvironmentCode, type TuttiError } from "../schema/error.ts";
 import { addUsage, NO_USAGE } from "../schema/outcome.ts";
@@ -75,6 +77,10 @@ export class Reconciler {
   #comparison: "none" | "running" | "repeat" = "none";
   #lookDone: Promise<void> = Promise.resolve();
   #alarm = new AbortController();
+  /** The index that `#prepareAhead` has seen last. */
+  #lastOpen: Partial<Pick<OpenWork, "active" | "ready">> = {};
+  /** The ids of the tasks that `#prepareAhead` has made a workspace for. */
+  readonly #prepared = new Set<string>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -188,6 +194,22 @@ export class Reconciler {
     );
     if (wanted.spawnMain && slots.opensAt(askerOfMain(run)) === null) await this.#spawnMain();
     await this.#spawn(wanted.spawn);
+    if (!isHeld) this.#prepareAhead(run);
+  }
+
+  /** Failures do not count: the start of the task prepares its workspace again and reports them. */
+  #prepareAhead(run: Run): void {
+    const { active, ready } = openWork(run);
+    if (active === this.#lastOpen.active && ready === this.#lastOpen.ready) return;
+    this.#lastOpen = { active, ready };
+    const next = probableNext(run);
+    if (next === null || this.#prepared.has(next.taskId)) return;
+    this.#prepared.add(next.taskId);
+    const key = { runId: run.id, name: next.taskId, attempt: 1 };
+    this.#do(
+      "preparation",
+      this.#options.workspaces.prepareAhead(run.cwd, key, next.commit).catch(() => {}),
+    );
   }
 
   /**

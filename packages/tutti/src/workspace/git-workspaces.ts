@@ -6,8 +6,8 @@ import { pathName } from "../schema/ids.ts";
 import { adopt } from "./adopt.ts";
 import { commitFolder, COPIES, gitCommand, isPlainFolder, openCopied } from "./copied-folder.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
-import { ChangedPrograms } from "./guard/changed-programs.ts";
-import { changedSincePin, currentPrograms, unpin, withPinned } from "./guard/pinned-settings.ts";
+import { ChangedPrograms, type EarlierValues } from "./guard/changed-programs.ts";
+import { changedSincePin, differingPrograms, unpin, withEarlier, withPinned } from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { provideFiles } from "./disk/provide-files.ts";
 import { exists } from "./folder.ts";
@@ -33,26 +33,22 @@ import {
 } from "./repository.ts";
 import { diffCommits } from "./result/diff-commits.ts";
 import { dropBranch } from "./result/drop-branch.ts";
-import { mergeResult } from "./result/merge-result.ts";
+import { mergeResult, refuseChanged } from "./result/merge-result.ts";
 import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
 import { workspaceAccess } from "./guard/workspace-access.ts";
-import { moveWorktree, prepareWorktree } from "./worktree.ts";
+import { makeAhead, moveWorktree, prepareWorktree } from "./worktree.ts";
 
 interface GitWorkspacesOptions extends FolderLimits {
   /** Absolute path. Workspaces are created at FOLDER/RUN/NAME-ATTEMPT; nothing outside `folder` is ever deleted. */
   folder: string;
 }
 
-/** File of the data folder. */
-const CHANGED_PROGRAMS = "changed-programs.json";
-
 export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions): Workspaces {
   const active = new Set<Promise<unknown>>();
-  const changes =
-    limits.dataFolder === undefined ? null : new ChangedPrograms(join(limits.dataFolder, CHANGED_PROGRAMS));
+  const changes = limits.dataFolder === undefined ? null : new ChangedPrograms(limits.dataFolder);
   const guarded = async <T>(task: () => Promise<T>): Promise<T> => {
     const work = withErrorCode(task, folder);
     active.add(work);
@@ -86,9 +82,13 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       const { repository, run } = await openFor(cwd, runId);
       return enqueue(repository.commonDir, () => task(repository, run));
     });
+  /** Programs that changed while a run was open, with their values from before the first of these runs. */
+  const changedByRuns = async (repository: Repository): Promise<EarlierValues> =>
+    new Map(changes ? [...(await changedSincePin(repository)), ...changes.of(repository)] : []);
   const openFirst = async (cwd: string): Promise<Repository> => {
     await checkVersion();
-    const repository = await open(cwd);
+    const found = await open(cwd);
+    const repository = await withEarlier(found, await changedByRuns(found));
     await refuseVisibleData(repository, limits);
     if (repository.isCopy) await enqueue(repository.commonDir, () => commitFolder(repository));
     return repository;
@@ -104,8 +104,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const repository = await openFirst(cwd);
         const { root, prefix, gitDir } = repository;
         const head = await findHead(root, gitDir);
-        const names = changes ? [...changes.of(repository).keys(), ...(await changedSincePin(repository)).keys()] : [];
-        return { root, prefix, head, ...(names.length > 0 && { programs: await currentPrograms(repository, names) }) };
+        const programs = await differingPrograms(repository, await changedByRuns(repository));
+        return { root, prefix, head, ...(programs.length > 0 && { programs }) };
       }),
     acceptPrograms: (cwd) => guarded(async () => changes?.clear(await open(cwd))),
     combine: (cwd, runId, base, commits, message, favour) =>
@@ -139,6 +139,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         await provideFiles(repository, paths, files);
         return { path, ...((await exists(paths.sparse)) && { isSparse: true as const }) };
       }),
+    prepareAhead: (cwd, key, commit) =>
+      changing(cwd, key.runId, (repository, run) => makeAhead(repository, run, workspacePaths(run, key), commit)),
     access: (cwd, key) =>
       guarded(async () => {
         const { repository, run } = await openFor(cwd, key.runId);
@@ -179,10 +181,11 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
     integrate: (cwd, runId, head, merge) =>
       changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
-    // The run is over, so `openFor` has no pinned settings. `refuseNewPrograms` rejects those that have changed.
+    // The run is over, so `openFor` has no pinned settings.
     mergeResult: (cwd, runId, head, options) =>
       guarded(async () => {
         const repository = await open(cwd);
+        refuseChanged(runId, await differingPrograms(repository, await changedByRuns(repository)));
         return enqueue(repository.commonDir, async () => {
           if (repository.isCopy) await commitFolder(repository);
           const merged = await mergeResult(repository, runId, head, options);

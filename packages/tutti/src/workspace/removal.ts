@@ -18,17 +18,21 @@ export async function removeWorkspace(repository: Repository, run: RunPaths, pat
   const worktrees = await registrations(repository);
   const inside = worktrees.filter(({ path }) => path !== null && isInside(paths.path, path));
   const registration = worktrees.find(({ path }) => path === paths.path);
-  // `inside` are worktrees that the agent created in its workspace. They are deleted with it, and their branches
-  // perhaps later.
-  for (const nested of inside)
-    await keepWork(repository, run, { ...paths, path: nested.path ?? "" }, worktrees, nested);
-  await keepWork(repository, run, paths, worktrees, registration);
+  // No agent has worked in a workspace that was made ahead.
+  if (!(await exists(paths.ahead))) {
+    // `inside` are worktrees that the agent created in its workspace. They are deleted with it, and their branches
+    // perhaps later.
+    for (const nested of inside)
+      await keepWork(repository, run, { ...paths, path: nested.path ?? "" }, worktrees, nested);
+    await keepWork(repository, run, paths, worktrees, registration);
+  }
   forgetTree(paths.path);
   await deleteFolder(paths.path, paths.runFolder, [repository.root, repository.commonDir]);
   const half = worktrees.filter((entry) => isHalfMade(entry, paths));
   for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
     await deregister(repository, entry);
-  for (const file of [paths.index, paths.indexedCommit, paths.boot, paths.sparse]) await rm(file, { force: true });
+  for (const file of [paths.index, paths.indexedCommit, paths.boot, paths.sparse, paths.ahead])
+    await rm(file, { force: true });
   await clearScratch(paths.scratchIndex);
   await verifyRemoved(repository, paths);
 }

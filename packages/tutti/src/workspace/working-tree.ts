@@ -75,6 +75,12 @@ export function rememberCheckout(folder: string, tree: string): void {
   remember(folder, stamp && { stamp, tree, from: tree, skip: "", isIndexed: true });
 }
 
+/** Whether nothing has changed since `rememberCheckout`. False if that is unknown. */
+export function isUntouched(folder: string): boolean {
+  const known = knownTrees.get(folder);
+  return known !== undefined && isUnchanged(folder, known.stamp);
+}
+
 /** Call `forgetTree` when anything but the agent changes or removes the files. */
 export const forgetTree = (folder: string): void => remember(folder, null);
 

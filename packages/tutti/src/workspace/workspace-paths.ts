@@ -22,6 +22,8 @@ export interface WorkspacePaths {
    * workspace from an earlier boot counts as incomplete.
    */
   boot: string;
+  /** Exists while no attempt uses the workspace; see `prepareAhead`. It is removed when the workspace is at its start. */
+  ahead: string;
   /** Exists if the workspace has only a part of the files; see `disk/sparse-files.ts`. */
   sparse: string;
   /** `scratchIndex` is the index that a snapshot builds. */
@@ -67,6 +69,7 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
     index: `${path}.index`,
     indexedCommit: `${path}.indexed-commit`,
     boot: `${path}.boot`,
+    ahead: `${path}.ahead`,
     sparse: `${path}.sparse`,
     scratchIndex: `${path}.scratch-index`,
     ref: `${run.refPrefix}${name}/${attempt}`,

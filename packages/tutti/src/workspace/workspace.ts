@@ -127,6 +127,11 @@ export interface Workspaces {
    * folder that corresponds to `cwd`. It gets those of the ignored `files` that it lacks.
    */
   prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<PreparedWorkspace>;
+  /**
+   * Creates the workspace at `commit` before its attempt exists. `prepare` then only moves it to its start. Changes nothing
+   * if the workspace exists.
+   */
+  prepareAhead(cwd: string, key: WorkspaceKey, commit: string): Promise<void>;
   /** `access` lists the files that an agent in the sandbox needs to work in the workspace, which must exist. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**

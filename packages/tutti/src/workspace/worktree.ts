@@ -1,4 +1,4 @@
-import { mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { environmentFault, isTooSmall } from "../environment-fault.ts";
@@ -15,7 +15,7 @@ import { keepReachable, shortHash } from "./refs.ts";
 import { headOf, healRegistrations, registrations, type Registration } from "./registry.ts";
 import { commitOf, isAncestor, onRepository, sharedPart, treeOf, type Repository } from "./repository.ts";
 import { commitLoose, removeWorkspace } from "./removal.ts";
-import { copyIndex, forgetTree, keepIndex, rememberCheckout } from "./working-tree.ts";
+import { clearScratch, copyIndex, forgetTree, isUntouched, keepIndex, rememberCheckout } from "./working-tree.ts";
 
 export async function prepareWorktree(
   repository: Repository,
@@ -24,23 +24,68 @@ export async function prepareWorktree(
   start: string,
   only?: readonly string[],
 ): Promise<string> {
-  if (!(await isComplete(repository, paths))) {
-    const commit = await commitOf(repository, start);
-    await refuseVisibleFolder(repository, run.folder);
-    // A crash may have left a folder, a worktree entry or a branch that would make git fail, so `removeWorkspace` comes
-    // first.
-    await removeWorkspace(repository, run, paths);
-    await healRegistrations(repository, run.folder);
-    await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
-    await storePinned(repository, run);
-    try {
-      await makeWorktree(repository, paths, commit, only);
-    } catch (error) {
-      await removeWorkspace(repository, run, paths).catch(() => undefined);
-      throw error;
-    }
-  }
+  if (!(await isComplete(repository, paths)) || !(await useAhead(repository, paths, start)))
+    await makeAnew(repository, run, paths, start, { only });
   return workFolder(repository, paths);
+}
+
+/** A complete workspace stays as it is, whether an attempt uses it or not. */
+export async function makeAhead(
+  repository: Repository,
+  run: RunPaths,
+  paths: WorkspacePaths,
+  commit: string,
+): Promise<void> {
+  if (!(await isComplete(repository, paths))) await makeAnew(repository, run, paths, commit, { isAhead: true });
+}
+
+async function makeAnew(
+  repository: Repository,
+  run: RunPaths,
+  paths: WorkspacePaths,
+  start: string,
+  { only, isAhead = false }: { only?: readonly string[] | undefined; isAhead?: boolean },
+): Promise<void> {
+  const commit = await commitOf(repository, start);
+  await refuseVisibleFolder(repository, run.folder);
+  // A crash may have left a folder, a worktree entry or a branch that would make git fail, so `removeWorkspace` comes
+  // first.
+  await removeWorkspace(repository, run, paths);
+  await healRegistrations(repository, run.folder);
+  await mkdir(run.runFolder, { recursive: true, mode: 0o700 });
+  await storePinned(repository, run);
+  try {
+    // Written before the workspace is complete: after a crash it must not count as that of an attempt.
+    if (isAhead) await writeFile(paths.ahead, "", { mode: 0o600 });
+    await makeWorktree(repository, paths, commit, only);
+  } catch (error) {
+    await removeWorkspace(repository, run, paths).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Moves a workspace that was made ahead to the start of its attempt. Leaves a workspace of an attempt untouched. Returns
+ * false if the workspace cannot be moved and has to be made anew.
+ */
+async function useAhead(repository: Repository, paths: WorkspacePaths, start: string): Promise<boolean> {
+  if (!(await exists(paths.ahead))) return true;
+  const commit = await commitOf(repository, start);
+  try {
+    const registration = await findRegistration(repository, paths);
+    const head = await headOf(repository, registration);
+    const isClean = isUntouched(paths.path);
+    await clearScratch(paths.scratchIndex);
+    await copyIndex(paths.index, paths.scratchIndex);
+    // `checkOut` also resets tracked files that another process has changed, and without `isClean` removes the others.
+    if (!isClean || head !== commit) await checkOut(repository, paths, commit, { isClean });
+    await finishMove(repository, paths, registration, head, commit);
+    rememberCheckout(paths.path, await treeOf(repository, start));
+  } catch {
+    return false;
+  }
+  await rm(paths.ahead);
+  return true;
 }
 
 /**
@@ -154,6 +199,17 @@ export async function moveWorktree(
   // Between two turns of the main session, the run's branch often stays where it was: `isThere`.
   const isThere = loose === null && head === commit && (await exists(paths.index));
   if (!isThere) await checkOut(repository, paths, commit, { isClean: loose === null });
+  await finishMove(repository, paths, registration, head, commit);
+}
+
+/** Makes HEAD and both indexes match the files, which are those of `commit`. */
+async function finishMove(
+  repository: Repository,
+  paths: WorkspacePaths,
+  registration: Registration,
+  head: string | null,
+  commit: string,
+): Promise<void> {
   await detach(repository, registration, head, commit);
   // The agent's index is replaced as a whole. A lock here belongs to a git that has died.
   await rm(join(registration.adminDir, "index.lock"), { force: true });
@@ -165,15 +221,19 @@ export async function moveWorktree(
 /** Sets HEAD itself, also if the agent has checked out a branch. `detach` gets null as `head` of a damaged HEAD. */
 async function detach(
   repository: Repository,
-  { id }: Registration,
+  { id, adminDir }: Registration,
   head: string | null,
   commit: string,
 ): Promise<void> {
-  const name = `worktrees/${id}/HEAD`;
-  const purpose = `set the HEAD of ${name}`;
-  // `update-ref` reads the old value and fails on a damaged one, which `symbolic-ref` overwrites.
-  if (head === null) await onRepository(repository, purpose, ["symbolic-ref", name, "refs/heads/tutti-none"]);
-  await updateRef({ ref: name, commit }, sharedPart(repository));
+  // `update-ref` reads the old value and fails on a damaged one. The `symbolic-ref` of git 2.55 rejects the name of a
+  // HEAD in another worktree, so the file is replaced, also if it is a link.
+  if (head === null) {
+    const file = join(adminDir, "HEAD");
+    await rm(`${file}.new`, { recursive: true, force: true });
+    await writeFile(`${file}.new`, "ref: refs/heads/tutti-none\n", { flag: "wx" });
+    await rename(`${file}.new`, file);
+  }
+  await updateRef({ ref: `worktrees/${id}/HEAD`, commit }, sharedPart(repository));
 }
 
 /** Makes the files equal to all files of the commit. Ignored files and repositories that the agent created stay. */

@@ -101,6 +101,11 @@ class ScriptedAgent {
     this.#open?.interrupt.abort();
   }
 
+  /** Writes more text than the scenario has, such as progress at a given rate. */
+  say(text: string): void {
+    this.#emit({ type: "text", text, complete: true });
+  }
+
   deliver(turn: Turn): void {
     if (this.delivered.has(turn.number)) return;
     this.delivered.add(turn.number);

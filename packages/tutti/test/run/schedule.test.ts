@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
+import { probableNext } from "../../src/run/plan/probable-next.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { scopesOverlap } from "../../src/run/plan/scopes.ts";
 import type { TemplateConfig } from "../../src/schema/template.ts";
@@ -171,5 +172,38 @@ describe("A start that was scheduled before another one", () => {
     expect(wish({ maxWorkers: 1 })).toEqual([]);
     expect(wish({ parallelExecution: false })).toEqual([]);
     expect(wish({ spawnDelay: 500 })).toEqual([]);
+  });
+});
+
+describe("The probable next start", () => {
+  const next = (story: Story) => probableNext(story.run);
+
+  it("is the first task that waits for a slot, then the first whose dependencies are met or at work", () => {
+    const story = planned(
+      [{ id: "a" }, { id: "b", priority: 9 }, { id: "c", dependencies: ["a"] }, { id: "d", dependencies: ["b", "c"] }],
+      { maxWorkers: 1 },
+    );
+    expect(next(story), "no task is at work").toBeNull();
+    story.spawn("a");
+    expect(next(story)).toEqual({ taskId: "b", commit: "base" });
+    story.succeed("a");
+    story.spawn("c");
+    expect(next(story)).toEqual({ taskId: "b", commit: "base" });
+    story.succeed("c");
+    story.spawn("b");
+    expect(next(story)).toEqual({ taskId: "d", commit: story.run.head });
+  });
+
+  it("is unknown while a session starts, and if no task can follow", () => {
+    const story = planned([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a", "b"] }]);
+    story.do({ type: "spawn", taskId: "a" });
+    expect(next(story)).toBeNull();
+    story.do({ type: "ready", sessionId: story.run.workers["a"]!.sessionId, start: "base" });
+    story.spawn("b");
+    expect(next(story)?.taskId).toBe("c");
+    story.succeed("a");
+    story.succeed("b");
+    story.spawn("c");
+    expect(next(story)).toBeNull();
   });
 });

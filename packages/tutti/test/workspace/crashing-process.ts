@@ -1,4 +1,5 @@
-// A process for crash.test.ts to kill: creates a workspace, works in it and removes it, in a loop.
+// A process for crash.test.ts to kill: creates a workspace, works in it and removes it, in a loop. It makes two ahead and
+// uses one of them.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
@@ -9,6 +10,8 @@ const key = { runId, name: "task", attempt: 1 };
 
 process.stdout.write("started\n");
 for (let round = 0; ; round++) {
+  await workspaces.prepareAhead(repo, { ...key, name: "later" }, head);
+  await workspaces.prepareAhead(repo, key, head);
   const { path } = await workspaces.prepare(repo, key, head);
   writeFileSync(join(path, "work.txt"), `round ${round}\n`);
   const { commit } = await workspaces.snapshot(repo, key, head, "work");

@@ -51,6 +51,50 @@ describe("prepare", () => {
     expect(git(path, "status", "--porcelain")).toBe(" M a.txt");
   });
 
+  it("moves a workspace that was made ahead to its start, and leaves it to its attempt from then on", async () => {
+    const lab = laboratory();
+    const guessed = commitOn(lab, lab.head, { "a.txt": "of another task\n", "extra.txt": "of another task\n" });
+    const start = commitOn(lab, lab.head, { "a.txt": "newer\n" });
+    await lab.workspaces.prepareAhead(lab.repo, key(), guessed);
+    const path = join(lab.folder, RUN, "task-1");
+    // Another process may write anywhere before the attempt starts.
+    write(path, { "stray.txt": "stray\n", "b.txt": "stray\n" });
+    expect(await lab.workspaces.prepare(lab.repo, key(), start)).toEqual({ path });
+    expect(git(path, "rev-parse", "HEAD")).toBe(start);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("newer\n");
+    expect(existsSync(join(path, "extra.txt"))).toBe(false);
+    expectDetached(path);
+    expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
+
+    write(path, { "work.txt": "half done\n" });
+    await lab.workspaces.prepareAhead(lab.repo, key(), guessed);
+    await lab.workspaces.prepare(lab.repo, key(), start);
+    const { commit, files } = await lab.workspaces.snapshot(lab.repo, key(), start, "work");
+    expect(files).toEqual(["work.txt"]);
+    expect(content(lab.repo, commit, "a.txt")).toBe("newer");
+  });
+
+  it("makes a workspace anew that was made ahead and damaged", async () => {
+    const lab = laboratory();
+    await lab.workspaces.prepareAhead(lab.repo, key(), lab.head);
+    rmSync(join(lab.repo, ".git/worktrees/task-1/HEAD"));
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("");
+  });
+
+  it("leaves nothing of a workspace that was made ahead and never used", async () => {
+    const lab = laboratory();
+    const before = observe(lab.repo);
+    const guessed = commitOn(lab, lab.head, { "a.txt": "guessed\n" });
+    await lab.workspaces.prepareAhead(lab.repo, key(), guessed);
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
+    expect(existsSync(join(lab.folder, RUN))).toBe(false);
+    expect(observe(lab.repo)).toEqual(before);
+  });
+
   it("succeeds sixteen times in parallel while agents use git", async () => {
     const lab = laboratory();
     const busy = await lab.workspaces.prepare(lab.repo, key("busy"), lab.head);

@@ -13,6 +13,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
   combine: async (_, __, base) => ({ ok: true, commit: base }),
   access: async () => ({}),
   prepare: async (cwd) => ({ path: cwd }),
+  prepareAhead: async () => {},
   move: async () => {},
   snapshot: async (_, { name, attempt }) => ({ commit: commitOf(`${name}-${attempt}`), files: [] }),
   findUnproven: async () => ({ missing: [], unchanged: [] }),
