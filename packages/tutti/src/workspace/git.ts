@@ -45,9 +45,21 @@ export interface GitOutput {
 /** Settings of the user that a command with `network` needs. */
 const OF_NETWORK = /^(?:core\.sshCommand|core\.askPass|core\.gitProxy|credential\.helper)=/;
 
+/** Events of the commands that Tutti uses. From 2.54 on git also has hooks in settings, which `hooksPath` leaves active. */
+const HOOK_EVENTS = [
+  "reference-transaction",
+  "post-index-change",
+  "post-checkout",
+  "pre-merge-commit",
+  "post-merge",
+  "pre-auto-gc",
+  "pre-push",
+];
+
 const SETTINGS = [
   // Disable programs that git would start by itself.
   "core.hooksPath=/dev/null",
+  ...HOOK_EVENTS.map((event) => `hook.${event}.enabled=false`),
   "core.fsmonitor=false",
   "gc.auto=0",
   "maintenance.auto=false",
@@ -59,6 +71,8 @@ const SETTINGS = [
   "core.gitProxy=",
   "credential.helper=",
   "gpg.program=false",
+  "gpg.ssh.program=false",
+  "gpg.x509.program=false",
   "log.showSignature=false",
   // Compare files by all their metadata, and keep the index in a single file, which `copyIndex` can copy.
   "core.trustctime=true",

@@ -100,8 +100,8 @@ function notFound(cwd: string, reason: string): TuttiError {
 }
 
 export async function inspect(repository: Repository): Promise<RepositoryFacts> {
-  const { root, prefix, gitDir } = repository;
-  const options = { cwd: root, gitDir, workTree: root };
+  const { root, prefix, gitDir, settings } = repository;
+  const options = { cwd: root, gitDir, workTree: root, settings };
   const head = await findHead(root, gitDir);
   // Without `--ignore-submodules` git would start itself inside submodules, with their configuration.
   const flags = ["--untracked-files=normal", "--ignore-submodules=dirty", "--branch", "--no-ahead-behind"];
@@ -125,18 +125,37 @@ export async function findHead(root: string, gitDir: string): Promise<string> {
 }
 
 /** A new worktree lacks the files of submodules and, without the filter of Git LFS, the content of large files. */
-async function findGaps({ root }: Repository, options: GitOptions): Promise<{ gaps?: string[] }> {
+async function findGaps(repository: Repository, options: GitOptions): Promise<{ gaps?: string[] }> {
+  const { root } = repository;
   const gaps: string[] = [];
   if (await lstat(join(root, ".gitmodules")).catch(() => null))
     gaps.push("Submodules are not checked out in the workspaces of agents, whose folders are empty there.");
-  const attributes = await readFile(join(root, ".gitattributes"), "utf8").catch(() => "");
-  if (/\bfilter=lfs\b/.test(attributes)) {
+  if (await usesLfs(repository, options)) {
     const args = ["config", "--get-regexp", "^filter\\.lfs\\.(process|smudge)$"];
     const { code } = await git("look for git-lfs", args, { ...options, accept: [1] });
     if (code !== 0)
       gaps.push('The repository uses Git LFS, which is not set up. Agents see pointers; run "git lfs install" first.');
   }
   return gaps.length > 0 ? { gaps } : {};
+}
+
+/** Git runs only if the index has attributes below the root. A version 4 of it does not contain whole paths. */
+async function usesLfs({ root, gitDir }: Repository, options: GitOptions): Promise<boolean> {
+  const attributes = await readFile(join(root, ".gitattributes"), "utf8").catch(() => "");
+  if (/\bfilter=lfs\b/.test(attributes)) return true;
+  const index = await readFile(join(gitDir, "index")).catch(() => Buffer.alloc(8));
+  if (!index.includes(index[7] === 4 ? ".gitattributes" : "/.gitattributes")) return false;
+  const args = [
+    "grep",
+    "--cached",
+    "--quiet",
+    "--word-regexp",
+    "-e",
+    "filter=lfs",
+    "--",
+    ":(top,glob)**/.gitattributes",
+  ];
+  return (await git("look for files of Git LFS", args, { ...options, accept: [1] })).code === 0;
 }
 
 /** Distinguishes a repository without commits (`empty_repository`) from a damaged one, where HEAD cannot be read. */

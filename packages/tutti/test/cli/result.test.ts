@@ -1,6 +1,6 @@
 // Taking the result of a run: `tutti diff`, `merge` and `drop`, and `run --after`.
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
@@ -144,6 +144,20 @@ describe("tutti diff", () => {
   });
 });
 
+/** Adds a remote that the branch follows, and programs that record each attempt to push to it or to fetch from it. */
+function addRemote(): { refs: () => string; isUsed: () => boolean } {
+  const remote = join(lab.folder, "remote.git");
+  const used = join(lab.folder, "remote-used");
+  lab.git("clone", "--quiet", "--bare", ".", remote);
+  lab.git("remote", "add", "origin", remote);
+  lab.git("fetch", "--quiet");
+  lab.git("branch", "--quiet", "--set-upstream-to=origin/trunk");
+  for (const name of ["receivepack", "uploadpack"]) lab.git("config", `remote.origin.${name}`, `touch ${used}; git`);
+  lab.git("config", "push.default", "current");
+  const refs = () => lab.git("--git-dir", remote, "for-each-ref");
+  return { refs, isUsed: () => existsSync(used) };
+}
+
 describe("tutti merge", () => {
   it("takes the result into the current branch after a run that ended with this advice, and prints how to undo it", async () => {
     const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
@@ -172,6 +186,35 @@ describe("tutti merge", () => {
     expect(last).toMatchObject({ id, branch: "trunk", from: old, undo: `git reset --keep ${old}` });
     expect(lab.git("log", "-1", "--format=%P|%s|%b")).toBe(`${old} ${result}|Merge branch 'tutti/${id}'|do it`);
     expect((await lab.json(["replay", id])).last).toMatchObject({ problems: [] });
+  });
+
+  it("pushes nothing and asks no remote, like the run and tutti drop", async () => {
+    const remote = addRemote();
+    const before = remote.refs();
+    const id = await carriedOut([...mainSession([{ id: "one" }]), goodWorker]);
+    for (const args of [
+      ["merge", id],
+      ["restore", id, "one", "--into", join(lab.folder, "kept")],
+      ["drop", id],
+      ["gc"],
+    ])
+      expect((await lab.tutti(args)).code).toBe(0);
+    expect([remote.isUsed(), remote.refs()]).toEqual([false, before]);
+    expect(spawnSync("git", ["push", "--quiet"], { cwd: lab.repo }).status).not.toBe(0);
+    expect(remote.isUsed()).toBe(true);
+  });
+
+  it("names commits on the run's branch that the run did not make", async () => {
+    const id = await carriedOut([...mainSession([{ id: "one" }]), goodWorker]);
+    const foreign = lab.git("commit-tree", `tutti/${id}^{tree}`, "-p", `tutti/${id}`, "-m", "by something else");
+    lab.git("update-ref", `refs/heads/tutti/${id}`, foreign);
+    const { code, stderr } = await lab.tutti(["merge", id]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`had the commit ${foreign.slice(0, 12)}, which the run`),
+    ]);
+    lab.git("reset", "--quiet", "--keep", "HEAD~");
+    expect((await lab.json(["merge", id])).last).toMatchObject({ to: foreign, added: [foreign] });
   });
 
   it("exits with 4 and changes nothing on uncommitted changes and before the run has ended", async () => {

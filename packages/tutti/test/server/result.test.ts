@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.tearDown());
 
-it("the diff has a patch per file, which stat=1 leaves out, and can be restricted to a task and a path", async () => {
+it("the diff has a patch per file, which stat=1 leaves out, can be restricted to a task and a path, and is paged", async () => {
   const diff = async (query: string) => (await lab.api(`/api/runs/${ended}/diff${query}`)).json;
   const base = lab.lab.git("rev-parse", "HEAD");
   const head = lab.lab.git("rev-parse", `tutti/${ended}`);
@@ -33,6 +33,13 @@ it("the diff has a patch per file, which stat=1 leaves out, and can be restricte
   ]);
   expect((await diff("?task=b&stat=1")).files).toEqual([{ path: "docs/b.md", ...counts }]);
   expect((await diff("?path=docs/a.md&stat=1")).files).toEqual([{ path: "docs/a.md", ...counts }]);
+  const { files, next, ...about } = await diff("?limit=1");
+  expect([files, next]).toEqual([[whole.files[0]], "docs/a.md"]);
+  expect(await diff(`?limit=1&after=${next}`)).toEqual({ ...about, files: [whole.files[1]] });
+  const last = await diff("?after=docs/b.md");
+  expect([last.files, last.next]).toEqual([[], undefined]);
+  expect(await diff("?after=c")).toMatchObject({ error: { code: "invalid_input" } });
+  expect(await diff("?limit=501")).toMatchObject({ error: { code: "invalid_input" } });
   expect(await diff("?task=c")).toMatchObject({ error: { code: "task_not_found" } });
   expect(await diff("?path=%00")).toMatchObject({ error: { code: "invalid_input" } });
 });

@@ -1,5 +1,15 @@
 // Attacks by an agent without a sandbox: it tries to make Tutti start a program or change the user's refs.
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -33,6 +43,9 @@ async function wholeCycle(lab: Laboratory): Promise<void> {
   await workspaces.remove(repo, key());
   await workspaces.release(repo, RUN);
 }
+
+const NAMES_PROGRAM =
+  /(?:command|cmd|program|editor|\.pager|helper|\.driver|\.clean|\.smudge|textconv|external|fsmonitor|askPass|gitProxy|hook|viewer|browser|receivepack|uploadpack|vcs)$(?<!color\.pager|cachetextconv|column\.clean|advice\..*)/i;
 
 describe("Tutti does not run a program that an agent plants", () => {
   it("in a repository to which its rewritten .git file points", async () => {
@@ -78,6 +91,9 @@ describe("Tutti does not run a program that an agent plants", () => {
       writeFileSync(join(hooks, name), `#!/bin/sh\n'${program}'\n`);
       chmodSync(join(hooks, name), 0o755);
     }
+    // Git has hooks in settings since 2.54; an earlier one ignores them.
+    const events = [...names, "post-merge", "pre-auto-gc"].map((name) => `\tevent = ${name}\n`);
+    appendFileSync(join(lab.repo, ".git/config"), `[hook "evil"]\n\tcommand = ${program}\n${events.join("")}`);
     write(path, { "work.txt": "w" });
     const to = lab.head;
     await lab.workspaces.snapshot(lab.repo, key(), to, "m");
@@ -91,12 +107,23 @@ describe("Tutti does not run a program that an agent plants", () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const { program, wasRun } = canary(lab.top);
-    const names = ["core.fsmonitor", "diff.external", "core.pager", "core.editor", "gpg.program", "diff.x.textconv"];
-    for (const name of names) git(lab.repo, "config", name, program);
+    // Every setting that git documents and that may name a program, so that a newer git brings its own.
+    const names = git(lab.repo, "help", "--config")
+      .split("\n")
+      .filter((name) => NAMES_PROGRAM.test(name));
+    expect(names.length).toBeGreaterThan(25);
+    const settings = [...names, "gpg.ssh.program", "gpg.x509.program"].map((name) => {
+      const [section, ...rest] = name.replaceAll(/<\w+>/g, "x").split(".");
+      const part = rest.length > 1 ? ` "${rest[0]}"` : "";
+      return `[${section}${part}]\n\t${rest.at(-1)} = ${program}\n`;
+    });
+    appendFileSync(join(lab.repo, ".git/config"), settings.join(""));
+    expect(git(lab.repo, "config", "diff.x.textconv")).toBe(program);
+    git(lab.repo, "config", "submodule.x.update", `!${program}`);
     git(lab.repo, "config", "commit.gpgsign", "true");
     git(lab.repo, "config", "log.showSignature", "true");
     git(lab.repo, "config", "core.hooksPath", lab.top);
-    write(path, { "work.txt": "w", ".gitattributes": "* diff=x\n" });
+    write(path, { "work.txt": "w", ".gitattributes": "* diff=x filter=x merge=x\n" });
     const { workspaces, repo, head } = lab;
     await workspaces.inspect(repo);
     const { commit } = await workspaces.snapshot(repo, key(), head, "m");
@@ -242,15 +269,24 @@ describe("an agent that tampers with refs", () => {
     expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
   });
 
-  it("by damaging its HEAD or index does not prevent moving its workspace", async () => {
-    const lab = laboratory();
-    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
-    writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");
-    writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
-    writeFileSync(join(lab.folder, RUN, "task-1.index"), "nonsense\n");
-    const to = commitOn(lab, lab.head, { "to.txt": "t" });
-    await lab.workspaces.move(lab.repo, key(), to);
-    expect(git(path, "status", "--porcelain")).toBe("");
-    expect(git(path, "rev-parse", "HEAD")).toBe(to);
-  });
+  it.each(["file", "link"])(
+    "by damaging its HEAD (as a %s) or index does not prevent moving its workspace",
+    async (kind) => {
+      const lab = laboratory();
+      const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+      const head = join(lab.repo, ".git/worktrees/task-1/HEAD");
+      const mine = join(lab.top, "mine.txt");
+      writeFileSync(mine, "nonsense\n");
+      rmSync(head);
+      if (kind === "link") symlinkSync(mine, head);
+      else copyFileSync(mine, head);
+      writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
+      writeFileSync(join(lab.folder, RUN, "task-1.index"), "nonsense\n");
+      const to = commitOn(lab, lab.head, { "to.txt": "t" });
+      await lab.workspaces.move(lab.repo, key(), to);
+      expect(git(path, "status", "--porcelain")).toBe("");
+      expect(git(path, "rev-parse", "HEAD")).toBe(to);
+      expect(readFileSync(mine, "utf8")).toBe("nonsense\n");
+    },
+  );
 });

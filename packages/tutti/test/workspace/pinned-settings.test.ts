@@ -20,6 +20,10 @@ import {
 } from "./laboratory.ts";
 
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+import { ChangedPrograms } from "../../src/workspace/guard/changed-programs.ts";
+import { withEarlier } from "../../src/workspace/guard/pinned-settings.ts";
+import { restoreFiles } from "../../src/workspace/kept/restore-files.ts";
+import { locate } from "../../src/workspace/repository.ts";
 
 const UPPER = "tr a-z A-Z";
 
@@ -183,6 +187,40 @@ describe("a program that an agent adds to the configuration", () => {
       "storage_failed",
       /changed-programs\.json" cannot be read\. Check the fil/,
     );
+  });
+
+  it("keeps results of all runs from being merged, and is not run when a run starts or work is restored", async () => {
+    const lab = withAttributes();
+    const dataFolder = join(lab.top, "data");
+    mkdirSync(dataFolder);
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    const result = commitOn(lab, lab.head, { "new.txt": "by a task\n" });
+    const start = async (runId: string) => {
+      await workspaces.openBranch(lab.repo, runId, lab.head);
+      await workspaces.integrate(lab.repo, runId, lab.head, { commit: result, message: "m" });
+      return git(lab.repo, "rev-parse", `tutti/${runId}`);
+    };
+    const earlier = await start("orch_earlier");
+    await workspaces.release(lab.repo, "orch_earlier");
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "filter.x.smudge", lab.program);
+    git(lab.repo, "config", "filter.x.clean", lab.program);
+    const merge = () => workspaces.mergeResult(lab.repo, "orch_earlier", earlier, { noFf: false, message: "m" });
+    const refusal = /While a run worked, the setting "filter\.x\.\w+" .* merge with "git merge tutti\/orch_earlier"/;
+    // While the run is open, and after it.
+    await expectFailure(merge(), "wrong_state", refusal);
+    await workspaces.release(lab.repo, RUN);
+    await expectFailure(merge(), "wrong_state", refusal);
+    // Git compares a file whose times changed, and would start the filter for it.
+    write(lab.repo, { "a.txt": "changed\n" });
+    expect(await workspaces.inspect(lab.repo)).toMatchObject({ dirty: true });
+    const opened = await locate(lab.repo);
+    const restoring = await withEarlier(opened, new ChangedPrograms(dataFolder).of(opened));
+    await restoreFiles(restoring, result, join(lab.top, "restored"));
+    expect(lab.wasRun()).toBe(false);
+    write(lab.repo, { "a.txt": "one\n" });
+    for (const part of ["smudge", "clean"]) git(lab.repo, "config", "--unset", `filter.x.${part}`);
+    expect(await merge()).toMatchObject({ to: earlier });
   });
 
   it("is rejected if it would replace a filter of the project", async () => {

@@ -19,6 +19,19 @@ describe("inspect", () => {
     expect((await lab.workspaces.inspect(lab.repo)).gaps).toHaveLength(1);
   });
 
+  it.each([2, 4])("finds files of Git LFS in a folder, with version %i of the index", async (version) => {
+    const lab = laboratory();
+    vi.stubEnv("HOME", lab.top);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    write(lab.repo, { "art/.gitattributes": "*.png text\n", "art/a.txt": "a\n" });
+    git(lab.repo, "add", "art");
+    git(lab.repo, "update-index", "--index-version", String(version));
+    expect(await lab.workspaces.inspect(lab.repo)).not.toHaveProperty("gaps");
+    write(lab.repo, { "art/.gitattributes": "*.png filter=lfs\n" });
+    git(lab.repo, "add", "art");
+    expect((await lab.workspaces.inspect(lab.repo)).gaps).toEqual([expect.stringContaining("Git LFS")]);
+  });
+
   it("returns root, head and branch of a clean checkout", async () => {
     const { repo, workspaces, head } = laboratory();
     const facts = await workspaces.inspect(repo);

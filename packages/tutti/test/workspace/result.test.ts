@@ -1,6 +1,15 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -46,6 +55,28 @@ describe("the diff of two commits", () => {
     expect(diff.files.map(({ patch }) => patch).join("")).toBe(`${git(repo, "diff", base, head)}\n`);
     expect(diff.files[4]!.patch).toMatch(/^diff --git a\/old name\.txt b\/new name\.txt\n/);
     expect(diff.stat).toBe(`${git(repo, "diff", "--stat", base, head)}\n`);
+  });
+
+  it("is the same page by page, with renames and changed types", async () => {
+    const lab = laboratory();
+    write(lab.repo, { "z old.txt": "1\n2\n3\n4\n5\n", "file.txt": "a file\n" });
+    const base = commitAll(lab.repo, "base");
+    git(lab.repo, "mv", "z old.txt", "b new.txt");
+    write(lab.repo, { "a.txt": "changed\n", "added.txt": "1\n" });
+    rmSync(join(lab.repo, "file.txt"));
+    symlinkSync("dir", join(lab.repo, "file.txt"));
+    const head = commitAll(lab.repo, "head");
+    const whole = (await lab.workspaces.diff(lab.repo, base, head))!;
+    expect(whole.files.map(({ status }) => status)).toEqual(["modified", "added", "renamed", "typechanged"]);
+    const files: unknown[] = [];
+    let after: string | undefined;
+    do {
+      const page = (await lab.workspaces.diff(lab.repo, base, head, { limit: 1, after }))!;
+      expect([page.files.length, page.stat]).toEqual([1, whole.stat]);
+      files.push(...page.files);
+      after = page.next;
+    } while (after !== undefined);
+    expect(files).toEqual(whole.files);
   });
 
   it("is restricted to a path of the repository's root, without patches if asked", async () => {
@@ -139,11 +170,11 @@ describe("merging the result of a run", () => {
     expect(git(other.repo, "rev-list", "--parents", "-1", merged)).toBe(`${merged} ${other.head} ${other.result}`);
   });
 
-  it("includes commits of the user on the run's branch", async () => {
+  it("includes commits of the user on the run's branch, and names them", async () => {
     const lab = withResult();
     const more = commitOn(lab, lab.result, { "new.txt": "corrected\n" });
     git(lab.repo, "branch", "--force", BRANCH, more);
-    expect(await merge(lab)).toMatchObject({ to: more });
+    expect(await merge(lab)).toEqual({ branch: "main", from: lab.head, to: more, added: [more] });
   });
 
   it("works in a linked worktree, and leaves the main checkout alone", async () => {
@@ -160,18 +191,43 @@ describe("merging the result of a run", () => {
   it("runs no hook and no other program of the repository", async () => {
     const lab = withResult();
     const { program, wasRun } = canary(lab.top);
-    for (const hook of [
-      "post-merge",
-      "pre-merge-commit",
-      "post-checkout",
-      "reference-transaction",
-      "post-index-change",
-    ])
-      copyFileSync(program, join(lab.repo, ".git/hooks", hook));
+    const hooks = ["post-merge", "pre-merge-commit", "post-checkout", "reference-transaction", "post-index-change"];
+    mkdirSync(join(lab.repo, ".git/hooks"), { recursive: true });
+    for (const hook of hooks) copyFileSync(program, join(lab.repo, ".git/hooks", hook));
+    // Git has hooks in settings since 2.54; an earlier one ignores them.
+    const events = hooks.map((hook) => `\tevent = ${hook}\n`).join("");
+    appendFileSync(join(lab.repo, ".git/config"), `[hook "evil"]\n\tcommand = ${program}\n${events}`);
     git(lab.repo, "config", "core.fsmonitor", program);
     git(lab.repo, "config", "merge.autoStash", "true");
+    git(lab.repo, "config", "branch.main.mergeOptions", "--squash --no-ff");
     await merge(lab);
-    expect(wasRun()).toBe(false);
+    expect([wasRun(), git(lab.repo, "rev-parse", "main")]).toEqual([false, lab.result]);
+  });
+
+  it.each([
+    ["gpg.program", "PGP SIGNATURE"],
+    ["gpg.openpgp.program", "PGP SIGNATURE"],
+    ["gpg.ssh.program", "SSH SIGNATURE"],
+    ["gpg.x509.program", "SIGNED MESSAGE"],
+  ])("does not start the %s of the repository to verify a signature", async (setting, armour) => {
+    const lab = withResult();
+    const { program, wasRun } = canary(lab.top);
+    const lines = git(lab.repo, "cat-file", "commit", lab.result).split("\n");
+    const at = lines.findIndex((line) => line.startsWith("committer")) + 1;
+    lines.splice(at, 0, `gpgsig -----BEGIN ${armour}-----`, " YQ==", ` -----END ${armour}-----`);
+    const signed = join(lab.top, "signed");
+    writeFileSync(signed, `${lines.join("\n")}\n`);
+    const result = git(lab.repo, "hash-object", "-t", "commit", "-w", signed);
+    git(lab.repo, "branch", "--force", BRANCH, result);
+    git(lab.repo, "config", "merge.verifySignatures", "true");
+    git(lab.repo, "config", "gpg.ssh.allowedSignersFile", "/dev/null");
+    git(lab.repo, "config", setting, program);
+    spawnSync("git", ["verify-commit", result], { cwd: lab.repo });
+    expect(wasRun()).toBe(true);
+    rmSync(join(lab.top, "canary-was-run"));
+    // The program that takes its place may end before git has written to it, which is another sentence.
+    await expect(merge({ ...lab, result })).rejects.toThrow(/^Git (?:refused the merge|could not merge the result)/);
+    expect([wasRun(), git(lab.repo, "rev-parse", "main")]).toEqual([false, lab.head]);
   });
 
   it.each<[string, RegExp, (lab: ReturnType<typeof withResult>) => void]>([

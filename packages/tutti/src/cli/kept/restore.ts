@@ -5,6 +5,8 @@ import { readRun, readSummaries } from "../../main/read-log.ts";
 import { refuseNewPrograms } from "../../run/ended-result.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
+import { ChangedPrograms } from "../../workspace/guard/changed-programs.ts";
+import { withEarlier } from "../../workspace/guard/pinned-settings.ts";
 import { listKept, type KeptRef } from "../../workspace/kept/kept-refs.ts";
 import { restoreFiles } from "../../workspace/kept/restore-files.ts";
 import { withRepositories } from "../../workspace/kept/with-repositories.ts";
@@ -32,7 +34,8 @@ export async function restore(
       { run, task, attempt },
     );
     const folder = resolve(flags.into ?? `${found.run}-${found.name}-${found.attempt}`);
-    await restoreFiles(repository, found.commit, folder);
+    const changed = new ChangedPrograms(output.dataDir).of(repository);
+    await restoreFiles(await withEarlier(repository, changed), found.commit, folder);
     const { ref, commit } = found;
     output.value({ run, task, attempt: found.attempt, ref, commit, folder });
     output.result(`The files of ${task}, attempt ${found.attempt}, are in ${folder}`);

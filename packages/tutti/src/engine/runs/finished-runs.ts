@@ -5,10 +5,11 @@ import { foldReadable } from "./unreadable-run.ts";
 import { FOLD_VERSION, fold } from "../../run/apply.ts";
 import { workersOf } from "../../run/lookup.ts";
 import { sizeOf, valuesOf } from "../../run/fold/shared-record.ts";
+import type { Budget } from "../../schema/budget.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Usage, Verdict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import type { Phase, RunStatus } from "../../schema/status.ts";
+import { isRunOver, type Phase, type RunStatus } from "../../schema/status.ts";
 import type { Snapshots } from "../../store/snapshots.ts";
 import type { LogReader } from "../../store/store.ts";
 
@@ -28,6 +29,12 @@ export interface RunSummary {
   completedTasks: number;
   skippedTasks: number;
   usage: Usage;
+  /** Missing without a limit. */
+  budget?: Budget;
+  /** Since then all sessions wait for a provider. */
+  heldSince?: number;
+  /** A run without any event for this long is shown as stalled. Missing after its end. */
+  quietAfterMs?: number;
   inbox: InboxItem[];
   /** Totals of the completed tasks. `msByTitle` has at most `MAX_TITLES` entries. */
   took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
@@ -73,6 +80,9 @@ export function summarise(run: Run): RunSummary {
     completedTasks,
     skippedTasks: Object.keys(run.skipped).length,
     usage: run.usage,
+    ...(Object.keys(run.budget).length > 0 && { budget: run.budget }),
+    ...(run.heldSince !== undefined && { heldSince: run.heldSince }),
+    ...(!isRunOver(status) && { quietAfterMs: run.template.config.progressDetectionInterval }),
     inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),
   };
 }

@@ -12,10 +12,10 @@ export async function mergeResult(live: Live, workspaces: Workspaces, noFf: bool
   const message = `Merge branch '${runBranch(id)}'\n\n${userRequest.trim()}\n`;
   const head = endedResult(writer.run);
   refuseNewPrograms(writer.run);
-  const { git = "git", ...merged } = await workspaces.mergeResult(cwd, id, head, { noFf, message });
+  const { git = "git", added, ...merged } = await workspaces.mergeResult(cwd, id, head, { noFf, message });
   if (merged.from === merged.to) return { ...merged, undo: null };
   await writer.submit({ type: "record", event: { type: "result:merged", data: { id, ...merged } } });
-  return { ...merged, undo: `${git} reset --keep ${merged.from}` };
+  return { ...merged, ...(added && { added }), undo: `${git} reset --keep ${merged.from}` };
 }
 
 export async function dropResult({ writer, reconciler }: Live, workspaces: Workspaces): Promise<DropReport> {

@@ -14,6 +14,8 @@ const count = (least: number, most: number) =>
 const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("Maximum number of items.");
 export const afterNumber = count(0, Number.MAX_SAFE_INTEGER);
 export const tailCount = count(0, MAX_LIMIT);
+/** The patches of a page are selected by their paths, which must fit into a command line. */
+export const fileCount = count(1, 500);
 /** The `runSeq` of an event. */
 export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
 /** `PageQuery` pages through a list by number: events by `seq`, transcripts by `n`. `IdPageQuery` pages by id. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bit } from "./query.ts";
+import { bit, fileCount } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { DropReport, MergeReport, ResultDiff } from "./result-values.ts";
 import { TaskId } from "../task.ts";
@@ -16,6 +16,8 @@ export const RESULT_ROUTES = {
         .refine((path) => !path.includes("\0"), "must not contain a NUL character")
         .optional()
         .describe("Only this file or folder, relative to the root of the repository."),
+      after: z.string().min(1).optional().describe("Return the files after the one with this path."),
+      limit: fileCount.optional().describe("Maximum number of files, at most 500. Without it, all files."),
     }),
     response: ResultDiff,
     errors: ["run_not_found", "task_not_found", "wrong_state", "folder_not_found", "not_a_repository"],

@@ -18,7 +18,8 @@ export const ResultDiff = z.object({
   base: z.string(),
   head: z.string(),
   files: z.array(FileChange),
-  stat: z.string().describe("The output of `git diff --stat`."),
+  stat: z.string().describe("The output of `git diff --stat`, also for the files of other pages."),
+  next: z.string().optional().describe("The `after` of the next page. Missing on the last one."),
 });
 export type ResultDiff = z.infer<typeof ResultDiff>;
 
@@ -28,6 +29,10 @@ export const MergeReport = z.object({
   branch: z.string().describe("The branch that the result was merged into."),
   from: z.string().describe("The commit of `branch` before."),
   to: z.string().describe("The commit of `branch` now. The same as `from` if it contained the result already."),
+  added: z
+    .array(z.string())
+    .optional()
+    .describe("The newest commits of the run's branch that the run did not make, at most 100."),
   undo,
 });
 

@@ -1,6 +1,7 @@
 // `ChangedPrograms` remembers filters and merge drivers that appeared or changed while a run was open: an agent may have
 // written them. Runs keep using the earlier values, until the user agrees to the new ones when creating a run.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { replaceDurably } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -14,8 +15,8 @@ const Stored = z.record(z.string(), z.record(z.string(), z.string().nullable()))
 export class ChangedPrograms {
   readonly #file: string;
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(dataFolder: string) {
+    this.#file = join(dataFolder, "changed-programs.json");
   }
 
   of({ commonDir }: Repository): EarlierValues {

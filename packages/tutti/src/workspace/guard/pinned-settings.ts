@@ -69,10 +69,21 @@ export async function changedSincePin(repository: Repository, run?: RunPaths): P
   return new Map(changed.flatMap((each) => [...each]));
 }
 
-/** Returns those of `names` that are set, with their current values. */
-export async function currentPrograms(repository: Repository, names: Iterable<string>): Promise<GitSetting[]> {
+/** Returns the current values of programs that differ from those in `earlier`. */
+export async function differingPrograms(repository: Repository, earlier: EarlierValues): Promise<GitSetting[]> {
+  if (earlier.size === 0) return [];
   const { programs } = await list(repository);
-  return [...new Set(names)].flatMap((name) => (programs.has(name) ? [[name, programs.get(name)!] as const] : []));
+  return [...earlier].flatMap(([name, value]) => {
+    const current = programs.get(name);
+    return current === undefined || current === value ? [] : [[name, current] as const];
+  });
+}
+
+/** Returns `repository` with the values of `earlier` instead of the current ones. */
+export async function withEarlier(repository: Repository, earlier: EarlierValues): Promise<Repository> {
+  if (earlier.size === 0) return repository;
+  const settings = PinnedSettings.from(await list(repository), earlier);
+  return { ...repository, settings: () => settings.overrides(repository) };
 }
 
 export function unpin(repository: Repository, run: RunPaths): void {
@@ -96,19 +107,20 @@ class PinnedSettings {
     this.isStored = isStored;
   }
 
+  static from(listing: Listing, earlier: EarlierValues): PinnedSettings {
+    const programs = new Map(listing.programs);
+    for (const [name, value] of earlier) {
+      if (value === null) programs.delete(name);
+      else programs.set(name, value);
+    }
+    const settings = new PinnedSettings({ ...listing, programs }, false);
+    settings.#compare(listing);
+    return settings;
+  }
+
   static async open(repository: Repository, file: string, earlier: () => EarlierValues): Promise<PinnedSettings> {
     const stored = await readFile(file, "utf8").catch(() => null);
-    if (stored === null) {
-      const listing = await list(repository);
-      const programs = new Map(listing.programs);
-      for (const [name, value] of earlier()) {
-        if (value === null) programs.delete(name);
-        else programs.set(name, value);
-      }
-      const settings = new PinnedSettings({ ...listing, programs }, false);
-      settings.#compare(listing);
-      return settings;
-    }
+    if (stored === null) return PinnedSettings.from(await list(repository), earlier());
     const { success, data } = Stored.safeParse(readJson(stored));
     if (!success) throw damaged(file);
     return new PinnedSettings({ programs: new Map(data.programs), includes: new Set(data.includes) }, true);

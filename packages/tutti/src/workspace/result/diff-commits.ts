@@ -9,6 +9,10 @@ export interface DiffOptions {
   /** A file or folder, relative to the root of the repository, to which `diffCommits` restricts the diff. */
   path?: string | undefined;
   stat?: boolean | undefined;
+  /** The path of a file in the diff. Returns only the files after it. */
+  after?: string | undefined;
+  /** The most files. Default: all. */
+  limit?: number | undefined;
 }
 
 /** In bytes. A client holds the whole response in memory, so `MAX_PATCH` limits it. */
@@ -18,22 +22,38 @@ export async function diffCommits(
   repository: Repository,
   base: string,
   head: string,
-  { path, stat = false }: DiffOptions = {},
+  { path, stat = false, after, limit }: DiffOptions = {},
 ): Promise<ResultDiff> {
-  const compare = async (...format: string[]): Promise<string> => {
+  const compare = async (paths: readonly string[], ...format: string[]): Promise<string> => {
     const flags = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", ...format];
-    const paths = path === undefined ? [] : [`:(top,literal)${path}`];
-    const args = ["diff-tree", ...flags, "--end-of-options", base, head, "--", ...paths];
+    const within = paths.map((each) => `:(top,literal)${each}`);
+    const args = ["diff-tree", ...flags, "--end-of-options", base, head, "--", ...within];
     return (await onRepository(repository, "compare two commits", args, { maxStdout: MAX_PATCH })).stdout;
   };
-  const files = readFiles(await compare("-z", "--raw", "--numstat"));
-  const patches = stat || files.length === 0 ? null : splitPatch(await compare("--patch").catch(tooLong));
+  const list = async (paths: readonly string[]) => readFiles(await compare(paths, "-z", "--raw", "--numstat"));
+  const given = path === undefined ? [] : [path];
+  const all = await list(given);
+  const start = after === undefined ? 0 : indexOf(all, after) + 1;
+  const page = all.slice(start, limit === undefined ? undefined : start + limit);
+  const isPart = page.length < all.length;
+  const paths = isPart ? page.flatMap(({ path: to, from = to }) => [...new Set([from, to])]) : given;
+  // Git finds other renames among the files of one page, and the patches must fit the files, so `list` is repeated.
+  const files = isPart && page.length > 0 ? await list(paths) : page;
+  const patches = stat || files.length === 0 ? null : splitPatch(await compare(paths, "--patch").catch(tooLong));
+  const isLast = start + page.length === all.length;
   return {
     base,
     head,
     files: files.map((file) => (patches ? { ...file, patch: takePatch(patches, file) } : file)),
-    stat: text(await compare("--stat")),
+    stat: text(await compare(given, "--stat")),
+    ...(isLast ? {} : { next: page.at(-1)!.path }),
   };
+}
+
+function indexOf(files: readonly FileChange[], path: string): number {
+  const index = files.findIndex((file) => file.path === path);
+  if (index !== -1) return index;
+  throw new TuttiError("invalid_input", `The file "${path}" of "after" is not in the diff. List again from the start.`);
 }
 
 function tooLong(error: unknown): never {

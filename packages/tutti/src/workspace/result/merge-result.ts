@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { TuttiError } from "../../schema/error.ts";
 import { runBranch } from "../../schema/ids.ts";
 import { exists } from "../folder.ts";
-import { git, items, text, type GitOptions } from "../git.ts";
+import { git, items, text, type GitOptions, type GitSetting } from "../git.ts";
 import { hardenCommit } from "../harden.ts";
 import { mergeTwo } from "../merging/merge.ts";
 import { readRef } from "../refs.ts";
@@ -22,11 +22,15 @@ export interface MergeOptions {
   message: string;
 }
 
-/** `from` and `to` are the commits of `branch` before and after. Equal if `branch` contained the result. */
+/**
+ * `from` and `to` are the commits of `branch` before and after. Equal if `branch` contained the result. `added` are the
+ * commits that the run's branch has beyond the result.
+ */
 export interface MergedResult {
   branch: string;
   from: string;
   to: string;
+  added?: string[];
 }
 
 /** `head` is the result that the log recorded. The user may have committed onto it. */
@@ -51,7 +55,24 @@ export async function mergeResult(
   const to = isForward && !noFf ? result : await mergeCommit(repository, branch, from, result, message);
   await hardenCommit(repository, to, [from, result]);
   await fastForward(repository, branch, from, to);
-  return { branch, from, to };
+  const added = await addedCommits(repository, head, result);
+  return { branch, from, to, ...(added.length > 0 && { added }) };
+}
+
+/** The user may have made them. If not, they are the work of an agent of another run. */
+async function addedCommits(repository: Repository, head: string, result: string): Promise<string[]> {
+  if (result === head) return [];
+  const args = ["rev-list", "--max-count=100", result, `^${await commitOf(repository, head)}`];
+  const { stdout } = await onRepository(repository, "list the commits of the branch", args);
+  return stdout.split("\n").filter((line) => line !== "");
+}
+
+/** The merge would start a program of `changed`, which an agent of any run may have written. */
+export function refuseChanged(runId: string, changed: readonly GitSetting[]): void {
+  const [name] = changed[0] ?? [];
+  if (name === undefined) return;
+  const advice = `Check it with "git config --get ${name}". If it is correct, merge with "git merge ${runBranch(runId)}".`;
+  throw refusal(`While a run worked, the setting "${name}" changed, and a merge would start its program. ${advice}`);
 }
 
 const refusal = (message: string): TuttiError => new TuttiError("wrong_state", message);
@@ -121,7 +142,7 @@ async function mergeCommit(
 
 async function fastForward(repository: Repository, branch: string, from: string, to: string): Promise<void> {
   // With `--quiet` git prints nothing, so it does not end with the pipe when Tutti dies.
-  const flags = ["--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-overwrite-ignore"];
+  const flags = ["--ff-only", "--no-squash", "--quiet", "--no-stat", "--no-autostash", "--no-overwrite-ignore"];
   const options = { ...onCheckout(repository), accept: [1, 2, 128] };
   const { code, stderr } = await git("merge the result", ["merge", ...flags, to], options);
   if (code === 0) return;
