@@ -61,10 +61,15 @@ export const PUBLISHED_SCHEMAS: Record<string, Forms> = {
   ),
 };
 
+/** The version of document 003. The other documents have none. */
+const MESSAGES_VERSION = "Protocol version 1.0.0 (2025-11-09)";
+
 /** Returns `undefined` if there is no schema of that name and profile. */
 export function jsonSchema(name: string, profile: Profile, draft: Draft): Record<string, unknown> | undefined {
   const schema = Object.hasOwn(PUBLISHED_SCHEMAS, name) ? PUBLISHED_SCHEMAS[name]?.[profile] : undefined;
   if (!schema) return undefined;
   const { $schema, ...body } = z.toJSONSchema(schema, { target: TARGETS[draft], io: "input" });
-  return { $schema, $id: `urn:tutti:${name.replace("/", ":")}:${profile}`, title: `${name} (${profile})`, ...body };
+  const $id = `urn:tutti:${name.replace("/", ":")}:${profile}`;
+  const version = name.startsWith("messages/") ? { $comment: MESSAGES_VERSION } : {};
+  return { $schema, $id, ...version, title: `${name} (${profile})`, ...body };
 }

@@ -6,8 +6,9 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-const isActive = (worker: Worker | undefined): worker is Worker =>
-  worker !== undefined && worker.session.state !== "over";
+/** A task that waits for those that it delegated holds no other one: these tasks may need that one to end. */
+const isAtWork = (worker: Worker | undefined): worker is Worker =>
+  worker !== undefined && worker.session.state !== "over" && worker.delegating == null;
 
 export const emergingBetween = (run: Run, one: string, other: string): string[] =>
   run.emerging?.find(({ tasks }) => tasks.includes(one) && tasks.includes(other))?.files ?? [];
@@ -20,7 +21,8 @@ export function noteEmerging(run: Run, { tasks, files }: Extract<Report, { type:
   const known = emergingBetween(run, earlier.taskId, later.taskId);
   if (known.join("\n") === files.join("\n")) return [];
   const data = { id: run.id, tasks: [earlier.taskId, later.taskId], files };
-  const isHeld = run.template.config.emergingConflicts === "hold" && known.length === 0 && later.status === "running";
+  const mayHold = run.template.config.emergingConflicts === "hold" && isAtWork(earlier);
+  const isHeld = mayHold && known.length === 0 && later.status === "running";
   return [{ type: "conflict:emerging", data }, ...(isHeld ? [hold(run, later)] : [])];
 }
 
@@ -33,11 +35,11 @@ const hold = (run: Run, { sessionId, taskId }: Worker): RunEvent => ({
 const opponentsOf = (run: Run, taskId: string) =>
   (run.emerging ?? []).filter(({ tasks, files }) => tasks[1] === taskId && files.length > 0);
 
-/** Resumes workers with `pausedBy: "conflict"` when the conflict is gone or their `opponentsOf` have ended. */
+/** Resumes workers with `pausedBy: "conflict"` when the conflict is gone or none of their `opponentsOf` `isAtWork`. */
 export const endHolds = (run: Run): RunEvent[] =>
   activeWorkers(run)
     .filter(({ pausedBy }) => pausedBy === "conflict")
-    .filter(({ taskId }) => !opponentsOf(run, taskId).some(({ tasks }) => isActive(workerOf(run, tasks[0]!))))
+    .filter(({ taskId }) => !opponentsOf(run, taskId).some(({ tasks }) => isAtWork(workerOf(run, tasks[0]!))))
     .map(({ sessionId, taskId }) => ({ type: "worker:resumed", data: { sessionId, orchestratorId: run.id, taskId } }));
 
 /** For the prompt of a task that waited for its `opponentsOf`. */

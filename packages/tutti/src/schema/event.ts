@@ -397,6 +397,8 @@ export const EVENTS = {
     itemId: z.string().nullable(),
     decision: z.string(),
     by: z.string(),
+    /** The new requirements of the task, if the decision changes them. */
+    requirements: z.array(z.string()).optional(),
   }),
   /** The `deadline` of the task, in milliseconds, has passed. Its role is reminded, later the user is asked. */
   "task:overdue": z.object({ id: z.string(), taskId: z.string(), sessionId: z.string(), deadline: z.number() }),
@@ -468,7 +470,10 @@ export const EVENTS = {
    * earlier.
    */
   "conflict:emerging": z.object({ id: z.string(), tasks: z.array(z.string()), files: z.array(z.string()) }),
-  /** The work of the tasks in `head` has `names` that one task changed and another one uses. Found before the aggregation. */
+  /**
+   * The work of the tasks in `head` has `names` that one task changed and another one uses. Found before the aggregation.
+   * Empty if only an earlier `head` had some.
+   */
   "conflict:names": z.object({ id: z.string(), head: z.string(), names: z.array(UsedName) }),
   /** The work of a task is merged, except for its side of a conflict that is still open. */
   "workspace:conflict": z.object({

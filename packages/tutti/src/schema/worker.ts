@@ -179,6 +179,8 @@ export interface Worker {
   overdue?: { deadline: number; itemId?: string };
   /** Set if its work changes an interface of another task. The item `itemId` asked the user about it. */
   foreignChange?: { itemId: string; isAllowed: boolean };
+  /** Set if the user lets this attempt wait for a host with its labels, who is not asked again then. */
+  keepsWaiting?: true;
   /** How often a completion of this attempt was sent back. */
   rejections?: number;
   retryCount: number;

@@ -360,7 +360,7 @@ describe("aggregation", () => {
     member("aggregation", BASE, "output_files", [["a.md"]], ["a.md", [1]]);
   });
 
-  it("may list conflicts of the documented types and of any other (D4-062, D4-063, D4-303..D4-307)", () => {
+  it("may list conflicts of the documented types and of any other (D4-059, D4-062, D4-063, D4-303..D4-307)", () => {
     const types = [
       "file_conflict",
       "naming_inconsistency",

@@ -49,3 +49,44 @@ describe("a conflict between tasks at work", () => {
     expect(story.run.emerging).toEqual([]);
   });
 });
+
+it("a task that waits for those that it delegated holds no other task", () => {
+  const delegate = (story: Story) => {
+    const { sessionId } = story.run.workers["b"]!;
+    story.append({ type: "task:delegating", data: { id: story.run.id, sessionId, taskId: "b" } });
+  };
+  const story = begin("hold");
+  found(story, "f.md");
+  expect(story.run.workers["a"]!.status).toBe("paused");
+  delegate(story);
+  story.do({ type: "tick" });
+  expect(story.run.workers["a"]!.status).toBe("running");
+  const other = begin("hold");
+  delegate(other);
+  found(other, "f.md");
+  expect(other.run.workers["a"]!.status).toBe("running");
+});
+
+describe("names that one task changed and another one uses", () => {
+  it("are of the latest comparison, also if that found none", () => {
+    const story = begin("report");
+    const { length } = story.log;
+    const use = {
+      name: "load",
+      change: "removed" as const,
+      task: "a",
+      file: "a.ts",
+      usedBy: "b",
+      usedIn: "b.ts",
+      line: 1,
+    };
+    const compare = (head: string, names: (typeof use)[]) => story.do({ type: "namesUsed", head, names });
+    compare("1", []);
+    compare("2", [use]);
+    expect(story.run.usedNames).toEqual({ head: "2", names: [use] });
+    compare("3", []);
+    compare("4", []);
+    expect(story.run.usedNames).toEqual({ head: "3", names: [] });
+    expect(typesSince(story, length)).toEqual(["conflict:names", "conflict:names"]);
+  });
+});

@@ -123,6 +123,21 @@ describe("the security gate", () => {
     ]);
   });
 
+  it("asks the review again for members that it omits, and opens only for the complete one", () => {
+    const { output: _, ...withoutOutput } = approval();
+    const { approval_status: __, ...undecided } = approval();
+    for (const text of [json(withoutOutput), json(undecided), json(approval({ validation: { all_passed: true } }))]) {
+      const story = review(text, gatedTemplate());
+      expect(story.gate).toBe("closed");
+      const { owed, status } = story.run.workers["review"]!;
+      expect([status, owed!.problems.join(" ")]).toEqual(["running", expect.stringMatching(/^The review has no "/)]);
+      // The developer can fix nothing about that.
+      expect(story.run.tasks.map(({ id }) => id)).toEqual(["developer", "review", "deployment"]);
+      story.speak("review", json(approval()));
+      expect(story.gate).toBe("open");
+    }
+  });
+
   it("does not count an approval of another role", () => {
     const story = new GateStory();
     story.begin("developer");

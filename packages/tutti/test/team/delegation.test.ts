@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
 import type { ReadMessage, TurnOver } from "../../src/run/command.ts";
 import { schedule } from "../../src/run/schedule.ts";
+import { teamMetrics } from "../../src/run/team/team-metrics.ts";
 import { delegationRight } from "../../src/run/team/delegation.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 
@@ -121,8 +122,10 @@ describe("a delegated task", () => {
     const [item] = Object.values(team.run.inbox);
     expect(item).toMatchObject({ kind: "blocker", taskId: "A", question: "Width?" });
     expect(team.asked()).toBeUndefined();
-    team.do({ type: "answer", itemId: item!.id, answer: { text: "4" } });
+    team.do({ type: "answer", itemId: item!.id, answer: { text: "4" } }, 5000);
     team.spawn("A");
+    const { blockerAgeMs } = teamMetrics(team.run, team.now + 60_000)!;
+    expect([blockerAgeMs >= 5000, blockerAgeMs < 60_000]).toEqual([true, true]);
     const { context } = team.run.teamMessages!.at(-1)!.body;
     expect(context).toBe("Use tabs.\n\nYou asked: Width?\nThe answer is: 4");
     team.mode("A", [report("A")]);
@@ -212,6 +215,21 @@ describe("a session that delegates", () => {
     for (const id of ["B", "C", "A"]) team.merge(id);
     expect(team.run.outcome).toBe("success");
     expect(team.reports().every(([, , state]) => state === "acted")).toBe(true);
+  });
+
+  it("continues only when a slot is free, because it left its own to its tasks", () => {
+    const team = new Team(newTask("A", "architect"), newTask("C"));
+    team.spawn("A");
+    team.mode("A", [newTask("A1")]);
+    team.spawn("C");
+    expect(team.startable()).toEqual([]);
+    // A task that never had a slot returns.
+    team.append({ type: "task:blocked", data: { id: team.run.id, taskId: "A1", because: [] } });
+    team.do({ type: "tick" });
+    expect(team.reports()).toEqual([["A1", "failure", "queued"]]);
+    expect(team.asked("A")).toBeUndefined();
+    team.mode("C", [report("C")]);
+    expect(team.asked("A")).toBe("A1");
   });
 
   it("ends with its tasks if it fails, is cancelled or loses its session", () => {
@@ -349,6 +367,9 @@ describe("the main session of a team that delegates", () => {
     team.do({ type: "spawnMain" });
     team.do({ type: "ready", sessionId: team.run.main!.sessionId, start: "base" });
     expect(team.asked()).toBe("A");
+    // The new session has all its tries.
+    for (let tries = 0; tries < 2; tries++) team.main();
+    expect(team.run.status).toBe("running");
     team.main(DONE);
     team.merge("A");
     expect(team.run.outcome).toBe("success");

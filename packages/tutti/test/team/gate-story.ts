@@ -54,15 +54,19 @@ export class GateStory extends Story {
   }
 
   /** Ends the turn of a task with the text of its agent, read as the engine reads it. */
-  speak(taskId: string, text: string, commit = `commit-of-${taskId}`): RunEvent[] {
+  speak(taskId: string, text: string, commit?: string): RunEvent[] {
+    return [...this.escalate(taskId, text, commit), ...this.#approve()];
+  }
+
+  /** Like `speak`, but the main session has not answered yet. */
+  escalate(taskId: string, text: string, commit = `commit-of-${taskId}`): RunEvent[] {
     const worker = this.run.workers[taskId]!;
     const record = new TurnRecord(this.run.template.prompts.responseFormat, true);
     record.text(text.replaceAll("{TASK_ID}", taskId), true);
     const { answer, problems, messages } = readMessages(this.run, worker, record, "")!;
     const isReview = worker.task.role === "SECURITY_AUDITOR";
     const work = { commit: isReview ? worker.session.start! : commit, files: [], head: null };
-    const events = this.answerWorker(taskId, answer, { problems, messages, work: answer ? work : null });
-    return [...events, ...this.#approve()];
+    return this.answerWorker(taskId, answer, { problems, messages, work: answer ? work : null });
   }
 
   /** The main session approves what waits for its verdict. */

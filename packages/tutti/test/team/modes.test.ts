@@ -95,7 +95,7 @@ describe("the modes of document 002", () => {
     ]);
   });
 
-  it("lets a mode delegate further, and gives it the work of its task (D2-003)", async () => {
+  it("lets a mode delegate further, and gives it the work of its task (D2-003, D2-021)", async () => {
     const architect = {
       match: { role: "architect" },
       turns: [
@@ -103,7 +103,12 @@ describe("the modes of document 002", () => {
         { tools: ["Read"], say: say(completion("ARCH-1", "success")) },
       ],
     };
-    const id = await begin([orchestrates([newTask("ARCH-1", "architect")], [done]), architect, works("code")], {
+    const stammers = role(
+      "code",
+      { say: `${say(completion("OTHER-1", "success"))}\n\`\`\`json\n{"message_type": "new_task", "taskId":\n\`\`\`` },
+      { say: say(completion("{TASK_ID}", "success")), write: { "{TASK_ID}.md": "done\n" } },
+    );
+    const id = await begin([orchestrates([newTask("ARCH-1", "architect")], [done]), architect, stammers], {
       config: { maxWorkers: 1 },
     });
     const run = await untilOver(engine, id);
@@ -117,8 +122,13 @@ describe("the modes of document 002", () => {
     expect(files(run.workers["ARCH-1"]!.commit!)).toContain("CODE-1.md");
     const [, second] = await promptsOf(id, run.workers["ARCH-1"]!.sessionId);
     expect(lastMessage(second!)).toMatchObject({ taskId: "CODE-1", result: "success" });
+    // A message that does not count is no part of the next prompt; the assignment is.
+    const again = (await promptsOf(id, run.workers["CODE-1"]!.sessionId))[1]!;
+    expect(again).toContain("A message is not valid JSON.");
+    expect(again).toContain('The report is about "OTHER-1", but your task is CODE-1.');
+    expect(lastMessage(again)).toMatchObject({ taskId: "CODE-1", parentTaskId: "ARCH-1" });
     expect(
-      run.teamMessages!.find(({ taskId, type }) => taskId === "CODE-1" && type === "attempt_completion"),
+      run.teamMessages!.findLast(({ taskId, type }) => taskId === "CODE-1" && type === "attempt_completion"),
     ).toMatchObject({
       from: "code",
       to: "architect",
@@ -184,19 +194,21 @@ describe("the modes of document 002", () => {
     expect(lastMessage(prompt!)["context"]).toContain("E-mail or SMS?\nThe answer is: E-mail");
   });
 
-  it("asks again for an expected output that is missing (D2-012)", async () => {
+  it("asks again for an expected output that is missing (D2-012, D2-038)", async () => {
     const forgets = role(
       "code",
       { say: say(completion("{TASK_ID}", "success")), write: { "a.md": "a\n" } },
-      { say: say(completion("{TASK_ID}", "success")), write: { "b.md": "b\n" } },
+      { say: say(completion("{TASK_ID}", "success")), write: { ".project-memory/hld/b.md": "b\n" } },
     );
-    const task = newTask("CODE-1", "code", { expectedOutputs: [{ type: "code", path: "b.md" }] });
+    const task = newTask("CODE-1", "code", {
+      expectedOutputs: [{ type: "document", path: ".project-memory/hld/b.md" }],
+    });
     const id = await begin([orchestrates([task], [done]), forgets]);
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");
     const prompts = await promptsOf(id, run.workers["CODE-1"]!.sessionId);
     expect(prompts).toHaveLength(2);
-    expect(prompts[1]).toContain("An expected output is missing: b.md");
+    expect(prompts[1]).toContain("An expected output is missing: .project-memory/hld/b.md");
   });
 
   it("replaces a long main session by one that gets a summary", async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "../engine/engine-lab.ts";
 import { FAILED_BUILD, mailboxScenario, report, reports, review, TASKS } from "./mailbox-scenario.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { queuedTasks } from "../../src/run/team/mailbox-state.ts";
+import { queuedTasks, stepsOf } from "../../src/run/team/mailbox-state.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 
 let lab: EngineLab;
@@ -154,6 +154,21 @@ describe("the team of document 001", () => {
       ["task_assignment", "rejected"],
       ["completion_report", "acted"],
     ]);
+  });
+
+  it("gives a task that the user adds to its developer, and rejects completed work that is sent back", async () => {
+    const id = await begin({ plan: [TASKS[0]!] });
+    await engine.until(id, ({ status }) => status === "confirming");
+    const added = [
+      { id: "more", title: "More", description: "Write more.md.", scope: [], priority: 5, dependencies: ["task-001"] },
+    ];
+    await engine.order(id, "confirm", { added });
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect(run.workers["more"]!.task.role).toBe("DEVELOPER");
+    expect(jsonIn<Queue>(id, "queue.json").completed).toEqual(["task-001", "more"]);
+    const written = { status: "completed" as const, rejections: 0 };
+    expect(stepsOf(written, { status: "in_progress", rejections: 0 })).toEqual(["rejected", "pending", "in_progress"]);
   });
 
   it("includes an agent outside that only reads and writes the files, also while no engine runs", async () => {

@@ -11,13 +11,30 @@ const hooks = (title: string): Shown => ["engine/hooks.test.ts", title];
 const prompt = (title: string): Shown => ["engine/prompt.test.ts", title];
 const budget = (title: string): Shown => ["run/budget.test.ts", title];
 
+const checks = (title: string): Shown => ["engine/checks.test.ts", title];
+const team = (title: string): Shown => ["team/feature.test.ts", title];
+const protocols: Shown = ["team/protocols.test.ts", "completes one run, in which each role gets and answers its task"];
+const look: Shown = [
+  "web/page-parts.test.ts",
+  "gives a run its mark, the parts of a worker's card and the columns of the table",
+];
+
 const LATE = "ends a worker that times out, with its whole process tree";
 const ROLES = "gets its own session, and the previous session ends";
 const TOOLS = "names the template's tools and sub-agent type";
 const PHASE_TIME = "that times out in a phase is replaced once, then the run waits";
 
 export const SHOWN: Record<string, Shown> = {
-  "phases.workerExecution.agents": prompt("lists the template's agents with strengths and prices to the planner"),
+  "phases.workerExecution.agents.agent": [
+    "engine/settings.test.ts",
+    "is chosen by the planner from the template's list",
+  ],
+  "phases.workerExecution.agents.model": [
+    "engine/settings.test.ts",
+    "is chosen by the planner from the template's list",
+  ],
+  "phases.workerExecution.agents.strengths": prompt("lists the template's agents with strengths and prices"),
+  "phases.workerExecution.agents.price": prompt("lists the template's agents with strengths and prices to the planner"),
   "config.agent": ["engine/settings.test.ts", "is the template's unless the request names one"],
   "config.maxWorkers": order("is bounded by the template's maxWorkers"),
   "config.workerTimeout": ["engine/engine.test.ts", LATE],
@@ -86,11 +103,13 @@ export const SHOWN: Record<string, Shown> = {
     "engine/prepare-workspace.test.ts",
     "brings the files and runs the commands of the template, and nothing of",
   ],
-  "phases.aggregation.commands": [
+  "phases.aggregation.commands.*": [
     "engine/merge-queue.test.ts",
     "is not merged, and its task learns both intentions and starts from the",
   ],
-  "phases.verification.commands": ["engine/checks.test.ts", "run in the merged tree and are evidence of the result"],
+  "phases.verification.commands.name": checks("run in the merged tree and are evidence of the result"),
+  "phases.verification.commands.run": checks("run in the merged tree and are evidence of the result"),
+  "phases.verification.commands.timeout": checks("that fail make a run with a passed verification degraded"),
   "phases.verification.autoFix": ["engine/checks.test.ts", "give the main session one more turn if the template"],
   "phases.verification.enabled": after("enters aggregation, then verification if enabled, then completes (D4-0"),
   "phases.analysis.timeout": ["run/lifecycle.test.ts", PHASE_TIME],
@@ -130,8 +149,19 @@ export const SHOWN: Record<string, Shown> = {
   "prompts.worker.*": ["engine/settings.test.ts", "requires the template's fields"],
   "prompts.aggregation.*": ["engine/settings.test.ts", "requires the template's fields"],
   "prompts.verification.*": ["engine/settings.test.ts", "requires the template's fields"],
-  roles: ["team/feature.test.ts", "gives each role its own agent, model and environment"],
-  pipeline: ["team/feature.test.ts", "runs the pipeline of document 003 and deploys exactly the approved"],
+  "roles.aliases": protocols,
+  "roles.protocol": protocols,
+  "roles.agent": team("gives each role its own agent, model and environment"),
+  "roles.model": team("gives each role its own agent, model and environment"),
+  "roles.labels": plan("starts a task with the labels that its host must offer"),
+  "roles.workspace": team("never starts a deployment that no review approved"),
+  "pipeline.id": team("runs the pipeline of document 003 and deploys exactly the approved"),
+  "pipeline.role": team("runs the pipeline of document 003 and deploys exactly the approved"),
+  "pipeline.after": team("runs the pipeline of document 003 and deploys exactly the approved"),
+  "pipeline.title": team("gives each role the assignment of its step"),
+  "pipeline.requirements": team("gives each role the assignment of its step"),
+  "pipeline.acceptanceCriteria": team("gives each role the assignment of its step"),
+  "pipeline.filesToReview": team("gives each role the assignment of its step"),
   "team.ackTimeout": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
   "team.resendLimit": ["team/delivery.test.ts", "that is not acknowledged in time is sent again once with the next"],
   "team.deadline": ["team/deadline.test.ts", "is overdue once; then the user is asked, and the work still counts"],
@@ -140,7 +170,21 @@ export const SHOWN: Record<string, Shown> = {
   "team.rejectionLimit": ["team/feature.test.ts", "fails the task after the last allowed rejection"],
   "team.recycleAfter": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
   "gate.environment": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
-  "gate.environments": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
-  "ui.*": ["web/page-parts.test.ts", "gives a run its mark, the parts of a worker's card and the columns of the table"],
+  "gate.environments.override": [
+    "team/override.test.ts",
+    "lets an admin open the gate of the target where the template",
+  ],
+  "gate.environments.conditional": ["team/attacks.test.ts", "accepts a conditional review only where the environment"],
+  "gate.environments.approvalTtl": [
+    "team/attacks.test.ts",
+    "closes when a ref of the run moves, and when the approval",
+  ],
+  "ui.color": ["web/run-views.test.ts", "follows `ui` of its template"],
+  "ui.showTokenEstimate": ["web/run-views.test.ts", "follows `ui` of its template"],
+  "ui.showProgressBar": ["web/run-views.test.ts", "follows `ui` of its template"],
+  "ui.icon": look,
+  "ui.showWorkerDetails": look,
+  "ui.progressStyle": look,
+  "ui.workerColumns": look,
   "hooks.*": hooks("that is a function is called once for each event"),
 };

@@ -15,12 +15,16 @@ interface OutsideSessionOptions {
   sessionId: string;
   /** Whether the role has left mail that was not judged yet. */
   hasMail: () => Promise<boolean>;
+  /** The turn that an earlier engine has started, or null. */
+  openTurn: number | null;
   world: World;
 }
 
 export class OutsideSession implements Session {
   readonly #options: OutsideSessionOptions;
   #turn: number | null = null;
+  /** The turn that ended while no engine ran. */
+  #earlier: number | null = null;
   #isInterrupted = false;
   #end: "left" | "stopped" | null = null;
   #wait = new AbortController();
@@ -35,6 +39,13 @@ export class OutsideSession implements Session {
 
   async *signals(): AsyncGenerator<SessionSignal> {
     yield { type: "ready" };
+    // Until `caughtUp` no deadline is checked, so mail that came in time counts however late it is read.
+    const { openTurn } = this.#options;
+    if (openTurn !== null && (await this.#options.hasMail())) {
+      this.#earlier = openTurn;
+      this.#turn = null;
+      yield { type: "turnOver", turn: openTurn, ending: ENDED };
+    }
     yield { type: "caughtUp" };
     while (this.#end === null) {
       const turn = this.#turn;
@@ -52,13 +63,14 @@ export class OutsideSession implements Session {
   }
 
   async deliver({ number }: Turn): Promise<void> {
+    if (number === this.#earlier) return;
     this.#turn = number;
     this.#wait.abort(NO_REASON);
   }
 
   /** The mail of a turn is put into the box once, however often the turn is delivered. */
   wasDelivered(turn: number): boolean {
-    return this.#turn === turn;
+    return this.#turn === turn || this.#earlier === turn;
   }
 
   async answer(): Promise<void> {}

@@ -15,7 +15,7 @@ import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural
 import { isLedByDelegation } from "../../run/team/delegation.ts";
 import { isReview } from "../../run/team/gate.ts";
 import { protocolOf, roleOf } from "../../run/team/team.ts";
-import { MAX_TRIES } from "../../run/rules/decide-main-answer.ts";
+import { MAX_TRIES } from "../../run/rules/losses.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Ending } from "../../schema/ending.ts";
@@ -150,7 +150,9 @@ export async function judgeTurn(
     ending.kind === "interrupted" ||
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts && !(worker === null && awaitsSubSessions(run)) ? answer : null;
-  const { work, moved } = counted || (read?.delegates && counts) ? await takeWork(turn, counted) : NO_WORK;
+  const isTaken = counted !== null || (read?.delegates === true && counts);
+  const { work, moved } = isTaken ? await takeWork(turn, counted) : NO_WORK;
+  if (!isTaken && counts) await keepWork(turn);
   const { toolStats, usage, said } = record;
   const { detected, probablePhase, confidence } = detectFallback(said);
   const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
@@ -198,6 +200,14 @@ const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
   aggregation: "Merged result",
   verification: "Verified result",
 };
+
+/** The files of a turn without an answer count for nothing, but the next turn could delete them, so they get a ref. */
+async function keepWork({ run, worker, state, key, workspaces }: TurnToJudge): Promise<void> {
+  const message = `Unfinished work of ${worker?.taskId ?? "the main session"} of ${run.id}`;
+  const isMerging = state.turn!.phase === "aggregation" || state.turn!.phase === "verification";
+  const start = worker ? state.start : isMerging ? run.head : null;
+  if (start !== null) await workspaces.snapshot(run.cwd, key, start, message);
+}
 
 const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
   !phases.taskPlanning.enabled && !phases.workerExecution.enabled;

@@ -23,6 +23,7 @@ import { promptVariables } from "../../template/variables.ts";
 import type { TaskReport } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
+import { workingRoles } from "../../schema/team/roles.ts";
 import type { Prompt } from "../../schema/template.ts";
 import type { Owed, Worker } from "../../schema/worker.ts";
 
@@ -90,10 +91,14 @@ export function renderPrompt(
   return {
     text,
     get variables() {
-      return Object.fromEntries(Object.keys(known).map((name) => [name, textOf(known, name)]));
+      const names = Object.keys(known).filter((name) => worker === null || !RUN_LISTS.has(name));
+      return Object.fromEntries(names.map((name) => [name, textOf(known, name)]));
     },
   };
 }
+
+/** Lists of all tasks. With every turn of every worker, they would cost the square of the number of tasks. */
+const RUN_LISTS: ReadonlySet<string> = new Set(["TASKS_JSON", "WORKER_OUTPUTS", "CONFLICTS"]);
 
 const textOf = (variables: Record<string, unknown>, name: string): string =>
   substituteVariables(`{${name}}`, variables);
@@ -216,12 +221,19 @@ function instructions(run: Run, phase: Phase): string {
     lines.push(progressReporting ? `Report progress about every ${seconds} seconds.` : "Do not report progress.");
   }
   if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
-  if (phase === "taskPlanning") lines.push(INTERFACES, choiceOfAgents(run));
-  return lines.join(" ");
+  if (phase === "taskPlanning") lines.push(INTERFACES, choiceOfRoles(run), choiceOfAgents(run));
+  return lines.filter((line) => line !== "").join(" ");
 }
 
 const INTERFACES =
   'If tasks rely on the same files, the data may contain "interfaces": [{"name": …, "owner": the id of the one task that may change the files, "files": […]}].';
+
+/** Returns an empty text if one role does every task. */
+function choiceOfRoles({ template: { roles = {} } }: Run): string {
+  const names = workingRoles(roles);
+  if (names.length < 2) return "";
+  return `Give each task a "role", which carries it out: ${names.join(", ")}. A task may also have "acceptance_criteria": sentences by which its work is judged.`;
+}
 
 /** Returns an empty text if the template has no `agents`. */
 function choiceOfAgents(run: Run): string {

@@ -436,7 +436,8 @@ export class SessionRunner {
         await this.#report({ type: "acknowledged", sessionId: this.sessionId });
       return entries.length > 0;
     };
-    return new OutsideSession({ sessionId: this.sessionId, hasMail, world });
+    const openTurn = this.#state?.turn?.number ?? null;
+    return new OutsideSession({ sessionId: this.sessionId, hasMail, openTurn, world });
   }
 
   /** Ends the session with the error. If the store failed, the report fails too, and the engine halts. */

@@ -23,9 +23,9 @@ export function renderTeamPrompt(run: Run, worker: Worker): string {
 Rules:
 - Work only on your task, in the current folder, which is a git worktree of your own. Make no commits, switch no branches and push nothing.
 - Answer with messages: JSON objects in your text, each with "message_type", "task_id", "from_agent" (${JSON.stringify(role)}) and "timestamp". Only these objects are read.
-- First send a TASK_ACKNOWLEDGMENT: "status" is "acknowledged".
-- When the task is done, send a TASK_COMPLETION: "status" is "completed", "output" has "files" and "summary", and "validation" has "acceptance_criteria_met" (one boolean for each criterion), "all_passed" and "issues". Check every criterion first, and report honestly: a completion that does not meet all criteria is sent back to you.
-- If you cannot go on, send a BLOCKER_ESCALATION instead of a completion: "blocker_type" (clarification_needed, technical_blocker, dependency_missing or scope_change), "severity", "description", "options" and "suggested_resolution".`;
+- First send a TASK_ACKNOWLEDGMENT: "status" is "acknowledged". If the task is not clear to you, put your questions into its "clarifications_needed" and end your turn; the answers reach you with the next one.
+- When the task is done, send a TASK_COMPLETION: "status" is "completed", "output" has "files" and "summary", and "validation" has "acceptance_criteria_met" (one boolean for each criterion), "all_passed" and "issues". Check every criterion first, and report honestly: a completion that does not meet all criteria is sent back to you. Be specific: name files, commands and places.
+- As soon as something stops you, or you need a decision, send a BLOCKER_ESCALATION instead of a completion: "blocker_type" (clarification_needed, technical_blocker, dependency_missing or scope_change), "severity", "description", "options" and "suggested_resolution".`;
   const review = worker.task.filesToReview
     ? `- Your completion also has "approval_status": APPROVED, CONDITIONAL or REJECTED. "output" has "critical_issues", "high_issues", "medium_issues", "low_issues", "recommendations" and "blocking_deployment"; "validation" has "security_passed", "production_readiness_passed", "scalability_passed" and "all_passed". Change no files: your changes would be dropped.`
     : "";

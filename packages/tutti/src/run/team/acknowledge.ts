@@ -1,7 +1,7 @@
 // A message to a role that is not acknowledged within `ackTimeout` is sent again with the next turn of its session,
 // then it expires. Documents 001 and 003 expect an acknowledgement at once.
 import { activeWorkers, workerOfSession } from "../lookup.ts";
-import { leadOfRun, messageTo } from "./team.ts";
+import { isReceived, messageTo } from "./team.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { DEFAULT_ACK_TIMEOUT_MS, DEFAULT_RESEND_LIMIT } from "../../schema/team/roles.ts";
@@ -41,12 +41,8 @@ export function followMessages(run: Run, at: number): RunEvent[] {
 
 function expireUndelivered(run: Run): RunEvent[] {
   const open = (run.teamMessages ?? []).filter(
-    ({ state, to, sessionId, type }) =>
-      (state === "queued" || state === "delivered") &&
-      to !== leadOfRun(run) &&
-      // The session of an `attempt_completion` is that of its sender, which may have ended; its parent has not.
-      type !== "attempt_completion" &&
-      isOver(run, sessionId),
+    (message) =>
+      ["queued", "delivered"].includes(message.state) && isReceived(message) && isOver(run, message.sessionId),
   );
   const reason = "The session that it was sent to has ended.";
   return open.map((message) => ({ type: "message:expired", data: { ...about(run, message), reason } }));

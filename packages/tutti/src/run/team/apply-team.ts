@@ -91,8 +91,8 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       return awaitLead(run, taskId, { kind: "resolution", messageId, body, since: at });
     }
     case "blocker:resolved": {
-      const { itemId, taskId, decision } = event.data;
-      if (itemId === null) return release(run, taskId, at, {});
+      const { itemId, taskId, decision, requirements } = event.data;
+      if (itemId === null) return release(withRequirements(run, taskId, requirements), taskId, at, {});
       if (workerOf(run, taskId)?.foreignChange?.itemId !== itemId) return run;
       const isAllowed = decision === FOREIGN_CHANGE_OPTIONS[0];
       return withWorker(run, taskId, { foreignChange: { itemId, isAllowed }, ...(isAllowed ? {} : { commit: null }) });
@@ -175,6 +175,14 @@ function release(run: Run, taskId: string, at: number, patch: Partial<Worker>): 
   const waited = worker.awaits ? at - worker.awaits.since : 0;
   const session = { ...worker.session, waitedMs: worker.session.waitedMs + waited };
   return withWorker(run, taskId, { ...patch, session, awaits: null, owed: firstAsking("workerExecution") });
+}
+
+/** The verdict on the task and its next attempt follow the new requirements. */
+function withRequirements(run: Run, taskId: string, requirements: string[] | undefined): Run {
+  const worker = workerOf(run, taskId);
+  if (!worker || requirements === undefined) return run;
+  const tasks = run.tasks.map((task) => (task.id === taskId ? { ...task, requirements } : task));
+  return withWorker({ ...run, tasks }, taskId, { task: { ...worker.task, requirements } });
 }
 
 /** With an `itemId` the user gives the verdict instead of the main session. */

@@ -2,9 +2,9 @@
 // session delegates the request and answers every task that returns.
 import { escalate } from "./blocker.ts";
 import { decideAsParent, findTaskProblems, newTasksIn, ownReport, toTask } from "./delegate.ts";
-import { isDelegated, nameOf, parentRole, returnedTo, speaksDelegation, textOf, type Body } from "./delegation.ts";
+import { isDelegated, returnedTo, speaksDelegation, textOf, type Body } from "./delegation.ts";
 import { extendPlan } from "./redelegate.ts";
-import { messageTo, queueMessage } from "./team.ts";
+import { messageTo, nameOf, parentRole, queueMessage } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import { planErrors } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";

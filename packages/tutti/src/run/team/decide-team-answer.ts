@@ -2,9 +2,9 @@
 // (`afterCompletion`).
 import { reportId } from "./decide-delegation.ts";
 import { isDelegated, speaksDelegation, type Body } from "./delegation.ts";
-import { judgeReview, isReview, settleReview } from "./gate.ts";
+import { judgeReview, isReview, omissionsOf, settleReview } from "./gate.ts";
 import { rejectionLimit, rework } from "./rework.ts";
-import { leadOfRun, messageTo, protocolOf, queueMessage, rejection } from "./team.ts";
+import { messageTo, parentRole, protocolOf, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -26,7 +26,7 @@ interface Listed {
 
 function listMessages(run: Run, worker: Worker, over: TurnOver): { listed: Listed[]; events: RunEvent[] } {
   const { taskId, sessionId, task } = worker;
-  const to = leadOfRun(run)!;
+  const to = parentRole(run, task);
   const listed: Listed[] = [];
   const events = (over.messages ?? []).flatMap((message, index): RunEvent[] => {
     const { type, body } = message;
@@ -73,6 +73,13 @@ export function faultsOf(run: Run, worker: Worker, over: TurnOver): string[] {
   return completionOf(listMessages(run, worker, over).listed)?.message.faults ?? [];
 }
 
+/** Returns what the completion of a review omits. Its session is asked again, because a developer cannot fix that. */
+export function omissionsIn(run: Run, worker: Worker, over: TurnOver): string[] {
+  if (!isReview(run, worker.task)) return [];
+  const completion = completionOf(listMessages(run, worker, over).listed);
+  return completion ? omissionsOf(completion.message) : [];
+}
+
 /** After `rejectionLimit` rejections the task fails. */
 export function sendBack(
   run: Run,
@@ -83,7 +90,7 @@ export function sendBack(
   at: number,
 ): RunEvent[] {
   const { taskId, sessionId, rejections = 0 } = worker;
-  const from = leadOfRun(run)!;
+  const from = parentRole(run, worker.task);
   const acted = actOn(run, worker, over);
   if (rejections >= rejectionLimit(run))
     return [...failed(`rejected ${rejections + 1} times: ${reasons.join(" ")}`, "rejected"), ...acted];
@@ -97,12 +104,24 @@ export function sendBack(
   return [ended, ...acted, { type: "task:rejected", data }, sent];
 }
 
-/** Returns null if no escalation of the turn `counts`. */
+/** Returns null if no escalation of the turn `counts`. Questions in an acknowledgement are one, too. */
 export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: Body; messageId: string } | null {
-  const found = listMessages(run, worker, over).listed.findLast(
-    ({ message }) => message.type === "BLOCKER_ESCALATION" && counts(message),
-  );
-  return found ? { body: found.message.body, messageId: found.id } : null;
+  const listed = listMessages(run, worker, over).listed.filter(({ message }) => counts(message));
+  const found = listed.findLast(({ message }) => message.type === "BLOCKER_ESCALATION");
+  if (found) return { body: found.message.body, messageId: found.id };
+  const asking = listed.findLast(({ message }) => clarificationsIn(message).length > 0);
+  if (!asking) return null;
+  const { message, id } = asking;
+  const about = { blocker_type: "clarification_needed", severity: "medium" };
+  const body = { ...message.body, ...about, description: clarificationsIn(message).join("\n") };
+  return { body, messageId: id };
+}
+
+function clarificationsIn({ type, body }: ReadMessage): string[] {
+  const listed = type === "TASK_ACKNOWLEDGMENT" ? body["clarifications_needed"] : [];
+  return (Array.isArray(listed) ? listed : [])
+    .map((each) => (typeof each === "string" ? each : JSON.stringify(each)))
+    .filter((text) => text.trim() !== "");
 }
 
 /**

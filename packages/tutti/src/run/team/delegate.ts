@@ -4,11 +4,11 @@ import { readPriority } from "../plan/plan.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
 import { raiseBlocker } from "./blocker.ts";
-import { childrenOf, findDepthProblem, nameOf, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
+import { childrenOf, findDepthProblem, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
 import { judgeCriteria } from "./judge-criteria.ts";
 import { extendPlan, listOf, noteOf, redelegate } from "./redelegate.ts";
 import { rejectionLimit } from "./rework.ts";
-import { leadOfRun } from "./team.ts";
+import { approval, leadOfRun, messageTo, nameOf, protocolOf } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
@@ -218,6 +218,7 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
     const note = again ? undefined : noteOf(awaits.body, answer);
     const events: RunEvent[] = [
       ...answered,
+      ...actOnMessages(run, worker),
       { type: "blocker:resolved", data: resolved },
       ...redelegate(run, taskId, { message: again, note, isAnswer: true }),
     ];
@@ -236,11 +237,30 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
   if (!isRejected) {
     const data = { sessionId: worker.sessionId, orchestratorId: run.id, taskId, ...awaits.work! };
     const approved: RunEvent = { type: "task:approved", data: { id: run.id, sessionId: worker.sessionId, taskId, by } };
-    const events: RunEvent[] = [...answered, approved, ...judged, { type: "worker:completed", data }];
-    return { ...NOTHING, events, report: about ?? null };
+    const events: RunEvent[] = [
+      ...answered,
+      ...(hasOwnMessages(run, worker) ? [approval(run, worker, by, at)] : []),
+      approved,
+      ...judged,
+      { type: "worker:completed", data },
+    ];
+    const sent = events.flatMap((event) => (event.type === "message:queued" ? [event.data.message.id] : []));
+    return { ...NOTHING, events: [...events, ...actOnMessages(run, worker, ...sent)], report: about ?? null };
   }
   const reasons = unmet.length > 0 ? unmet.map((criterion) => `Not met: ${criterion}`) : reasonsIn(verdict?.body ?? {});
-  return { ...NOTHING, ...reject(run, worker, again, reasons, [...answered, ...judged], by) };
+  const first = [...answered, ...judged, ...actOnMessages(run, worker)];
+  return { ...NOTHING, ...reject(run, worker, again, reasons, first, by) };
+}
+
+/** Whether the session also has an assignment and reports in the protocol of document 001 or 003. */
+const hasOwnMessages = (run: Run, { task }: Worker): boolean => ["messages", "mailbox"].includes(protocolOf(run, task));
+
+/** Besides `sent`, the report or the question of the session and the message that it answers have had their effect. */
+function actOnMessages(run: Run, worker: Worker, ...sent: string[]): RunEvent[] {
+  if (!hasOwnMessages(run, worker)) return [];
+  const { taskId, sessionId, awaits } = worker;
+  const ids = [awaits?.messageId, messageTo(run, sessionId)?.id, ...sent].filter((id) => id !== undefined && id !== "");
+  return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId: messageId!, taskId } }));
 }
 
 const isUsable = ({ result }: Body): boolean => result !== "clarification_provided";

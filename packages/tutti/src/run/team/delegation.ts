@@ -3,7 +3,7 @@
 // is acted on once.
 import { activeWorkers, taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
-import { leadOfRun, protocolOf, queueMessage, roleOf } from "./team.ts";
+import { leadOfRun, nameOf, parentRole, protocolOf, queueMessage, roleOf } from "./team.ts";
 import { outlineOf } from "../plan/outline.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -30,15 +30,6 @@ export const isDelegated = (run: Run, { delegation }: Task): boolean =>
 
 /** A worker that `isDelegating` takes no slot. */
 export const isDelegating = ({ delegating }: Worker): boolean => delegating != null;
-
-/** Returns the lead's role for a task of the main session. */
-export function parentRole(run: Run, { delegation }: Task): string {
-  const parent = delegation?.parent == null ? undefined : taskOf(run, delegation.parent);
-  return parent ? nameOf(parent) : (leadOfRun(run) ?? "orchestrator");
-}
-
-/** A task outside of a team has no role, so `nameOf` returns "worker". */
-export const nameOf = ({ role }: Task): string => role ?? "worker";
 
 /** A null `parent` is the main session. */
 export const childrenOf = (run: Run, parent: string | null): Task[] =>
@@ -137,18 +128,25 @@ export function endOrphans(run: Run): RunEvent[] {
   });
 }
 
-/** Gives every free parent the oldest of `returnsTo`, one at a time. */
+/**
+ * Gives every free parent the oldest of `returnsTo`, one at a time. A worker that waited for its tasks had left its
+ * slot to them, so it continues when one is free.
+ */
 export function askParents(run: Run): RunEvent[] {
   const asked: RunEvent[] = [];
+  const { parallelExecution, maxWorkers } = run.template.config;
+  const active = activeWorkers(run);
+  let free = (parallelExecution ? maxWorkers : 1) - active.filter((each) => !isDelegating(each) && !each.awaits).length;
   const ask = (parent: string | null): void => {
     const [report] = returnsTo(run, parent);
     if (!report) return;
+    if (parent !== null && free-- <= 0) return;
     const { taskId, sessionId, id: messageId } = report;
     const data = { id: run.id, taskId, sessionId, messageId, ...(parent === null ? {} : { parent }) };
     asked.push({ type: "lead:asked", data });
   };
   if (isLedByDelegation(run) && run.owed === null && run.main?.turn == null) ask(null);
-  for (const worker of activeWorkers(run)) if (isDelegating(worker)) ask(worker.taskId);
+  for (const worker of active) if (isDelegating(worker)) ask(worker.taskId);
   return asked;
 }
 

@@ -158,6 +158,24 @@ export function judgeReview(run: Run, worker: Worker, completions: readonly Read
     : { environments, reasons: ["The review is CONDITIONAL, which no environment accepts."] };
 }
 
+/**
+ * Returns the members that an approving review omits, so that its session can complete it. A review that rejects is
+ * clear without them.
+ */
+export function omissionsOf({ body }: ReadMessage): string[] {
+  const { approval_status: status } = body;
+  if (status === "REJECTED") return [];
+  const output = membersOf(body["output"]);
+  const validation = membersOf(body["validation"]);
+  const missing = [
+    ...(status === undefined ? ["approval_status"] : []),
+    ...["from_agent", "status"].filter((name) => body[name] === undefined),
+    ...(output["blocking_deployment"] === undefined ? ["output.blocking_deployment"] : []),
+    ...VERDICTS_OF_REVIEW.filter((name) => validation[name] === undefined).map((name) => `validation.${name}`),
+  ];
+  return missing.map((name) => `The review has no "${name}".`);
+}
+
 const VERDICTS_OF_REVIEW = ["security_passed", "production_readiness_passed", "scalability_passed", "all_passed"];
 const OPEN_ISSUES = ["critical_issues", "high_issues"];
 

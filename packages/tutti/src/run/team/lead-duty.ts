@@ -7,7 +7,7 @@ import { raiseBlocker } from "./blocker.ts";
 import { reasonsIn, reject as sendBackToMode } from "./delegate.ts";
 import { speaksDelegation } from "./delegation.ts";
 import { judgeCriteria } from "./judge-criteria.ts";
-import { noteOf, redelegate } from "./redelegate.ts";
+import { listOf, noteOf, redelegate } from "./redelegate.ts";
 import { rejectionLimit } from "./rework.ts";
 import { approval, leadOfRun, messageTo, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
@@ -166,8 +166,9 @@ function resolve(
   const timestamp = new Date(at).toISOString();
   const fixed = { message_type: "BLOCKER_RESOLUTION", task_id: taskId, from_agent: from, to_agent: to, timestamp };
   const body = { resume_task: true, ...given, ...fixed };
+  const modified = listOf("requirements", given["modified_requirements"]);
   const events: RunEvent[] = [
-    { type: "blocker:resolved", data: { id: run.id, taskId, itemId: null, decision, by: from } },
+    { type: "blocker:resolved", data: { id: run.id, taskId, itemId: null, decision, by: from, ...modified } },
     ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
     queueMessage(run, { type: "BLOCKER_RESOLUTION", from, to, taskId, sessionId, body }, 0),
   ];

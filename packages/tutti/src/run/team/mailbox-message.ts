@@ -19,7 +19,13 @@ const DEFAULT_ARCHITECTURE = "Follow the structure and the conventions of the re
  * Document 001 requires all members up to `timestamp`. The others are for a role outside of Tutti, which must know
  * where to work.
  */
-export function mailboxAssignment(run: Run, worker: Worker, mail: MailPaths | undefined, at: number): Body {
+export function mailboxAssignment(
+  run: Run,
+  worker: Worker,
+  mail: MailPaths | undefined,
+  notes: readonly string[],
+  at: number,
+): Body {
   const { taskId, task, attempt } = worker;
   const variables = { ...run.template.variables, ...run.customVariables };
   const { PLATFORM: platform, ARCHITECTURE: architecture } = variables;
@@ -27,6 +33,7 @@ export function mailboxAssignment(run: Run, worker: Worker, mail: MailPaths | un
   const list = criteria.map((criterion) => `- ${criterion}`).join("\n");
   const instructions = [
     task.description,
+    ...notes,
     ...(criteria.length > 0 ? [`Acceptance criteria:\n${list}`] : []),
     ...describeInterfaces(run, taskId),
   ];

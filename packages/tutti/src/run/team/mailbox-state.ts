@@ -58,10 +58,11 @@ const NEXT: Record<MailboxTaskState, readonly MailboxTaskState[]> = {
   in_progress: ["awaiting_review", "rejected"],
   awaiting_review: ["completed", "rejected"],
   rejected: ["pending"],
-  completed: [],
+  // The user retries the task, or its work is sent back before the merge.
+  completed: ["rejected"],
 };
 
-/** The states of `NEXT` between `from` and `to`, `to` included. One step if the document allows no way. */
+/** The states of `NEXT` between `from` and `to`, `to` included. One step if there is no way. */
 function stepsBetween(from: MailboxTaskState, to: MailboxTaskState): MailboxTaskState[] {
   const paths: MailboxTaskState[][] = [[from]];
   const seen = new Set([from]);

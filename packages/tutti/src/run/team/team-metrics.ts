@@ -1,6 +1,8 @@
 import { taskOf, workersOf } from "../lookup.ts";
+import { isReceived } from "./team.ts";
 import type { TeamMetrics } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import type { TeamMessage } from "../../schema/team/team-message.ts";
 
 /** Messages of `REPORT_TYPES` report a completed task, in the documents 003, 001 and 002. */
 export const REPORT_TYPES: ReadonlySet<string> = new Set([
@@ -8,6 +10,10 @@ export const REPORT_TYPES: ReadonlySet<string> = new Set([
   "completion_report",
   "attempt_completion",
 ]);
+
+/** A blocker of document 003, or a report of document 002 that asks. */
+const isQuestion = ({ type, body }: TeamMessage): boolean =>
+  type === "BLOCKER_ESCALATION" || (type === "attempt_completion" && body["result"] === "clarification_needed");
 
 /** Returns `undefined` for a run without roles. */
 export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
@@ -20,11 +26,12 @@ export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
   const delegatedAgain = run.tasks.reduce((sum, { delegation }) => sum + (delegation?.rejections ?? 0), 0);
   const sentBack = ofType("TASK_REJECTION").filter(({ taskId }) => !taskOf(run, taskId)?.delegation).length;
   const rejections = sentBack + assignedAgain + delegatedAgain;
-  const ages = ofType("BLOCKER_ESCALATION").map(({ sessionId, queuedAt }) => {
-    const resolved = ofType("BLOCKER_RESOLUTION").find(
-      (answer) => answer.sessionId === sessionId && answer.queuedAt >= queuedAt,
-    );
-    return (resolved?.queuedAt ?? run.completedAt ?? now) - queuedAt;
+  const ages = counted.flatMap((question, index) => {
+    if (!isQuestion(question)) return [];
+    const { taskId, queuedAt } = question;
+    // The answer is a message to the session, or the assignment of the next attempt.
+    const answer = counted.slice(index).find((each) => each.taskId === taskId && isReceived(each));
+    return [(answer?.queuedAt ?? run.completedAt ?? now) - queuedAt];
   });
   const times = workersOf(run).flatMap(({ status, task, startedAt, completedAt }) =>
     status === "completed" && task.role !== undefined ? [completedAt! - startedAt!] : [],

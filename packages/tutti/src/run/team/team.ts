@@ -46,11 +46,12 @@ export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at
   const protocol = protocolOf(run, task);
   if (protocol === "response") return [];
   if (protocol === "delegation") return [delegate(run, worker, at)];
-  const from = leadOfRun(run)!;
+  const from = parentRole(run, task);
   const to = task.role!;
   const deadline = newDeadline(run, at);
+  const notes = givenContext(task);
   if (protocol === "mailbox") {
-    const body = { ...mailboxAssignment(run, worker, mail, at), ...(deadline === null ? {} : { deadline }) };
+    const body = { ...mailboxAssignment(run, worker, mail, notes, at), ...(deadline === null ? {} : { deadline }) };
     return [queueMessage(run, { type: "task_assignment", from, to, taskId, sessionId, body }, 0)];
   }
   const body = {
@@ -63,7 +64,12 @@ export function assign(run: Run, worker: Worker, { start, mail }: NewSession, at
     priority: priorityWord(task.priority),
     requirements: task.requirements ?? [task.description],
     acceptance_criteria: task.acceptanceCriteria ?? [],
-    context: { project: basename(run.cwd), request: run.userRequest, commit: start },
+    context: {
+      project: basename(run.cwd),
+      request: run.userRequest,
+      commit: start,
+      ...(notes.length > 0 ? { notes } : {}),
+    },
     blocked_by: null,
     related_tasks: task.dependencies,
     ...(task.filesToReview ? { files_to_review: task.filesToReview } : {}),
@@ -116,13 +122,27 @@ export function approval(run: Run, worker: Worker, by: string, at: number): Even
   return queueMessage(run, { type, from: by, to, taskId, sessionId, body }, 0);
 }
 
+/** The context that the session of a delegated task gets from its parent, with later answers and reasons. */
+function givenContext({ delegation }: Task): string[] {
+  const { context } = delegation?.message ?? {};
+  return [typeof context === "string" ? context : "", ...(delegation?.notes ?? [])].filter((part) => part !== "");
+}
+
+/** A task outside of a team has no role, so `nameOf` returns "worker". */
+export const nameOf = ({ role }: Task): string => role ?? "worker";
+
+/** Returns the lead's role for a task of the main session. */
+export function parentRole(run: Run, { delegation }: Task): string {
+  const parent = delegation?.parent == null ? undefined : taskOf(run, delegation.parent);
+  return parent ? nameOf(parent) : (leadOfRun(run) ?? "orchestrator");
+}
+
 /** The `new_task` message of document 002. The plan may have changed since the parent wrote `delegation.message`. */
 function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: number): RunEvent {
   const { delegation, role: to = "" } = task;
-  const parent = delegation?.parent == null ? undefined : run.tasks.find(({ id }) => id === delegation.parent);
-  const from = parent?.role ?? leadOfRun(run)!;
-  const { context: given, ...written } = delegation?.message ?? {};
-  const context = [typeof given === "string" ? given : "", ...(delegation?.notes ?? [])].filter((part) => part !== "");
+  const from = parentRole(run, task);
+  const { context: _, ...written } = delegation?.message ?? {};
+  const context = givenContext(task);
   const deadlineHint = newDeadline(run, at);
   const body = {
     ...(deadlineHint === null ? {} : { deadlineHint }),
@@ -143,14 +163,21 @@ function delegate(run: Run, { task, taskId, sessionId, attempt }: Worker, at: nu
 
 export const priorityWord = (priority: number): string => (priority <= 3 ? "high" : priority <= 7 ? "medium" : "low");
 
-/**
- * The newest message to the session: its assignment, or the answer to one that it sent. Reports to `leadOfRun` do not
- * count.
- */
+/** Types of the messages of a worker's session that count. Only its messages can be rejected. */
+const SENT_BY_WORKERS: ReadonlySet<string> = new Set([
+  "TASK_ACKNOWLEDGMENT",
+  "TASK_COMPLETION",
+  "BLOCKER_ESCALATION",
+  "completion_report",
+  "attempt_completion",
+]);
+
+/** Whether the session of the message receives it. A parent may have the same role, so the names do not show that. */
+export const isReceived = ({ type, state }: TeamMessage): boolean => state !== "rejected" && !SENT_BY_WORKERS.has(type);
+
+/** The newest message that the session received: its assignment, or the answer to one that it sent. */
 export const messageTo = (run: Run, sessionId: string): TeamMessage | null =>
-  (run.teamMessages ?? []).findLast(
-    ({ sessionId: of, to, type }) => of === sessionId && to !== leadOfRun(run) && type !== "attempt_completion",
-  ) ?? null;
+  (run.teamMessages ?? []).findLast((message) => message.sessionId === sessionId && isReceived(message)) ?? null;
 
 /** The new turn of the session contains `messageTo` it, which is delivered once. */
 export function deliverMessage(run: Run, sessionId: string): RunEvent[] {

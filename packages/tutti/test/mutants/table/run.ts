@@ -44,6 +44,24 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replace: "if (skipWhenIndependent && !independent)",
   },
   {
+    rows: ["D4-311"],
+    file: "tutti/src/run/consequences.ts",
+    find: `if (mergeStrategy !== "concatenate" || !independent) return [entered];`,
+    replace: `if (mergeStrategy === "manual" || !independent) return [entered];`,
+  },
+  {
+    rows: ["D4-073"],
+    file: "tutti/src/run/apply.ts",
+    find: "verification: event.data.verification, head: event.data.head",
+    replace: "head: event.data.head",
+  },
+  {
+    rows: ["D4-059"],
+    file: "tutti/src/run/apply.ts",
+    find: "return { ...run, aggregation, head, owed: null, conflicts };",
+    replace: "return { ...run, head, owed: null, conflicts };",
+  },
+  {
     rows: ["D4-310"],
     file: "tutti/src/run/consequences.ts",
     find: `merged_output: words.join("\\n\\n")`,

@@ -76,6 +76,15 @@ describe("the published schemas", () => {
     expect(jsonSchema("messages/toString", "strict", "2020-12")).toBeUndefined();
   });
 
+  it("state the version of document 003 (D3-116)", () => {
+    const versions = Object.keys(PUBLISHED_SCHEMAS).flatMap((name) => {
+      const { $comment } = jsonSchema(name, "strict", "2020-12")!;
+      return $comment === undefined ? [] : [[name.split("/")[0], $comment]];
+    });
+    expect(versions).toHaveLength(6);
+    expect(new Set(versions.map(String))).toEqual(new Set(["messages,Protocol version 1.0.0 (2025-11-09)"]));
+  });
+
   it("compile in a strict validator of their draft and reject values that are not messages", () => {
     for (const path of storedSchemas().keys()) {
       // The schema of a template file is not a message and has its own test.
