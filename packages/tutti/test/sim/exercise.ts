@@ -86,6 +86,10 @@ const MUST_HAPPEN = [
   "gates opened",
   "gates overridden",
   "deployments",
+  "outside: well",
+  "outside: silent",
+  "cycles planned",
+  "circuits broken",
 ];
 
 /** Each of these causes must have ended a turn. */

@@ -187,9 +187,10 @@ export class Person {
     }
   }
 
-  #retryMain(engine: Engine, id: string): Promise<Run> {
+  /** Also resumes a run that is paused for its provider. */
+  #retry(engine: Engine, id: string, taskId: string | null): Promise<Run> {
     this.#options.stage.resumed.add(id);
-    return engine.order(id, "retry", { taskId: null });
+    return engine.order(id, "retry", { taskId });
   }
 
   #pause(engine: Engine, run: Run): Promise<Run> {
@@ -308,9 +309,9 @@ export class Person {
       case "cancelWorker":
         return worker && [what, (engine) => engine[what](id, worker.sessionId)];
       case "retry":
-        return task && ["retry", (engine) => engine.order(id, "retry", { taskId: task.id })];
+        return task && ["retry", (engine) => this.#retry(engine, id, task.id)];
       case "retryMain":
-        return ["retry the main session", (engine) => this.#retryMain(engine, id)];
+        return ["retry the main session", (engine) => this.#retry(engine, id, null)];
       case "decide":
         return ["decide", (engine) => engine.order(id, "decide", { decisions: [{ index: 0, option: 0 }] })];
       case "answer":

@@ -1,4 +1,5 @@
 // The rules that planted bugs can replace, and the type of a bug.
+import type { OutsideSession } from "../../src/engine/mailboxes/outside-session.ts";
 import type { Slots } from "../../src/engine/slots.ts";
 import type { judgeAnswer } from "../../src/protocol/response/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
@@ -18,6 +19,7 @@ import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider
 import type { renderTeamPrompt } from "../../src/engine/sessions/team-prompt.ts";
 import type { deliverReturned, returnEndings } from "../../src/run/team/delegation.ts";
 import type { isHeldBack, judgeReview } from "../../src/run/team/gate.ts";
+import type { breakCircuit, isContinuous } from "../../src/run/team/cycle.ts";
 import type { rejectionLimit } from "../../src/run/team/rework.ts";
 import type { deliverMessage } from "../../src/run/team/team.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
@@ -51,9 +53,11 @@ export const PATCHED = {
   "run/team/delegation.ts": ["deliverReturned", "returnEndings"],
   "run/team/gate.ts": ["isHeldBack", "judgeReview"],
   "run/team/rework.ts": ["rejectionLimit"],
+  "run/team/cycle.ts": ["isContinuous", "breakCircuit"],
   "engine/sessions/team-prompt.ts": ["renderTeamPrompt"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
   "engine/slots.ts": ["Slots"],
+  "engine/mailboxes/outside-session.ts": ["OutsideSession"],
 } as const;
 
 interface Rules {
@@ -90,12 +94,17 @@ interface Rules {
   isHeldBack: typeof isHeldBack;
   judgeReview: typeof judgeReview;
   rejectionLimit: typeof rejectionLimit;
+  isContinuous: typeof isContinuous;
+  breakCircuit: typeof breakCircuit;
   renderTeamPrompt: typeof renderTeamPrompt;
 }
 
 export type Patches = {
   [Name in keyof Rules]?: (real: Rules[Name], ...given: Parameters<Rules[Name]>) => ReturnType<Rules[Name]>;
-} & { Slots?: (real: typeof Slots) => typeof Slots };
+} & {
+  Slots?: (real: typeof Slots) => typeof Slots;
+  OutsideSession?: (real: typeof OutsideSession) => typeof OutsideSession;
+};
 
 export const withConfig = (run: Run, config: Partial<TemplateConfig>): Run => ({
   ...run,

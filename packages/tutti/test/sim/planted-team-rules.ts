@@ -21,4 +21,14 @@ export const TEAM_PATCHES: Record<TeamBug, Patches> = {
   "gate-ignored": { isHeldBack: () => false },
   "every-review-approves": { judgeReview: () => ({ environments: ["staging"], reasons: [] }) },
   "rework-without-end": { rejectionLimit: () => 20 },
+  "plans-only-once": { isContinuous: () => false },
+  "mail-of-outside-unnoticed": {
+    OutsideSession: (real) =>
+      class extends real {
+        constructor(options: ConstructorParameters<typeof real>[0]) {
+          super({ ...options, hasMail: async () => false });
+        }
+      },
+  },
+  "breaker-ignored": { breakCircuit: () => [] },
 };

@@ -22,6 +22,8 @@ export const WORLD_BUGS = {
   "conflict-overlooked": "conflicting work is merged without a conflict",
   "workspace-gone-before-snapshot": "a workspace is removed with work that exists nowhere else",
   "release-forgets-one": "the release of a run leaves a workspace behind",
+  "preparation-left": "the release of a run leaves a workspace behind that was prepared ahead and never used",
+  "preparation-not-moved": "an attempt starts in a workspace that was prepared ahead at another commit",
   "hook-run-twice": "a hook runs twice for one cause",
   "told-twice": "subscribers receive an event twice",
   "told-out-of-order": "subscribers receive two events in the wrong order",
@@ -53,6 +55,9 @@ const TEAM_BUGS = {
   "gate-ignored": "a deployment starts while the gate is closed",
   "every-review-approves": "a review that refuses opens the gate",
   "rework-without-end": "work is sent back more often than the template allows",
+  "plans-only-once": "a continuous run ends after its first tasks",
+  "mail-of-outside-unnoticed": "the report of a role outside is never read",
+  "breaker-ignored": "a continuous run goes on although its tasks keep failing in the same way",
 } as const;
 
 export const RULE_BUGS = {

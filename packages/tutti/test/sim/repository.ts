@@ -17,6 +17,8 @@ export interface Folder {
   path: string;
   start: string;
   files: Record<string, string>;
+  /** Whether no attempt uses it yet. */
+  isAhead: boolean;
 }
 
 export class Repository {

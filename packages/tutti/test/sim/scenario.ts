@@ -153,12 +153,12 @@ export const simTemplates = (stage: Stage): Templates => ({
 
 const SCOPES = ["docs/", "docs/a.md", "src/one.ts", "src/two.ts", "src/", "test/four.ts"];
 
-/** Returns the plan of a run, occasionally one with a cycle. */
-export function planOf(stage: Stage, runId: string, random: Random): object[] {
+/** Returns the plan of a run, occasionally one whose dependencies form a circle. `cycle` is 0 for its first plan. */
+export function planOf(stage: Stage, runId: string, random: Random, cycle = 0): object[] {
   const plan = stage.random.fork(`plan ${runId}`);
   const tasks = Array.from({ length: plan.int(1, 9) }, (_, i) => ({
     id: `t${i}`,
-    title: `Part ${i}`,
+    title: cycle === 0 ? `Part ${i}` : `Part ${i} of cycle ${cycle}`,
     description: "what is to be done",
     scope: plan.chance(0.5) ? [plan.pick(SCOPES)] : [],
     priority: plan.int(1, 10),

@@ -1,6 +1,7 @@
 // The mailbox of a run on a machine that outlives engines. Like the files, a box keeps what was written before a crash.
 import type { Effects } from "./effects.ts";
 import type { Machine } from "./machine.ts";
+import { reactOutside } from "./outside-agent.ts";
 import type { Mail, TeamMailbox } from "../../src/engine/mailboxes/run-mailbox.ts";
 import { canonicalJson } from "../../src/protocol/json/canonical-json.ts";
 import { leadOfRun, messageTo } from "../../src/run/team/team.ts";
@@ -23,7 +24,8 @@ export const simMailbox = (machine: Machine, effects: Effects, { id }: Run): Tea
   remove: () => machine.boxes.clear(),
 });
 
-function put(machine: Machine, run: Run, { sessionId, taskId, task }: Worker): void {
+function put(machine: Machine, run: Run, worker: Worker): void {
+  const { sessionId, taskId, task } = worker;
   const message = messageTo(run, sessionId);
   if (message?.type !== "task_assignment") return;
   const { messages } = machine.boxOf(run.id, boxOf(task.role!));
@@ -34,6 +36,7 @@ function put(machine: Machine, run: Run, { sessionId, taskId, task }: Worker): v
   if (!("rejectionReason" in message.body))
     reports.messages = reports.messages.filter((each) => each["taskId"] !== taskId);
   messages.push(message.body);
+  reactOutside(machine, run, worker, message.body);
 }
 
 function read(machine: Machine, run: Run, { taskId, sessionId, task }: Worker): Mail {

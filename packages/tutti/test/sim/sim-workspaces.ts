@@ -45,11 +45,18 @@ export function simWorkspaces(parts: Parts): Workspaces {
     prepare: (_, key, start) =>
       act(`prepare ${folderPath(key)}`, () => {
         const path = folderPath(key);
-        if (!repository.folders.has(path)) {
-          const files = { ...repository.get(start).tree };
-          repository.folders.set(path, { runId: key.runId, path, start, files });
-        }
+        const folder = repository.folders.get(path);
+        const isStale = parts.stage.has("preparation-not-moved");
+        if (!folder || (folder.isAhead && !isStale)) repository.folders.set(path, folderAt(repository, key, start));
+        else folder.isAhead = false;
         return { path };
+      }),
+    prepareAhead: (_, key, commit) =>
+      act(`prepare ${folderPath(key)} ahead`, () => {
+        const path = folderPath(key);
+        if (repository.folders.has(path)) return;
+        repository.folders.set(path, { ...folderAt(repository, key, commit), isAhead: true });
+        parts.stage.count("workspaces prepared ahead");
       }),
     move: (_, key, to) =>
       act(`move ${folderPath(key)}`, () => {
@@ -104,13 +111,23 @@ export function simWorkspaces(parts: Parts): Workspaces {
       act(`release ${runId}`, () => {
         const left = [...repository.folders.values()].filter((folder) => folder.runId === runId);
         if (parts.stage.has("release-forgets-one")) left.pop();
-        for (const folder of left) removeFolder(parts, folder, `refs/tutti/${runId}/released/${folder.path}`);
+        const isForgotten = ({ isAhead }: Folder): boolean => isAhead && parts.stage.has("preparation-left");
+        for (const folder of left.filter((each) => !isForgotten(each)))
+          removeFolder(parts, folder, `refs/tutti/${runId}/released/${folder.path}`);
         if (recorded && repository.branches.has(runBranch(runId)))
           repository.setBranch(runBranch(runId), recorded.head);
         return [];
       }),
   };
 }
+
+const folderAt = (repository: Repository, key: WorkspaceKey, start: string): Folder => ({
+  runId: key.runId,
+  path: folderPath(key),
+  start,
+  files: { ...repository.get(start).tree },
+  isAhead: false,
+});
 
 type IntegrationWithoutReport = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
 

@@ -5,7 +5,7 @@ import { checkWaitsEnd, forgiveWaits } from "./check/provider-checks.ts";
 import { newResults } from "./check/reuse-checks.ts";
 import { checkPrompt } from "./check/team-checks.ts";
 import { clockWasSetUnseen } from "./check/time-checks.ts";
-import { checkNothingLeft, checkPausesAreHeard, checkWorld } from "./check/world-checks.ts";
+import { checkNothingLeft, checkPausesAreHeard, checkStart, checkWorld } from "./check/world-checks.ts";
 import { SimHooks } from "./hooks.ts";
 import { Life, type Lasting } from "./life.ts";
 import { WORLD } from "./loop.ts";
@@ -89,7 +89,10 @@ export class Simulation {
       results: newResults(),
       serverCap: this.#scenario.serverCap,
     };
-    this.#machine.onDeliver = (process, turn) => checkPrompt(this.#checked, process, turn);
+    this.#machine.onDeliver = (process, turn) => {
+      checkPrompt(this.#checked, process, turn);
+      checkStart(this.#checked, process, turn);
+    };
     this.#disk.onRemove = (run) => {
       stage.count("runs removed");
       this.#checked.ledgers.delete(run);

@@ -23,6 +23,8 @@ export class Stage {
   readonly allowed = new Set<string>();
   readonly resumed = new Set<string>();
   readonly overridden = new Set<string>();
+  /** Roots of continuous runs whose lead has planned no further task. */
+  readonly finished = new Set<string>();
 
   constructor(seed: string, bug: BugName | null) {
     this.seed = seed;

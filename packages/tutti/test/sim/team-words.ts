@@ -123,18 +123,21 @@ function sendMail(machine: Machine, process: Process, turn: Turn, status: string
   const { taskId } = promptMessage(turn);
   const build = { success: "success", partial: "not_verified", failed: "failed" }[status] ?? "failed";
   if (build !== "failed") process.claims.set(turn.number, "success");
-  machine.boxOf(spec.runId, "team-lead").messages.push({
-    type: "completion_report",
-    taskId,
-    platform: "custom",
-    status: "awaiting_review",
-    summary: `by ${spec.sessionId} in turn ${turn.number}`,
-    filesCreated: [],
-    filesModified: [],
-    buildResult: { status: build, command: "make", errors: build === "failed" ? 1 : 0 },
-    timestamp: stampOf(machine),
-  });
+  const report = { ...mailboxReport(machine, process, `${turn.number}`, build), taskId };
+  machine.boxOf(spec.runId, "team-lead").messages.push(report);
 }
+
+export const mailboxReport = (machine: Machine, { spec }: Process, turn: string, build: string): Message => ({
+  type: "completion_report",
+  taskId: spec.taskId,
+  platform: "custom",
+  status: "awaiting_review",
+  summary: `by ${spec.sessionId} in turn ${turn}`,
+  filesCreated: [],
+  filesModified: [],
+  buildResult: { status: build, command: "make", errors: build === "failed" ? 1 : 0 },
+  timestamp: stampOf(machine),
+});
 
 const MODES = ["code", "tdd", "docs-writer", "architect"];
 

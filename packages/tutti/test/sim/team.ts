@@ -3,6 +3,7 @@ import type { Random } from "./random.ts";
 import hotfix from "../../src/template/built-in/hotfix.json" with { type: "json" };
 import modes from "../../src/template/built-in/modes.json" with { type: "json" };
 import teamLead from "../../src/template/built-in/team-lead.json" with { type: "json" };
+import { OUTSIDE } from "../../src/schema/team/roles.ts";
 
 /** Members of a template that make it a team; empty for most. `phases` replaces drawn phases. */
 export interface DrawnTeam {
@@ -25,7 +26,12 @@ export function drawTeam(random: Random): DrawnTeam {
     recycleAfter: random.pick([2, 30]),
   };
   const phases = { analysis: OFF, taskPlanning: ON, workerExecution: ON, aggregation: OFF };
-  if (kind === "mailbox") return { members: { roles: teamLead.roles, team }, phases };
+  if (kind === "mailbox") {
+    const cycles = { continuous: random.chance(0.5), breaker: random.int(1, 3) };
+    const { TEAM_LEAD, DEVELOPER } = teamLead.roles;
+    const roles = { TEAM_LEAD, DEVELOPER: { ...DEVELOPER, ...(random.chance(0.4) ? { agent: OUTSIDE } : {}) } };
+    return { members: { roles, team: { ...team, ...cycles } }, phases };
+  }
   if (kind === "delegation") return { members: { roles: modes.roles, team }, phases };
   const staging = {
     override: random.chance(0.5),

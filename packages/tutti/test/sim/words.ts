@@ -35,10 +35,14 @@ export function answer(machine: Machine, process: Process, turn: Turn, status: s
       return block("completion", { task_id: taskIdOf(process), status, summary: `by ${spec.sessionId}` });
     case "analysis":
       return block("analysis", { summary: "small", recommended_splits: random.int(1, 9) });
-    case "taskPlanning":
-      return block("task_list", {
-        tasks: planOf(machine.stage, machine.stage.rootOf(spec.runId), random),
-      });
+    case "taskPlanning": {
+      const { stage } = machine;
+      const root = stage.rootOf(spec.runId);
+      const [, cycle = "0"] = /^This is cycle (\d+) of a run that plans again/m.exec(turn.text) ?? [];
+      const isLast = Number(cycle) > stage.random.fork(`cycles ${root}`).int(1, 3);
+      if (isLast) stage.finished.add(root);
+      return block("task_list", { tasks: isLast ? [] : planOf(stage, root, random, Number(cycle)) });
+    }
     case "aggregation":
       return block("aggregation", merging(machine, process, status));
     case "verification":

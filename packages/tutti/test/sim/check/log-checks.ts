@@ -4,7 +4,7 @@ import { checkAttempts } from "./attempt-checks.ts";
 import { Ledger } from "./ledger.ts";
 import { checkNobodyElseWaits, checkProviders } from "./provider-checks.ts";
 import { noteFork, type Results } from "./reuse-checks.ts";
-import { checkNothingQueued, checkTeam } from "./team-checks.ts";
+import { checkBreaker, checkNothingQueued, checkTeam } from "./team-checks.ts";
 import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
@@ -40,6 +40,7 @@ export function checkBatch(checked: Checked, events: readonly StoredEvent[]): vo
   if (!ledger?.run) return;
   checkRun(checked, ledger, ledger.run);
   if (!forked) checkNothingQueued(checked, ledger, ledger.run, events);
+  if (!forked) checkBreaker(checked, ledger, ledger.run);
   checkWhole(checked.stage, ledger.run, events);
   if (!checked.stage.violation) checkNobodyElseWaits(checked.stage, ledger, ledger.run, events);
 }

@@ -5,7 +5,7 @@ import type { Checked } from "./log-checks.ts";
 import type { Process } from "../machine.ts";
 import { dependenciesOf } from "../../../src/run/plan/dependencies-of.ts";
 import { canonicalJson } from "../../../src/protocol/json/canonical-json.ts";
-import { isAuditor, isDeployer } from "../../../src/schema/team/roles.ts";
+import { isAuditor, isDeployer, OUTSIDE } from "../../../src/schema/team/roles.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import type { QueuedMessage } from "../../../src/schema/team/team-message.ts";
@@ -32,6 +32,8 @@ export class TeamBook {
   readonly messages = new Map<string, BookedMessage>();
   readonly rejections = new Map<string, number>();
   approval: Approval | null = null;
+  /** The last failures of a continuous run, all of the same kind. */
+  failures = { code: "", count: 0 };
 }
 
 export function checkTeam(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
@@ -67,6 +69,8 @@ export function checkTeam(checked: Checked, ledger: Ledger, before: Run, event: 
       }
       return;
     }
+    // A role may acknowledge a message after it was queued again; the next turn does not repeat it.
+    case "message:acknowledged":
     case "message:expired":
     case "message:rejected":
       book.messages.get(event.data.messageId)!.isQueued = false;
@@ -79,7 +83,26 @@ export function checkTeam(checked: Checked, ledger: Ledger, before: Run, event: 
     case "task:rejected":
       return checkRejections(checked, book, before, event.data);
     case "plan:extended":
+      if (before.template.team?.continuous) stage.count("cycles planned");
       return checkRounds(checked, before, event.data);
+    case "worker:failed":
+    case "worker:timeout": {
+      const { code } = event.data;
+      book.failures = { code, count: book.failures.code === code ? book.failures.count + 1 : 1 };
+      if (event.type === "worker:timeout") checkMail(checked, book, event.data);
+      return;
+    }
+    case "breaker:open":
+      stage.count("circuits broken");
+      book.failures = { code: "", count: 0 };
+      return;
+    case "worker:completed":
+      book.failures = { code: "", count: 0 };
+      return;
+    case "orchestrator:completed": {
+      const isFinished = !before.template.team?.continuous || stage.finished.has(stage.rootOf(before.id));
+      return stage.require(isFinished, "cycles", () => `${before.id} ends, but its lead has not planned the end`);
+    }
     case "task:submitted":
       return checkReturned(checked, book, before, event.data.taskId);
     case "lead:completed":
@@ -110,6 +133,31 @@ function checkDelivery({ stage }: Checked, book: TeamBook, id: string): void {
   const { message, deliveries, allowed } = booked;
   const isInTime = deliveries <= allowed;
   stage.require(isInTime, "messages", () => `${message.type} ${id} is delivered ${deliveries} times, of ${allowed}`);
+}
+
+const NOTICED_WITHIN_MS = 5000;
+
+/** A role outside that has reported does not time out: each of its reports is in the log. */
+function checkMail(
+  { stage, machine }: Checked,
+  book: TeamBook,
+  { sessionId, taskId }: EventData<"worker:timeout">,
+): void {
+  const process = machine.processes.get(sessionId);
+  if (process?.spec.agent !== OUTSIDE) return;
+  const isReport = ({ message }: BookedMessage) =>
+    message.sessionId === sessionId && message.type === "completion_report";
+  const noted = [...book.messages.values()].filter(isReport).length;
+  const due = [...process.claims.keys()].filter((at) => at + NOTICED_WITHIN_MS < stage.loop.now).length;
+  stage.require(noted >= due, "mail", () => `${taskId} timed out, but its role outside has reported`);
+}
+
+/** After a batch: a continuous run does not go on after too many failures of the same kind. */
+export function checkBreaker({ stage }: Checked, { team }: Ledger, { id, template, status }: Run): void {
+  const { continuous = false, breaker = Infinity } = template.team ?? {};
+  if (!continuous || status !== "running") return;
+  const { code, count } = team.failures;
+  stage.require(count < breaker, "cycles", () => `${id} goes on after ${count} failures (${code}), of ${breaker}`);
 }
 
 /** After a batch that starts turns: no message to one of these sessions is left behind. */

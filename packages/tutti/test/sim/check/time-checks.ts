@@ -70,8 +70,9 @@ function checkTimeout(stage: Stage, ledger: Ledger, before: Run, event: Timeout,
   if (event.data.code !== "worker_timeout" || !attempt || attempt.startedAt === null || attempt.unsure) return;
   const ran = attempt.ranMs + (attempt.runsSince === null ? 0 : now - attempt.runsSince);
   const { workerTimeout } = before.template.config;
-  // Neither clock records when a late write was decided.
-  if (stage.clock.wasSet && stage.counts.has("late writes before a restart")) return;
+  // Neither clock records when a late write was decided, nor one during which the machine slept.
+  const isUnknown = ["late writes before a restart", "sleeps of the machine"].some((name) => stage.counts.has(name));
+  if (stage.clock.wasSet && isUnknown) return;
   const slack = stage.clock.wasSet ? SLACK_MS : 0;
   stage.require(ran >= workerTimeout - slack, "time", () => `${attempt.sessionId} had ${ran} of ${workerTimeout} ms`);
   stage.count("timeouts checked");

@@ -1,6 +1,8 @@
 // Compares the processes on the machine with the log.
 import { capOf, type Checked } from "./log-checks.ts";
+import type { Process } from "../machine.ts";
 import { workerOf } from "../../../src/run/lookup.ts";
+import type { Turn } from "../../../src/session/session.ts";
 
 export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): void {
   const perRun = new Map<string, number>();
@@ -23,6 +25,16 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     stage.require(count <= cap, "I2", () => `${count} workers of ${runId} are alive, of ${cap}`);
   }
   stage.require(all <= serverCap, "I2", () => `${all} workers are alive on a server for ${serverCap}`);
+}
+
+/** The workspace of a worker is at the commit that the log names when it gets its first turn. */
+export function checkStart({ stage, repository, ledgers }: Checked, { spec }: Process, turn: Turn): void {
+  const run = ledgers.get(spec.runId)?.run;
+  const session = run && spec.taskId !== null ? workerOf(run, spec.taskId)?.session : undefined;
+  if (session?.sessionId !== spec.sessionId || turn.number !== 1) return;
+  const folder = repository.folders.get(spec.cwd);
+  const isThere = folder?.start === session.start && !folder?.isAhead;
+  stage.require(isThere, "I14", () => `${spec.sessionId} starts at ${folder?.start} instead of ${session.start}`);
 }
 
 /** How long an agent may continue after a pause without an interrupt, while the engine runs. */
