@@ -6,13 +6,15 @@
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
 // 3. An attempt on a lost host is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
+import { FleetCalls, type SignalReader } from "./fleet-calls.ts";
 import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS } from "./host-tables.ts";
-import { JobQueue } from "./job-queue.ts";
+import { JobQueue, type AttemptJob } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
+import { QueryBatch } from "./query-batch.ts";
 import { retryQuery } from "./retry-query.ts";
 import type { HostRow } from "../schema/api/host-routes.ts";
-import { TuttiError, type ErrorCode } from "../schema/error.ts";
+import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
@@ -30,8 +32,6 @@ interface FleetOptions {
 
 const keyOf = (run: string, task: string | null, attempt: number): string => `${run}/${task ?? "main"}/${attempt}`;
 
-export type Reply = { ok: unknown } | { error: { code: ErrorCode; message: string; details?: unknown } };
-
 interface AttemptRow {
   key: string;
   run: string;
@@ -42,26 +42,28 @@ interface AttemptRow {
 
 const ATTEMPTS = "SELECT key, run, session, state, archived FROM tutti_hosts.attempt";
 
-interface SignalRow {
-  state: string;
-  reason: string | null;
-  at: number | null;
-  body: string | null;
-}
-
-export interface AttemptWatch {
-  /** Resolves after a report about the attempt since the last call, after `POLL_MS`, or when `signal` is aborted. */
-  changed(signal?: AbortSignal): Promise<void>;
-  end(): void;
-}
-
 interface KnownAttempt {
   key: string;
   run: string;
   onHost: boolean;
   archived: boolean;
-  /** Names of `request` rows, so that `wasCalled` needs no query. */
-  requests: Set<string>;
+  /** Whether a host is known to have taken the attempt. */
+  isTaken: boolean;
+  /** Names of `request` rows, so that `wasCalled` needs no query. Null until they are read. */
+  requests: Set<string> | null;
+}
+
+interface PlacedAttempt extends Omit<AttemptRow, "archived"> {
+  task: string | null;
+  labels: HostLabels;
+  job: AttemptJob | null;
+}
+
+/** An attempt that is over, with its job. */
+interface EndedRow {
+  key: string;
+  queue: string | null;
+  id: string | null;
 }
 
 /** An attempt that waits because no ready host offers its labels. */
@@ -71,6 +73,8 @@ interface UnplacedAttempt {
   labels: HostLabels;
 }
 
+/** Wakes the servers that wait for the attempt `a`. */
+const NOTIFY_OVER = `pg_notify('${REPORTS}', a.key)`;
 /** `UNPLACED_MS` is how long hosts with the labels of an attempt may be missing before it is reported to the user. */
 const UNPLACED_MS = 60_000;
 const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'";
@@ -85,7 +89,8 @@ export class Fleet {
   readonly #jobs: JobQueue;
   readonly #attempts = new Map<string, KnownAttempt>();
   readonly #keys = new Map<string, string>();
-  readonly #wakers = new Map<string, Set<() => void>>();
+  readonly #calls: FleetCalls;
+  readonly #finished = new QueryBatch<{ key: string; reason: string }, void>((attempts) => this.#finish(attempts));
   readonly #leaving = new AbortController();
   readonly #background: Promise<unknown>[] = [];
   #hasReadyHost = false;
@@ -95,6 +100,7 @@ export class Fleet {
   private constructor(options: FleetOptions, jobs: JobQueue) {
     this.#options = options;
     this.#jobs = jobs;
+    this.#calls = new FleetCalls({ pool: options.database.pool, query: (work) => this.#query(work) });
   }
 
   /** The fleet owns `database`, and closes it also if opening fails. */
@@ -122,11 +128,11 @@ export class Fleet {
 
   async #load(): Promise<void> {
     const { rows } = await this.#options.database.pool.query<AttemptRow>(ATTEMPTS);
-    for (const row of rows) this.#remember(row);
+    for (const row of rows) this.#remember(row, null);
   }
 
-  #remember({ session, state, ...row }: AttemptRow): KnownAttempt {
-    const attempt = { ...row, onHost: state !== "here", requests: new Set<string>() };
+  #remember({ session, state, ...row }: AttemptRow, requests: Set<string> | null): KnownAttempt {
+    const attempt = { ...row, onHost: state !== "here", isTaken: state === "held", requests };
     this.#attempts.set(session, attempt);
     this.#keys.set(attempt.key, session);
     return attempt;
@@ -135,10 +141,11 @@ export class Fleet {
   #begin(): void {
     const { database, world, leaseMs } = this.#options;
     const { signal } = this.#leaving;
-    this.#background.push(listen(database, { [REPORTS]: (key) => this.#wake(key) }, { world, signal }));
+    this.#background.push(listen(database, { [REPORTS]: (key) => this.#calls.noticed(key) }, { world, signal }));
     const watch = async () => {
       while (!signal.aborted) {
         await world.sleep(Math.min(POLL_MS, leaseMs / 4), signal, true);
+        this.#calls.readAll();
         if (!signal.aborted) await this.#watchHosts().catch(() => {});
         if (!signal.aborted) await this.#reportUnplaced().catch(() => {});
       }
@@ -146,37 +153,16 @@ export class Fleet {
     this.#background.push(watch());
   }
 
-  #wake(key: string): void {
-    for (const wake of this.#wakers.get(key) ?? []) wake();
-  }
-
-  /** Notes every report about the attempt until `end`, so that none is missed during a query. */
-  watch(key: string): AttemptWatch {
-    let woken = new AbortController();
-    const wake = () => woken.abort();
-    const wakers = this.#wakers.get(key) ?? new Set();
-    this.#wakers.set(key, wakers.add(wake));
-    return {
-      changed: async (signal) => {
-        const signals = [woken.signal, this.#leaving.signal, ...(signal ? [signal] : [])];
-        await this.#options.world.sleep(POLL_MS, AbortSignal.any(signals));
-        woken = new AbortController();
-      },
-      end: () => {
-        wakers.delete(wake);
-        if (wakers.size === 0) this.#wakers.delete(key);
-      },
-    };
-  }
-
   /** Ends the attempts of lost and removed hosts, and those that no host will take. */
   async #watchHosts(): Promise<void> {
     const { database, leaseMs } = this.#options;
-    const lost = await database.pool.query<{ key: string }>(
-      `UPDATE tutti_hosts.attempt a SET state = 'over', reason = CASE WHEN h.removed THEN 'its host was removed' ELSE 'its host was lost' END
-         FROM tutti_hosts.host h
-        WHERE a.state = 'held' AND h.id = a.host AND (h.removed OR h.seen_at < now() - $1 * interval '1 ms')
-        RETURNING a.key`,
+    const lost = await database.pool.query<EndedRow>(
+      `UPDATE tutti_hosts.attempt a SET state = 'over', reason = l.reason FROM (
+         SELECT a.key, CASE WHEN h.removed THEN 'its host was removed' ELSE 'its host was lost' END AS reason
+           FROM tutti_hosts.attempt a JOIN tutti_hosts.host h ON h.id = a.host
+          WHERE a.state = 'held' AND (h.removed OR h.seen_at < now() - $1 * interval '1 ms')
+          ORDER BY a.key FOR UPDATE OF a) AS l
+        WHERE a.key = l.key AND a.state = 'held' RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
       [leaseMs],
     );
     await this.#findReady(database.pool);
@@ -184,14 +170,13 @@ export class Fleet {
     const plain = await this.#jobs.queueFor({});
     const untaken = this.#hasReadyHost
       ? { rows: [] }
-      : await database.pool.query<{ key: string }>(
-          `UPDATE tutti_hosts.attempt SET state = 'over', reason = 'no host is ready' WHERE state = 'waiting' AND queue = $1 RETURNING key`,
+      : await database.pool.query<EndedRow>(
+          `UPDATE tutti_hosts.attempt a SET state = 'over', reason = 'no host is ready' WHERE key IN (
+             SELECT key FROM tutti_hosts.attempt WHERE state = 'waiting' AND queue = $1 ORDER BY key FOR UPDATE)
+           AND state = 'waiting' RETURNING a.key, queue, job AS id, ${NOTIFY_OVER}`,
           [plain],
         );
-    for (const { key } of [...lost.rows, ...untaken.rows]) {
-      await this.#endJob(key);
-      await this.#notify(REPORTS, key);
-    }
+    await this.#endJobs([...lost.rows, ...untaken.rows]);
   }
 
   /** `report` returns whether this server carries on the run. An attempt for which it returns true is reported once. */
@@ -229,47 +214,62 @@ export class Fleet {
    * while `#findReady` finds no host.
    */
   async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<void> {
-    const jobs = new Map<string, { labels: HostLabels; count: number }>();
-    for (const event of events) {
-      if (event.type !== "main:spawning" && event.type !== "worker:spawning") continue;
-      const { sessionId, taskId, attempt } = event.data;
-      const key = keyOf(event.run!, taskId, attempt);
+    const started = events.flatMap((event) =>
+      event.type === "main:spawning" || event.type === "worker:spawning" ? [event] : [],
+    );
+    if (started.length === 0) return;
+    let room = (await this.#findReady(client)) ? await this.#room() : 0;
+    const placed: PlacedAttempt[] = [];
+    for (const event of started) {
+      const { sessionId: session, taskId: task, attempt, agent } = event.data;
       const labels = event.type === "worker:spawning" ? (event.data.labels ?? {}) : {};
+      const isLabelled = Object.keys(labels).length > 0;
       // Another process plays the session of a role with `OUTSIDE`, and its workspace is here.
-      const isOutside = event.data.agent === OUTSIDE;
-      const isWanted =
-        !isOutside && (Object.keys(labels).length > 0 || ((await this.#findReady(client)) && !(await this.#isFull())));
-      const job = isWanted ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels) } : null;
-      await client.query(
-        "INSERT INTO tutti_hosts.attempt (key, run, session, task, queue, job, state) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        [key, event.run, sessionId, taskId, job?.queue ?? null, job?.id ?? null, job ? "waiting" : "here"],
-      );
-      if (!job) continue;
-      await this.#jobs.add(client, job, key);
-      jobs.set(job.queue, { labels, count: (jobs.get(job.queue)?.count ?? 0) + 1 });
+      const isOnHost = agent !== OUTSIDE && (isLabelled || room > 0);
+      if (isOnHost && !isLabelled) room -= 1;
+      const key = keyOf(event.run!, task, attempt);
+      const job = isOnHost ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels), key } : null;
+      placed.push({ key, run: event.run!, session, task, labels, job, state: job ? "waiting" : "here" });
     }
-    for (const { labels, count } of jobs.values()) await this.#announce(client, labels, count);
+    await this.#place(client, placed);
   }
 
-  /**
-   * `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
-   * more than the jobs.
-   */
-  async #announce(client: SqlClient, labels: HostLabels, count: number): Promise<void> {
-    await client.query(
-      `SELECT pg_notify('${HOST_CHANNEL}' || id, '') FROM (
-         SELECT id FROM tutti_hosts.host h WHERE ${IS_READY} AND h.labels @> $2
-            AND capacity > (SELECT count(*) FROM tutti_hosts.attempt a WHERE a.host = h.id AND a.state = 'held')
-          ORDER BY random() LIMIT $3) AS chosen`,
-      [this.#options.leaseMs, labels, count],
+  async #place(client: SqlClient, placed: readonly PlacedAttempt[]): Promise<void> {
+    const names = ["key", "run", "session", "task", "state"] as const;
+    const waiting = placed.flatMap(({ job, labels }) => (job ? [{ job, labels }] : []));
+    const queues = [...Map.groupBy(waiting, ({ job }) => job.queue).values()];
+    // `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
+    // more than the jobs.
+    await client.query({
+      name: "tutti attempts",
+      text: `WITH placed AS (
+        INSERT INTO tutti_hosts.attempt (key, run, session, task, state, queue, job)
+        SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[]))
+      SELECT pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM unnest($9::text[], $10::integer[]) AS q (labels, jobs), LATERAL (
+        SELECT id FROM tutti_hosts.host WHERE ${IS_READY} AND host.labels @> q.labels::jsonb AND tutti_hosts.room(id) > 0
+         ORDER BY random() LIMIT q.jobs) AS chosen`,
+      values: [
+        this.#options.leaseMs,
+        ...names.map((name) => placed.map((each) => each[name])),
+        placed.map(({ job }) => job?.queue ?? null),
+        placed.map(({ job }) => job?.id ?? null),
+        queues.map(([first]) => JSON.stringify(first!.labels)),
+        queues.map(({ length }) => length),
+      ],
+    });
+    await this.#jobs.add(
+      client,
+      waiting.map(({ job }) => job),
     );
+    // The sessions are used only after the commit. A repeated transaction places them again.
+    for (const each of placed) this.#remember({ ...each, archived: false }, new Set());
   }
 
   /** An unknown attempt belongs to an imported run and stays here, so `isPlacedOnHost` is false. */
   async isPlacedOnHost(session: string): Promise<boolean> {
     const known = this.#attempts.get(session) ?? (await this.#look(session));
     if (!known) return false;
-    await this.#loadRequests(known);
+    known.requests ??= await this.#loadRequests(known.key);
     return known.onHost;
   }
 
@@ -278,22 +278,21 @@ export class Fleet {
     const { rows } = await this.#query(() =>
       this.#options.database.pool.query<AttemptRow>(`${ATTEMPTS} WHERE session = $1`, [session]),
     );
-    return rows[0] ? this.#remember(rows[0]) : null;
+    return rows[0] ? this.#remember(rows[0], null) : null;
   }
 
-  /** Always false without `alsoWork`: then all attempts wait for hosts. */
-  async #isFull(): Promise<boolean> {
-    if (!this.#options.alsoWork) return false;
-    const hosts = await this.list();
-    const room = hosts.filter(({ state }) => state === "ready").map(({ capacity, sessions }) => capacity - sessions);
-    return room.every((free) => free <= 0);
+  /** The number of sessions that may be placed on hosts. Without `alsoWork` all attempts wait for hosts. */
+  async #room(): Promise<number> {
+    if (!this.#options.alsoWork) return Number.POSITIVE_INFINITY;
+    const ready = (await this.list()).filter(({ state }) => state === "ready");
+    return ready.reduce((sum, { capacity, sessions }) => sum + Math.max(0, capacity - sessions), 0);
   }
 
-  async #loadRequests({ key, requests }: KnownAttempt): Promise<void> {
+  async #loadRequests(key: string): Promise<Set<string>> {
     const { rows } = await this.#query(() =>
       this.#options.database.pool.query<{ name: string }>("SELECT name FROM tutti_hosts.request WHERE key = $1", [key]),
     );
-    for (const { name } of rows) requests.add(name);
+    return new Set(rows.map(({ name }) => name));
   }
 
   /**
@@ -326,7 +325,7 @@ export class Fleet {
   }
 
   wasCalled(key: string, name: string): boolean {
-    return this.#attempts.get(this.#keys.get(key) ?? "")?.requests.has(name) ?? false;
+    return this.#attemptOf(key)?.requests?.has(name) ?? false;
   }
 
   /**
@@ -334,51 +333,19 @@ export class Fleet {
    * host if none has the attempt yet. Throws `host_lost` if the attempt is over, and `engine_stopped` after `leave`.
    */
   async call(key: string, name: string, body: object): Promise<unknown> {
-    this.#attempts.get(this.#keys.get(key) ?? "")?.requests.add(name);
-    const { pool } = this.#options.database;
-    const watch = this.watch(key);
-    try {
-      const { rows } = await this.#query(() =>
-        pool.query<{ n: number }>(
-          `WITH added AS (
-             INSERT INTO tutti_hosts.request (key, name, body) VALUES ($1, $2, $3)
-             ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n)
-           SELECT added.n, CASE WHEN attempt.host IS NOT NULL THEN pg_notify('${HOST_CHANNEL}' || attempt.host, $1) END
-             FROM added, tutti_hosts.attempt WHERE attempt.key = $1`,
-          [key, name, JSON.stringify(body)],
-        ),
-      );
-      for (;;) {
-        const found = await this.#query(() =>
-          pool.query<{ reply: string | null; state: string; reason: string | null }>(
-            `SELECT r.reply, a.state, a.reason FROM tutti_hosts.request r JOIN tutti_hosts.attempt a USING (key) WHERE r.n = $1`,
-            [rows[0]!.n],
-          ),
-        );
-        const { reply = null, state = "over", reason = null } = found.rows[0] ?? {};
-        if (reply !== null) return decodeReply(JSON.parse(reply) as Reply);
-        if (state === "over") throw hostLost(reason);
-        await watch.changed();
-      }
-    } finally {
-      watch.end();
-    }
+    const known = this.#attemptOf(key);
+    known?.requests?.add(name);
+    const reply = await this.#calls.call(key, name, body);
+    if (known) known.isTaken = true;
+    return reply;
   }
 
-  /** Reads the signals after the position `after`. `over` is the reason if the attempt is over. */
-  async signals(key: string, after: number): Promise<{ rows: { at: number; body: string }[]; over: string | null }> {
-    return this.#query(async () => {
-      // One statement reads state and signals, so that all signals of an attempt that is over are seen.
-      const { rows } = await this.#options.database.pool.query<SignalRow>(
-        `SELECT a.state, a.reason, s.at, s.body FROM tutti_hosts.attempt a LEFT JOIN LATERAL (
-           SELECT at, body FROM tutti_hosts.signal WHERE key = a.key AND at > $2 ORDER BY at LIMIT 500) s ON true
-          WHERE a.key = $1 ORDER BY s.at`,
-        [key, after],
-      );
-      const found = rows[0];
-      const over = found && found.state !== "over" ? null : (found?.reason ?? "its session was removed");
-      return { rows: rows.flatMap(({ at, body }) => (at === null ? [] : [{ at, body: body! }])), over };
-    });
+  #attemptOf(key: string): KnownAttempt | undefined {
+    return this.#attempts.get(this.#keys.get(key) ?? "");
+  }
+
+  follow(key: string): SignalReader {
+    return this.#calls.follow(key);
   }
 
   /** Returns null for a session that is not `onHost`. */
@@ -396,38 +363,40 @@ export class Fleet {
   }
 
   /** After `finish`, reports of the host about the attempt are rejected. */
-  async finish(key: string, reason: string): Promise<void> {
-    await this.#query(() =>
-      this.#options.database.pool.query(
-        "UPDATE tutti_hosts.attempt SET state = 'over', reason = coalesce(reason, $2) WHERE key = $1 AND state <> 'here'",
-        [key, reason],
+  finish(key: string, reason: string): Promise<void> {
+    return this.#finished.add({ key, reason });
+  }
+
+  async #finish(attempts: readonly { key: string; reason: string }[]): Promise<void[]> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<EndedRow>(
+        `UPDATE tutti_hosts.attempt a SET state = 'over', reason = coalesce(a.reason, f.reason) FROM (
+           SELECT a.key, g.reason FROM tutti_hosts.attempt a JOIN unnest($1::text[], $2::text[]) AS g (key, reason) USING (key)
+            WHERE a.state <> 'here' ORDER BY a.key FOR UPDATE OF a) AS f
+          WHERE a.key = f.key RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
+        [attempts.map(({ key }) => key), attempts.map(({ reason }) => reason)],
       ),
     );
-    await this.#endJob(key);
-    await this.#notify(REPORTS, key);
+    await this.#endJobs(rows);
+    return attempts.map(() => {});
   }
 
   /** Returns false if a host has taken the attempt. */
   async withdraw(key: string): Promise<boolean> {
-    const { rowCount } = await this.#query(() =>
-      this.#options.database.pool.query(
-        "UPDATE tutti_hosts.attempt SET state = 'over', reason = 'it was stopped' WHERE key = $1 AND state = 'waiting'",
+    if (this.#attemptOf(key)?.isTaken) return false;
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<EndedRow>(
+        `UPDATE tutti_hosts.attempt a SET state = 'over', reason = 'it was stopped' WHERE key = $1 AND state = 'waiting'
+         RETURNING a.key, queue, job AS id, ${NOTIFY_OVER}`,
         [key],
       ),
     );
-    if (rowCount === 0) return false;
-    await this.#endJob(key);
-    await this.#notify(REPORTS, key);
-    return true;
+    await this.#endJobs(rows);
+    return rows.length > 0;
   }
 
-  async #endJob(key: string): Promise<void> {
-    const { rows } = await this.#options.database.pool.query<{ queue: string | null; job: string | null }>(
-      "SELECT queue, job FROM tutti_hosts.attempt WHERE key = $1",
-      [key],
-    );
-    const { queue = null, job = null } = rows[0] ?? {};
-    if (queue !== null && job !== null) await this.#jobs.end({ queue, id: job });
+  async #endJobs(ended: readonly EndedRow[]): Promise<void> {
+    await this.#jobs.end(ended.flatMap(({ queue, id }) => (queue !== null && id !== null ? [{ queue, id }] : [])));
   }
 
   async archive(session: string): Promise<void> {
@@ -463,10 +432,6 @@ export class Fleet {
     return removeHost(this.#options.database, id);
   }
 
-  #notify(channel: string, payload: string): Promise<unknown> {
-    return this.#options.database.pool.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
-  }
-
   async #query<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#leaving;
     if (signal.aborted) throw engineStopped();
@@ -484,6 +449,7 @@ export class Fleet {
   /** Detaches from all hosts, which continue their sessions. Every call ends with `engineStopped`. */
   leave(): void {
     this.#leaving.abort();
+    this.#calls.end(engineStopped());
   }
 
   async close(): Promise<void> {
@@ -529,15 +495,6 @@ export async function listHosts({ pool }: Database, leaseMs?: number): Promise<H
     seenAt: seenAt === null ? null : seenAt.toISOString(),
   }));
 }
-
-function decodeReply(reply: Reply): unknown {
-  if ("ok" in reply) return reply.ok;
-  const { code, message, details } = reply.error;
-  throw new TuttiError(code, message, { details });
-}
-
-const hostLost = (reason: string | null): TuttiError =>
-  new TuttiError("host_lost", reason ?? "The host of the session was lost.");
 
 const engineStopped = (): TuttiError =>
   new TuttiError("engine_stopped", "The server is ending. The session continues on its host.");

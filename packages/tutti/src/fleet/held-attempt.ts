@@ -9,9 +9,10 @@
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Reply } from "./fleet.ts";
+import type { Reply } from "./fleet-calls.ts";
 import type { HostLink, TakenAttempt } from "./host-link.ts";
 import type { HostRequest } from "./host-request.ts";
+import type { HostTraffic, ReceivedRequest } from "./host-traffic.ts";
 import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
@@ -22,6 +23,7 @@ import type { World } from "../world.ts";
 
 export interface HeldAttemptOptions {
   link: HostLink;
+  traffic: HostTraffic;
   taken: TakenAttempt;
   /** The position of the last stored signal. */
   reported: number;
@@ -45,28 +47,31 @@ interface Place {
   start: string;
 }
 
-const POLL_MS = 1000;
+/** Output of an agent is collected for `FLUSH_MS`. Signals that change the state of its session are sent at once. */
 const FLUSH_MS = 20;
+const COLLECTED: ReadonlySet<SessionSignal["type"]> = new Set(["text", "partial", "tool", "toolResult", "usage"]);
 const TRANSCRIPT_PAGE = 200;
 
 export class HeldAttempt {
   readonly #options: HeldAttemptOptions;
   readonly #checks = new Map<string, AbortController>();
   readonly #over = new AbortController();
-  #wake = new AbortController();
   #place: Place | null = null;
   #session: Session | null = null;
   #pumped: Promise<void> = Promise.resolve();
   #unsent: { at: number; body: string }[] = [];
+  #urgent = new AbortController();
   #flushed: Promise<void> = Promise.resolve();
   #entries = 0;
   /** `reason` of `abandon`, which replaces that of the session in its signal `gone`. */
   #reason: string | null = null;
-  readonly #served: Promise<void>;
+  #served: Promise<void> = Promise.resolve();
 
   constructor(options: HeldAttemptOptions) {
     this.#options = options;
-    this.#served = this.#serve();
+    options.traffic.add(options.taken, (requests) => {
+      this.#served = this.#served.then(() => this.#serve(requests));
+    });
   }
 
   get key(): string {
@@ -77,30 +82,18 @@ export class HeldAttempt {
     return this.#options.taken.run;
   }
 
-  wake(): void {
-    this.#wake.abort();
-  }
-
-  async #serve(): Promise<void> {
-    const { link, taken, world } = this.#options;
-    let after = 0;
-    while (!this.#over.signal.aborted) {
-      this.#wake = new AbortController();
-      const requests = await link.requests(taken, after).catch(() => []);
-      for (const { n, body, done } of requests) {
-        after = n;
-        const request = JSON.parse(body) as HostRequest;
-        const isRepeated = request.op === "prepare" || request.op === "open";
-        if (done && !isRepeated) continue;
-        const answered = this.#answer(n, request, done);
-        if (isRepeated) await answered;
-      }
-      if (requests.length === 0) await world.sleep(POLL_MS, AbortSignal.any([this.#wake.signal, this.#over.signal]));
+  async #serve(requests: readonly ReceivedRequest[]): Promise<void> {
+    for (const { n, request, done } of requests) {
+      if (this.#over.signal.aborted) return;
+      const isRepeated = request.op === "prepare" || request.op === "open";
+      if (done && !isRepeated) continue;
+      const answered = this.#answer(n, request, done);
+      if (isRepeated) await answered;
     }
   }
 
   async #answer(n: number, request: HostRequest, done: boolean): Promise<void> {
-    const { link, taken } = this.#options;
+    const { traffic, taken } = this.#options;
     let reply: Reply;
     try {
       reply = { ok: (await this.#perform(request)) ?? null };
@@ -109,7 +102,9 @@ export class HeldAttempt {
       reply = { error: { code, message, ...(details === undefined ? {} : { details }) } };
     }
     if (done) return;
-    await link.reply(taken, n, JSON.stringify(reply)).catch(() => false);
+    const sent = traffic.send(taken, { reply: { n, reply: JSON.stringify(reply) } }).catch(() => {});
+    // The reply is sent in the order of requests, but the next request need not wait until it is stored.
+    if (request.op === "remove") await sent;
     if (request.op === "remove" && "ok" in reply) this.#end();
   }
 
@@ -133,7 +128,8 @@ export class HeldAttempt {
       case "interrupt":
         return this.#mustBeOpen().interrupt(request.turn);
       case "close":
-        return this.#session?.close();
+        await this.#session?.close();
+        return this.#endSession();
       case "end":
         return this.#endSession();
       case "move": {
@@ -242,18 +238,20 @@ export class HeldAttempt {
 
   #queue(at: number, signal: SessionSignal): void {
     this.#unsent.push({ at, body: JSON.stringify(signal) });
+    if (!COLLECTED.has(signal.type)) this.#urgent.abort("send at once");
     if (this.#unsent.length > 1) return;
     this.#flushed = this.#flushed.then(() => this.#flush()).catch(() => {});
   }
 
   async #flush(): Promise<void> {
-    const { link, taken, world } = this.#options;
-    await world.sleep(FLUSH_MS);
+    const { traffic, taken, world } = this.#options;
+    if (!this.#urgent.signal.aborted) await world.sleep(FLUSH_MS, this.#urgent.signal);
+    this.#urgent = new AbortController();
     const signals = this.#unsent;
     this.#unsent = [];
     const entries = await this.#newEntries();
-    // A host that no longer holds the attempt learns it from the next beat too, so the result of `report` is not read.
-    await link.report(taken, { signals, entries });
+    // A host that no longer holds the attempt learns it from the next beat.
+    await traffic.send(taken, { signals, entries });
   }
 
   /** The newest entry may grow, so it is sent again. */
@@ -298,12 +296,14 @@ export class HeldAttempt {
   async leave(): Promise<void> {
     this.#session?.leave();
     this.#over.abort();
+    this.#options.traffic.remove(this.key);
     await this.#served;
   }
 
   #end(): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
+    this.#options.traffic.remove(this.key);
     this.#options.onOver();
   }
 

@@ -1,5 +1,6 @@
 // `HostLink` is a host's access to the database: it calls the functions of `host-tables.ts`, and repeats them until the
 // database can be reached.
+import type { ReceivedRequest } from "./host-traffic.ts";
 import { HOST_REMOVED, HOST_UNKNOWN } from "./host-tables.ts";
 import { retryQuery } from "./retry-query.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -29,9 +30,21 @@ export interface Beat {
   held: Record<string, number>;
 }
 
-interface HostReport {
-  signals: { at: number; body: string }[];
-  entries: { n: number; body: string }[];
+/** A `HostReport` reads the requests of an attempt after `after`, and stores its news. */
+export interface HostReport {
+  key: string;
+  token: string;
+  after: number;
+  hasNews?: boolean;
+  replies?: { n: number; reply: string }[];
+  signals?: { at: number; body: string }[];
+  entries?: { n: number; body: string }[];
+}
+
+interface Sync {
+  taken: TakenAttempt[];
+  /** In the order of their numbers. */
+  requests: (ReceivedRequest & { key: string })[];
 }
 
 export class HostLink {
@@ -39,6 +52,7 @@ export class HostLink {
   readonly #world: World;
   readonly #ended = new AbortController();
   #id: string;
+  #facts: HostFacts | null = null;
 
   constructor(database: Database, id: string, world: World) {
     this.#database = database;
@@ -54,6 +68,7 @@ export class HostLink {
     { name, labels, capacity, version, facts }: HostFacts,
     known: readonly string[],
   ): Promise<{ id: string; name: string }> {
+    this.#facts = { name, labels, capacity, version, facts };
     const values = [this.#id, name, labels, capacity, version, facts, known];
     const joined = await this.#run<{ id: string; name: string }>("host_join($1, $2, $3, $4, $5, $6, $7)", values);
     this.#id = joined.id;
@@ -64,41 +79,21 @@ export class HostLink {
     return this.#repeat<Beat>("host_beat($1, $2)", [this.#id, leaving]);
   }
 
-  take(): Promise<TakenAttempt | null> {
-    return this.#repeat<TakenAttempt | null>("host_take($1)", [this.#id]);
+  /**
+   * Stores `reports`, reads requests and takes up to `room` attempts. A call with a lost result may have taken attempts
+   * that the host does not know, so the host joins again with the attempts that are `known`.
+   */
+  async sync(reports: readonly HostReport[], room: number, known: readonly string[]): Promise<Sync> {
+    let isLost = false;
+    const work = async (): Promise<Sync> => {
+      if (isLost && room > 0 && this.#facts) await this.join(this.#facts, known);
+      isLost = true;
+      return this.#run<Sync>("host_sync($1, $2, $3)", [this.#id, JSON.stringify(reports), room]);
+    };
+    return retryQuery(work, this.#world, this.#ended.signal);
   }
 
-  async requests({ key, token }: TakenAttempt, after: number): Promise<{ n: number; body: string; done: boolean }[]> {
-    return retryQuery(
-      async () => {
-        const text = "SELECT n, body, done FROM tutti_hosts.host_requests($1, $2, $3, $4)";
-        const { rows } = await this.#database.pool
-          .query<{ n: number; body: string; done: boolean }>(text, [this.#id, key, token, after])
-          .catch((error: unknown) => this.#fail(error));
-        return rows;
-      },
-      this.#world,
-      this.#ended.signal,
-    );
-  }
-
-  /** `reply`, `report` and `release` return false if the host no longer holds the attempt. */
-  reply({ key, token }: TakenAttempt, n: number, reply: string): Promise<boolean> {
-    return this.#repeat<boolean>("host_reply($1, $2, $3, $4, $5)", [this.#id, key, token, n, reply]);
-  }
-
-  report({ key, token }: TakenAttempt, { signals, entries }: HostReport): Promise<boolean> {
-    return this.#repeat<boolean>("host_report($1, $2, $3, $4, $5, $6, $7)", [
-      this.#id,
-      key,
-      token,
-      signals.map(({ at }) => at),
-      signals.map(({ body }) => body),
-      entries.map(({ n }) => n),
-      entries.map(({ body }) => body),
-    ]);
-  }
-
+  /** Returns false if the host no longer holds the attempt. */
   release({ key, token }: TakenAttempt, reason: string): Promise<boolean> {
     return this.#repeat<boolean>("host_release($1, $2, $3, $4)", [this.#id, key, token, reason]);
   }

@@ -4,9 +4,10 @@
 // 1. A host reaches the database only through `HOST_FUNCTIONS`, which run with the rights of the owner. Its login may
 //    call these and nothing else, so a host cannot write the log or read the sessions of another host.
 // 2. `own_host` identifies the host by its login. Only a login with the rights of the owner may name a host by its id.
-// 3. A report counts only with the token that `host_take` gave for the attempt, while the host holds the attempt. So a
+// 3. A report counts only with the token that `host_sync` gave for the attempt, while the host holds the attempt. So a
 //    late or repeated report changes nothing.
-// 4. Jobs are handed out by pg-boss: `queue.claim` is its own statement that claims the next job of a queue.
+// 4. Jobs are handed out by pg-boss: `queue.claim` is its own statement that claims the next jobs of a queue.
+// 5. A transaction locks attempts in the order of their keys, so that no two of them wait for each other.
 //
 // Values of agents are stored as text, because `jsonb` rejects the character U+0000.
 
@@ -23,14 +24,14 @@ export const HOST_CHANNEL = "tutti_host_";
 /** Hosts notify servers on `REPORTS`. The payload is the key of the attempt with a new report. */
 export const REPORTS = "tutti_reports";
 
+/** `host_sync` replaces `CLAIM_LIMIT` in `queue.claim` by the number of jobs that it claims. */
+export const CLAIM_LIMIT = 746_190_700;
+
 /** `HOST_FUNCTIONS` are all that a host's login may execute. */
 export const HOST_FUNCTIONS = [
   "host_join(text, text, jsonb, integer, text, jsonb, text[])",
   "host_beat(text, boolean)",
-  "host_take(text)",
-  "host_requests(text, text, text, bigint)",
-  "host_reply(text, text, text, bigint, text)",
-  "host_report(text, text, text, bigint[], text[], integer[], text[])",
+  "host_sync(text, json, integer)",
   "host_release(text, text, text, text)",
 ] as const;
 
@@ -162,63 +163,83 @@ export const HOST_FUNCTIONS_SQL = [
     "own host;",
   ),
   define(
-    "host_take(p_id text)",
-    "jsonb",
+    "room(p_host text)",
+    "integer",
     `
-  own := own_host(p_id);
+  -- An attempt that its host has removed needs no room, although its server has not finished it yet.
+  RETURN (SELECT h.capacity - (SELECT count(*) FROM attempt a WHERE a.host = h.id AND a.state = 'held' AND NOT EXISTS (
+            SELECT 1 FROM request r WHERE r.key = a.key AND r.name = 'remove' AND r.reply LIKE '{"ok"%'))
+            FROM host h WHERE h.id = p_host);`,
+  ),
+  define(
+    "take(own tutti_hosts.host, p_limit integer)",
+    "text[]",
+    `
+  -- An idle host locks nothing, so that it causes no write.
+  SELECT count(*) INTO waiting FROM attempt a JOIN queue q ON q.name = a.queue
+    WHERE a.state = 'waiting' AND own.labels @> q.labels;
+  IF waiting = 0 OR own.drained OR own.leaving THEN RETURN keys; END IF;
   -- Two calls of one host must not exceed its capacity together.
   PERFORM 1 FROM host WHERE id = own.id FOR UPDATE;
-  IF own.drained OR own.leaving THEN RETURN NULL; END IF;
-  IF (SELECT count(*) FROM attempt WHERE host = own.id AND state = 'held') >= own.capacity THEN RETURN NULL; END IF;
+  -- A host leaves their share to the others.
+  wanted := least(p_limit, room(own.id), ceil(waiting / (SELECT greatest(1, count(*)) FROM host h, setting
+    WHERE NOT (h.removed OR h.drained OR h.leaving) AND h.seen_at >= now() - lease_ms * interval '1 ms')));
   FOR source IN SELECT * FROM queue WHERE own.labels @> queue.labels ORDER BY name LOOP
     LOOP
-      EXECUTE source.claim INTO claimed;
-      EXIT WHEN claimed IS NULL;
-      UPDATE attempt SET state = 'held', host = own.id, token = gen_random_uuid()::text
-        WHERE attempt.job = claimed.id AND state = 'waiting' RETURNING * INTO taken;
+      EXIT WHEN wanted <= 0;
+      jobs := '{}';
+      claims := '{}';
+      FOR claimed IN EXECUTE replace(source.claim, '${CLAIM_LIMIT}', wanted::text) LOOP
+        jobs := jobs || claimed.id;
+        claims := claims || (claimed.data->>'key');
+      END LOOP;
+      EXIT WHEN cardinality(claims) = 0;
       -- A job without a waiting attempt was cancelled.
-      CONTINUE WHEN taken.key IS NULL;
-      PERFORM pg_notify('${REPORTS}', taken.key);
-      RETURN jsonb_build_object('key', taken.key, 'run', taken.run, 'session', taken.session, 'token', taken.token);
+      WITH ordered AS (
+        SELECT key FROM attempt WHERE key = ANY (claims) AND job = ANY (jobs) AND state = 'waiting' ORDER BY key FOR UPDATE),
+      held AS (
+        UPDATE attempt a SET state = 'held', host = own.id, token = gen_random_uuid()::text
+          FROM ordered WHERE a.key = ordered.key RETURNING a.key)
+      SELECT coalesce(array_agg(key), '{}') INTO claims FROM held;
+      keys := keys || claims;
+      wanted := wanted - cardinality(claims);
     END LOOP;
   END LOOP;
-  RETURN NULL;`,
-    "own host; source queue; claimed record; taken attempt;",
+  RETURN keys;`,
+    "keys text[] := '{}'; waiting numeric; wanted integer; source queue; claimed record; jobs uuid[]; claims text[];",
   ),
   define(
-    "host_requests(p_id text, p_key text, p_token text, p_after bigint)",
-    "TABLE (n bigint, name text, body text, done boolean)",
+    "host_sync(p_id text, p_reports json, p_take integer)",
+    "json",
     `
   own := own_host(p_id);
-  IF holds(own.id, p_key, p_token) THEN
-    RETURN QUERY SELECT r.n, r.name, r.body, r.reply IS NOT NULL FROM request r
-      WHERE r.key = p_key AND r.n > p_after ORDER BY r.n LIMIT 100;
-  END IF;`,
-    "own host;",
-  ),
-  define(
-    "host_reply(p_id text, p_key text, p_token text, p_n bigint, p_reply text)",
-    "boolean",
-    `
-  own := own_host(p_id);
-  IF NOT holds(own.id, p_key, p_token) THEN RETURN false; END IF;
-  UPDATE request SET reply = p_reply WHERE n = p_n AND key = p_key AND reply IS NULL;
-  PERFORM pg_notify('${REPORTS}', p_key);
-  RETURN true;`,
-    "own host;",
-  ),
-  define(
-    "host_report(p_id text, p_key text, p_token text, p_at bigint[], p_signals text[], p_n integer[], p_entries text[])",
-    "boolean",
-    `
-  own := own_host(p_id);
-  IF NOT holds(own.id, p_key, p_token) THEN RETURN false; END IF;
-  INSERT INTO signal SELECT p_key, u.at, u.body FROM unnest(p_at, p_signals) AS u (at, body) ON CONFLICT DO NOTHING;
-  INSERT INTO entry SELECT p_key, u.n, u.body FROM unnest(p_n, p_entries) AS u (n, body)
-    ON CONFLICT (key, n) DO UPDATE SET body = excluded.body;
-  PERFORM pg_notify('${REPORTS}', p_key);
-  RETURN true;`,
-    "own host;",
+  -- A host that only reads locks nothing.
+  SELECT coalesce(array_agg(key), '{}') INTO reported FROM (
+    SELECT a.key FROM json_to_recordset(p_reports) AS r (key text, token text, "hasNews" boolean) JOIN attempt a USING (key)
+     WHERE r."hasNews" AND a.host = own.id AND a.token = r.token AND a.state = 'held' ORDER BY a.key FOR SHARE OF a) AS locked;
+  IF cardinality(reported) > 0 THEN
+    INSERT INTO signal SELECT r.key, s.at, s.body
+      FROM json_to_recordset(p_reports) AS r (key text, signals json), json_to_recordset(r.signals) AS s (at bigint, body text)
+      WHERE r.key = ANY (reported) ON CONFLICT DO NOTHING;
+    INSERT INTO entry SELECT r.key, e.n, e.body
+      FROM json_to_recordset(p_reports) AS r (key text, entries json), json_to_recordset(r.entries) AS e (n integer, body text)
+      WHERE r.key = ANY (reported) ON CONFLICT (key, n) DO UPDATE SET body = excluded.body;
+    UPDATE request SET reply = p.reply
+      FROM json_to_recordset(p_reports) AS r (key text, replies json), json_to_recordset(r.replies) AS p (n bigint, reply text)
+      WHERE r.key = ANY (reported) AND request.n = p.n AND request.key = r.key AND request.reply IS NULL;
+    PERFORM pg_notify('${REPORTS}', each) FROM unnest(reported) AS each;
+  END IF;
+  -- Not together with reports, whose attempts are locked already.
+  taken := CASE WHEN p_take > 0 AND cardinality(reported) = 0 THEN take(own, p_take) ELSE '{}' END;
+  RETURN json_build_object(
+    'taken', (SELECT coalesce(json_agg(json_build_object('key', key, 'run', run, 'session', session, 'token', token)), '[]')
+                FROM attempt WHERE key = ANY (taken)),
+    'requests', (SELECT coalesce(json_agg(json_build_object('key', r.key, 'n', r.n, 'request', r.body::json, 'done', r.reply IS NOT NULL) ORDER BY r.n), '[]')
+                FROM (SELECT a.key, p.after FROM json_to_recordset(p_reports) AS p (key text, token text, after bigint) JOIN attempt a USING (key)
+                       WHERE a.host = own.id AND a.token = p.token AND a.state = 'held'
+                      UNION ALL SELECT each, 0 FROM unnest(taken) AS each) AS w,
+                     LATERAL (SELECT * FROM request WHERE request.key = w.key AND n > w.after ORDER BY n LIMIT 100) AS r));`,
+    "own host; reported text[]; taken text[];",
   ),
   define(
     "host_release(p_id text, p_key text, p_token text, p_reason text)",
@@ -232,4 +253,10 @@ export const HOST_FUNCTIONS_SQL = [
     "own host;",
   ),
   "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tutti_hosts FROM PUBLIC;",
+  // A login that an earlier version added lacks the functions that are new.
+  `DO $grant$ DECLARE login text; BEGIN
+     FOR login IN SELECT rolname FROM pg_roles JOIN tutti_hosts.host ON host.login = rolname WHERE NOT removed LOOP
+       ${HOST_FUNCTIONS.map((each) => `EXECUTE format('GRANT EXECUTE ON FUNCTION tutti_hosts.${each} TO %I', login);`).join("\n       ")}
+     END LOOP;
+   END $grant$;`,
 ].join("\n");

@@ -2,14 +2,17 @@
 // claimed next. Its own retries are off: a new attempt is a decision of the run.
 import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
+import { CLAIM_LIMIT } from "./host-tables.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
 
-interface AttemptJob {
+export interface AttemptJob {
   id: string;
   queue: string;
+  /** The key of the attempt. */
+  key: string;
 }
 
 /**
@@ -75,8 +78,8 @@ export class JobQueue {
   }
 
   /**
-   * The SQL with which pg-boss claims a job. Logins of hosts have no access to the jobs, so `host_take` executes this
-   * `statement` for them.
+   * The SQL with which pg-boss claims jobs. Logins of hosts have no access to the jobs, so `host_sync` executes this
+   * `statement` for them, with the number of jobs in place of `CLAIM_LIMIT`.
    */
   async #claimStatement(name: string): Promise<string> {
     let statement = "";
@@ -84,18 +87,24 @@ export class JobQueue {
       statement = text;
       return { rows: [] };
     };
-    await this.#boss.fetch(name, { db: { executeSql } });
+    await this.#boss.fetch(name, { db: { executeSql }, batchSize: CLAIM_LIMIT });
     return statement;
   }
 
   /** Uses the transaction of `client`. */
-  async add(client: SqlClient, { id, queue }: AttemptJob, key: string): Promise<void> {
+  async add(client: SqlClient, jobs: readonly AttemptJob[]): Promise<void> {
     const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
-    await this.#boss.send(queue, { key }, { id, db: { executeSql } });
+    for (const [queue, those] of Map.groupBy(jobs, (job) => job.queue)) {
+      const inserted = those.map(({ id, key }) => ({ id, data: { key } }));
+      await this.#boss.insert(queue, inserted, { db: { executeSql } });
+    }
   }
 
-  async end({ id, queue }: AttemptJob): Promise<void> {
-    await this.#boss.complete(queue, id, null, { includeQueued: true });
+  async end(jobs: readonly { id: string; queue: string }[]): Promise<void> {
+    for (const [queue, those] of Map.groupBy(jobs, (job) => job.queue)) {
+      const ids = those.map(({ id }) => id);
+      await this.#boss.complete(queue, ids, null, { includeQueued: true });
+    }
   }
 
   async close(): Promise<void> {

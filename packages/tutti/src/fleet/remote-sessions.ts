@@ -1,6 +1,7 @@
 // `withRemoteSessions` puts sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on
 // this machine goes to `local`.
-import type { AttemptWatch, Fleet } from "./fleet.ts";
+import type { Fleet } from "./fleet.ts";
+import type { SignalReader } from "./fleet-calls.ts";
 import type { HostRequest } from "./host-request.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
@@ -11,15 +12,17 @@ const ON_HOSTS = "on hosts";
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHost {
+  /** Keys of attempts that need no `end` request, because the host has ended the session. */
+  const closed = new Set<string>();
   const end = async (key: string): Promise<void> => {
-    if (await fleet.withdraw(key)) return;
+    if (closed.delete(key) || (await fleet.withdraw(key))) return;
     await ignoreLost(fleet.call(key, "end", { op: "end" } satisfies HostRequest));
   };
   return {
     ...local,
     open(spec) {
       const placed = fleet.find(spec.sessionId);
-      return placed ? new RemoteSession(fleet, placed.key, spec) : local.open(spec);
+      return placed ? new RemoteSession(fleet, placed.key, spec, closed) : local.open(spec);
     },
     check(agent, cwd) {
       try {
@@ -85,45 +88,44 @@ class RemoteSession implements Session {
   readonly #fleet: Fleet;
   readonly #key: string;
   readonly #spec: SessionSpec;
+  readonly #closed: Set<string>;
   readonly #left = new AbortController();
 
-  constructor(fleet: Fleet, key: string, spec: SessionSpec) {
+  constructor(fleet: Fleet, key: string, spec: SessionSpec, closed: Set<string>) {
     this.#fleet = fleet;
     this.#key = key;
     this.#spec = spec;
+    this.#closed = closed;
     this.sessionId = spec.sessionId;
   }
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { cwd: _, ...spec } = this.#spec;
     await this.#call("open", { op: "open", spec });
-    const watch = this.#fleet.watch(this.#key);
+    const reader = this.#fleet.follow(this.#key);
     try {
-      yield* this.#read(watch);
+      yield* this.#read(reader);
     } finally {
-      watch.end();
+      reader.end();
     }
   }
 
-  async *#read(watch: AttemptWatch): AsyncGenerator<SessionSignal> {
-    let position = 0;
+  async *#read(reader: SignalReader): AsyncGenerator<SessionSignal> {
     let caughtUp = false;
-    while (!this.#left.signal.aborted) {
-      const { rows, over } = await this.#fleet.signals(this.#key, position);
-      for (const { at, body } of rows) {
-        position = at;
+    for (;;) {
+      const page = await reader.next(this.#left.signal);
+      if (page === null) return;
+      for (const { body } of page.rows) {
         const signal = JSON.parse(body) as SessionSignal;
         yield signal;
         if (signal.type === "gone") return;
       }
-      if (rows.length > 0) continue;
+      if (!page.isLast) continue;
       if (!caughtUp) yield { type: "caughtUp" };
       caughtUp = true;
-      if (over !== null) {
-        yield { type: "gone", reason: over, deliberate: true };
-        return;
-      }
-      await watch.changed(this.#left.signal);
+      if (page.over === null) continue;
+      yield { type: "gone", reason: page.over, deliberate: true };
+      return;
     }
   }
 
@@ -153,6 +155,7 @@ class RemoteSession implements Session {
 
   async close(): Promise<void> {
     await ignoreLost(this.#call("close", { op: "close" }));
+    this.#closed.add(this.#key);
   }
 
   async stop(): Promise<void> {

@@ -103,6 +103,8 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
       byPath.set(prepared.path, keyOf(key));
       return prepared;
     },
+    // The host of an attempt is unknown before it starts.
+    prepareAhead: async (cwd, key, commit) => (fleet.hasReadyHost ? undefined : local.prepareAhead(cwd, key, commit)),
     async access(cwd, key) {
       if (!fleet.isOnHost(keyOf(key))) return local.access(cwd, key);
       const { readable, writable, hidden } = await call(keyOf(key), "access", { op: "access" });

@@ -1,11 +1,12 @@
 // `runWorker` serves as a worker host: it takes attempts that fit it, holds them by renewing its lease, and gives them
 // up when it drains.
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HeldAttempt, type HeldAttemptOptions } from "./held-attempt.ts";
 import { HostLink, type Beat, type HostFacts, type TakenAttempt } from "./host-link.ts";
 import { HOST_CHANNEL } from "./host-tables.ts";
+import { HostTraffic } from "./host-traffic.ts";
 import { listen } from "./listen.ts";
 import { removeFile, replaceDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -42,12 +43,14 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 class Worker {
   readonly #options: WorkerOptions;
   readonly #link: HostLink;
+  readonly #traffic: HostTraffic;
   readonly #held = new Map<string, HeldAttempt>();
   readonly #ended = new AbortController();
   readonly #setAside = new Set<Promise<void>>();
   #wake = new AbortController();
   #id = "";
   #beatAt = 0;
+  #polledAt = 0;
   #leaseMs = POLL_MS * BEATS;
   #isDrained = false;
 
@@ -55,6 +58,7 @@ class Worker {
     this.#options = options;
     mkdirSync(this.#heldFolder, { recursive: true, mode: 0o700 });
     this.#link = new HostLink(options.database, readId(options.folder), options.world);
+    this.#traffic = new HostTraffic(this.#link);
   }
 
   get #heldFolder(): string {
@@ -70,7 +74,7 @@ class Worker {
     );
     this.#id = joined.id;
     const { signal } = this.#ended;
-    const notified = (key: string) => (key === "" ? this.#wake.abort() : this.#held.get(key)?.wake());
+    const notified = (key: string) => (key === "" ? this.#wake.abort() : this.#traffic.wake(key));
     const channels = { [`${HOST_CHANNEL}${this.#id}`]: notified };
     const listening = listen(database, channels, { world, signal });
     const onDrain = () => this.#wake.abort();
@@ -97,19 +101,37 @@ class Worker {
   async #step(): Promise<void> {
     this.#wake = new AbortController();
     await this.#keepLease();
-    const { capacity } = this.#options.facts;
-    while (!this.#isDrained && !this.#options.drain.aborted && this.#held.size < capacity) {
-      const taken = await this.#link.take();
-      if (taken === null) break;
-      this.#options.report(`takes ${taken.key}`);
-      replaceDurably(this.#fileOf(taken.key), JSON.stringify(taken), 0o600);
-      this.#hold(taken, 0);
-    }
+    if (!this.#isDrained && !this.#options.drain.aborted) await this.#take();
     if (!this.#options.drain.aborted) await this.#pause();
   }
 
-  #pause(): Promise<void> {
-    return this.#options.world.sleep(Math.min(POLL_MS, this.#leaseMs / BEATS), this.#wake.signal);
+  async #take(): Promise<void> {
+    for (let room = 1; room > 0;) {
+      room = this.#options.facts.capacity - this.#held.size;
+      const taken = room > 0 ? await this.#traffic.take(room) : [];
+      for (const attempt of taken) {
+        this.#options.report(`takes ${attempt.key}`);
+        this.#record(attempt);
+        this.#hold(attempt, 0);
+      }
+      if (taken.length === 0) return;
+    }
+  }
+
+  /** Not synced to disk: no session survives a power failure, so there is nothing to adopt after one. */
+  #record(taken: TakenAttempt): void {
+    const file = this.#fileOf(taken.key);
+    writeFileSync(`${file}.new`, JSON.stringify(taken), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  async #pause(): Promise<void> {
+    const { world } = this.#options;
+    await world.sleep(Math.min(POLL_MS, this.#leaseMs / BEATS), this.#wake.signal);
+    const now = world.mono();
+    if (now - this.#polledAt < POLL_MS) return;
+    this.#polledAt = now;
+    this.#traffic.wakeAll();
   }
 
   /** Renews the lease when it is due, and abandons attempts that the `Beat` no longer lists. */
@@ -136,7 +158,7 @@ class Worker {
 
   #readHeld(): TakenAttempt[] {
     const names = readdirSync(this.#heldFolder).filter((each) => each.endsWith(".json"));
-    return names.map((name) => JSON.parse(readFileSync(join(this.#heldFolder, name), "utf8")) as TakenAttempt);
+    return names.flatMap((name) => readTaken(join(this.#heldFolder, name)) ?? []);
   }
 
   /** Continues the attempts of the process before, and ends the sessions of those that the `Beat` does not list. */
@@ -156,6 +178,7 @@ class Worker {
     const { sessions, workspaces, checks, exchange, repository, world, folder } = this.#options;
     const attempt = new HeldAttempt({
       link: this.#link,
+      traffic: this.#traffic,
       taken,
       reported,
       sessions,
@@ -193,6 +216,16 @@ class Worker {
       await this.#keepLease();
     }
     await Promise.all([...this.#held.values()].map((attempt) => attempt.abandon("its host was drained")));
+  }
+}
+
+/** Returns null for a file that a power failure has emptied. The host then gives the attempt up when it joins. */
+function readTaken(file: string): TakenAttempt | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as TakenAttempt;
+  } catch {
+    removeFile(file);
+    return null;
   }
 }
 

@@ -262,7 +262,7 @@ export class PostgresStore implements Store, SharedLog {
 
   #isBehind(): boolean {
     const { seq, removals } = this.#known;
-    return !this.#closing && (seq > this.#replica.reader.lastSeq() || removals > this.#replica.removals);
+    return !this.#closing && (seq > this.#replica.lastSeq || removals > this.#replica.removals);
   }
 
   async #commit(): Promise<void> {
@@ -281,9 +281,10 @@ export class PostgresStore implements Store, SharedLog {
     for (const answer of sent.answers) answer();
   }
 
-  #takePending(): PendingWrite[] {
-    const writes = this.#pending;
-    this.#pending = [];
+  /** Takes the writes to `runs`, or all of them. The others wait for the next transaction. */
+  #takePending(runs?: ReadonlySet<string>): PendingWrite[] {
+    const writes = this.#pending.filter(({ run }) => runs?.has(run) ?? true);
+    this.#pending = this.#pending.filter(({ run }) => runs && !runs.has(run));
     return writes;
   }
 
@@ -303,10 +304,11 @@ export class PostgresStore implements Store, SharedLog {
     const client = await this.database.pool.connect();
     let isClean = false;
     try {
+      const runs = [...new Set((sent.writes.length > 0 ? sent.writes : this.#pending).map(({ run }) => run))];
+      const state = await lockLog(client, { begin: true, server: this.server, runs });
       // The batch closes when `lockLog` returns, so writes that arrive while it waits share the transaction.
-      const seq = await lockLog(client, "BEGIN;");
-      if (sent.writes.length === 0) sent.writes = this.#takePending();
-      const { epoch, batch, removals, runs } = await this.#readState(client, sent.writes);
+      if (sent.writes.length === 0) sent.writes = this.#takePending(state.asked);
+      const { seq, epoch, batch, removals } = state;
       if (epoch !== this.epoch) throw staleEpoch();
       if (batch === sent.number && sent.draft !== null) {
         await client.query("ROLLBACK");
@@ -314,8 +316,8 @@ export class PostgresStore implements Store, SharedLog {
         return;
       }
       // Events of other servers come first. They are committed, so they stay valid if this transaction fails.
-      if (this.#replica.reader.lastSeq() < seq || this.#replica.removals < removals) await this.#catchUp(client);
-      const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
+      if (this.#replica.lastSeq < seq || this.#replica.removals < removals) await this.#catchUp(client);
+      const draft: Draft = { seq, runs: state.runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
       sent.answers = sent.writes.map((each) => each.write(draft));
       await this.#insert(client, draft, sent.number);
       sent.draft = draft;
@@ -327,18 +329,6 @@ export class PostgresStore implements Store, SharedLog {
     }
   }
 
-  async #readState(client: SqlClient, writes: readonly PendingWrite[]) {
-    const { rows } = await client.query<{ epoch: number | null; batch: number; removals: number; runs: RunRow[] }>(
-      `SELECT (SELECT epoch FROM tutti.servers WHERE id = $1) AS epoch,
-              (SELECT batch FROM tutti.servers WHERE id = $1) AS batch,
-              (SELECT coalesce(max(n), 0) FROM tutti.removals) AS removals,
-              (SELECT coalesce(json_agg(r), '[]') FROM tutti.runs r WHERE run = ANY($2)) AS runs`,
-      [this.server, [...new Set(writes.map(({ run }) => run))]],
-    );
-    const state = rows[0]!;
-    return { ...state, runs: new Map(state.runs.map((row) => [row.run, row])) };
-  }
-
   async #insert(client: SqlClient, draft: Draft, batch: number): Promise<void> {
     const { events, stored, removals, runs, seq } = draft;
     if (events.length === 0 && removals.length === 0) return;
@@ -346,31 +336,40 @@ export class PostgresStore implements Store, SharedLog {
     for (const removal of removals) {
       const end = events.findIndex((event) => event.seq > removal.seq);
       const first = events.slice(next, end === -1 ? events.length : end);
-      await insertEvents(client, first);
+      if (first.length > 0) await client.query(INSERT_EVENTS, columnsOf(first));
       next += first.length;
       await removeRun(client, removal);
     }
-    await insertEvents(client, events.slice(next));
     const touched = [...new Set(events.map(({ run }) => run))].flatMap((run) => runs.get(run) ?? []);
-    await client.query(
-      `INSERT INTO tutti.runs (run, last, server)
-       SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
-       ON CONFLICT (run) DO UPDATE SET last = excluded.last`,
-      [touched.map(({ run }) => run), touched.map(({ last }) => last), touched.map(({ server }) => server)],
-    );
-    await client.query(
-      `WITH noted AS (UPDATE tutti.servers SET batch = $2 WHERE id = $3)
-       UPDATE tutti.log SET seq = $1`,
-      [seq, batch, this.server],
-    );
+    // One statement, because the row of the log stays locked during every exchange with the database.
+    await client.query({
+      name: "tutti append",
+      text: `WITH inserted AS (${INSERT_EVENTS}),
+            counted AS (
+              INSERT INTO tutti.runs (run, last, server) SELECT * FROM unnest($8::text[], $9::bigint[], $10::text[])
+              ON CONFLICT (run) DO UPDATE SET last = excluded.last),
+            noted AS (UPDATE tutti.servers SET batch = $11 WHERE id = $12),
+            moved AS (UPDATE tutti.log SET seq = $13)
+       SELECT pg_notify($14, $15)`,
+      values: [
+        ...columnsOf(events.slice(next)),
+        touched.map(({ run }) => run),
+        touched.map(({ last }) => last),
+        touched.map(({ server }) => server),
+        batch,
+        this.server,
+        seq,
+        CHANNEL,
+        `${seq} ${draft.nextRemoval - 1}`,
+      ],
+    });
     if (stored.length > 0 && this.#extension) await this.#extension(client, stored);
-    await client.query("SELECT pg_notify($1, $2)", [CHANNEL, `${seq} ${draft.nextRemoval - 1}`]);
   }
 
   async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
     for (;;) {
       const events = await client.query<EventRow>("SELECT * FROM tutti.events WHERE seq > $1 ORDER BY seq LIMIT $2", [
-        this.#replica.reader.lastSeq(),
+        this.#replica.lastSeq,
         PAGE,
       ]);
       const removals = await client.query<Removal>("SELECT * FROM tutti.removals WHERE n > $1 ORDER BY n", [
@@ -435,7 +434,7 @@ export class PostgresStore implements Store, SharedLog {
       if (!rows.some(({ server }) => server === id)) continue;
       let end = 0;
       const gained = await this.database.transaction("take over runs", async (client) => {
-        end = await lockLog(client);
+        end = (await lockLog(client)).seq;
         const marked = await client.query(`UPDATE tutti.servers SET beat = -${NOW} WHERE id = $1 AND beat = $2`, [
           id,
           beat,
@@ -483,7 +482,7 @@ export class PostgresStore implements Store, SharedLog {
   }
 
   lastSeq(): number {
-    return this.#replica.reader.lastSeq();
+    return this.#replica.lastSeq;
   }
 
   async close(): Promise<void> {
@@ -526,15 +525,35 @@ async function purge(client: SqlClient): Promise<void> {
   await client.query("DELETE FROM tutti.requests WHERE made_at < now() - $1 * interval '1 ms'", [KEEP_REQUESTS_MS]);
 }
 
-/** `lockLog` returns the last `seq`. `begin` starts the transaction that holds the lock, in the same request. */
-async function lockLog(client: SqlClient, begin = ""): Promise<number> {
-  const results = await client.query<{ seq: number }>(
+interface LockedLog {
+  seq: number;
+  epoch: number | null;
+  batch: number;
+  removals: number;
+  runs: Map<string, RunRow>;
+  /** The names of the runs that were read. */
+  asked: ReadonlySet<string>;
+}
+
+interface LogLock {
+  /** Starts the transaction that holds the lock, in the same request. */
+  begin?: boolean;
+  server?: string;
+  runs?: readonly string[];
+}
+
+async function lockLog(client: SqlClient, { begin = false, server = "", runs = [] }: LogLock = {}): Promise<LockedLog> {
+  // Several statements in one request have no parameters.
+  const names = [server, ...runs].map((name) => `'${name.replaceAll("'", "''")}'`);
+  const results = await client.query<LockedLog & { runs: RunRow[] }>(
     // An acknowledged append is on disk with `synchronous_commit`, whatever the default of the database.
-    `${begin} SET LOCAL synchronous_commit = on;
-     SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}; SELECT seq FROM tutti.log FOR UPDATE`,
+    `${begin ? "BEGIN;" : ""} SET LOCAL synchronous_commit = on; SET LOCAL standard_conforming_strings = on;
+     SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS};
+     SELECT * FROM tutti.lock_log(${names[0]}, ARRAY[${names.slice(1).join(", ")}]::text[])`,
   );
   // `pg` returns an array for several statements, but its types do not declare that.
-  return (results as unknown as SqlResult<{ seq: number }>[]).at(-1)!.rows[0]!.seq;
+  const [state] = (results as unknown as SqlResult<Omit<LockedLog, "runs"> & { runs: RunRow[] }>[]).at(-1)!.rows;
+  return { ...state!, runs: new Map(state!.runs.map((row) => [row.run, row])), asked: new Set(runs) };
 }
 
 function draftEvents(
@@ -556,14 +575,13 @@ function draftEvents(
   return stored;
 }
 
-async function insertEvents(client: SqlClient, events: readonly EventRow[]): Promise<void> {
-  if (events.length === 0) return;
-  const column = (name: keyof EventRow) => events.map((event) => event[name]);
-  await client.query(
-    `INSERT INTO tutti.events (seq, run, run_seq, type, data, at, version)
-     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::integer[])`,
-    [column("seq"), column("run"), column("run_seq"), column("type"), column("data"), column("at"), column("version")],
-  );
+const INSERT_EVENTS = `INSERT INTO tutti.events (seq, run, run_seq, type, data, at, version)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::integer[])`;
+
+/** The values of `INSERT_EVENTS`. */
+function columnsOf(events: readonly EventRow[]): unknown[] {
+  const names = ["seq", "run", "run_seq", "type", "data", "at", "version"] as const;
+  return names.map((name) => events.map((event) => event[name]));
 }
 
 async function removeRun(client: SqlClient, { n, run, at, seq }: Removal): Promise<void> {

@@ -5,7 +5,7 @@
 // 1. The replica is a prefix of the database's log. It is deleted and copied again if it belongs to another database.
 // 2. Every change stores the new position in the same transaction.
 import { chmodSync, rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { migrate } from "../migrate.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { attempt, readerOf, snapshotsOf, type EventRow } from "../sqlite.ts";
@@ -24,6 +24,9 @@ export class Replica {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly reader: LogReader;
+  #lastSeq: number | null = null;
+  #removals: number | null = null;
+  #insertion: StatementSync | null = null;
 
   constructor(file: string) {
     this.#file = file;
@@ -48,8 +51,13 @@ export class Replica {
     return this.#read("database");
   }
 
+  /** The position, which is compared with every notification. */
+  get lastSeq(): number {
+    return (this.#lastSeq ??= this.reader.lastSeq());
+  }
+
   get removals(): number {
-    return Number(this.#read("removals") ?? 0);
+    return (this.#removals ??= Number(this.#read("removals") ?? 0));
   }
 
   belongTo(server: string, database: string): void {
@@ -61,6 +69,8 @@ export class Replica {
 
   /** Adds events after `lastSeq` and removals after `removals`, both ascending and without a gap. */
   extend(events: readonly EventRow[], removals: readonly Removal[]): void {
+    this.#lastSeq = null;
+    this.#removals = null;
     this.#change(() => {
       let next = 0;
       // A run may exist again after its removal, so each `Removal` has its place among the events.
@@ -70,13 +80,17 @@ export class Replica {
       }
       while (next < events.length) this.#insert(events[next++]!);
     });
+    // Both are ascending.
+    this.#lastSeq = events.at(-1)?.seq ?? null;
+    this.#removals = removals.at(-1)?.n ?? null;
   }
 
   #insert({ seq, run, run_seq, type, data, at, version = 1 }: EventRow): void {
     // An event never changes its `seq`, so a row that exists already is the same one.
-    this.#db
-      .prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING")
-      .run(seq, run, run_seq, type, data, at, version);
+    this.#insertion ??= this.#db.prepare(
+      "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seq) DO NOTHING",
+    );
+    this.#insertion.run(seq, run, run_seq, type, data, at, version);
   }
 
   #remove({ n, run, at, seq }: Removal): void {

@@ -5,8 +5,18 @@ export interface SqlResult<Row> {
   rowCount: number | null;
 }
 
+/** The database parses and plans a `PreparedQuery` once per connection. `name` stands for `text`. */
+export interface PreparedQuery {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
 export interface SqlClient {
-  query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<SqlResult<Row>>;
+  query<Row extends object = Record<string, unknown>>(
+    query: string | PreparedQuery,
+    values?: unknown[],
+  ): Promise<SqlResult<Row>>;
 }
 
 export interface PooledClient extends SqlClient {
