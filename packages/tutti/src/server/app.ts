@@ -17,7 +17,7 @@ import { logHandlers } from "./routes/log-routes.ts";
 import { machineHandlers } from "./routes/machine-routes.ts";
 import type { Machine } from "./machine.ts";
 import { mountRoutes } from "./mount-routes.ts";
-import { NOT_BUILT_PAGE, SIGN_IN_POLICY, signInPage } from "./pages.ts";
+import { NOT_BUILT_PAGE, pageLanguage, SIGN_IN_POLICY, signInPage } from "./pages.ts";
 import type { LiveHolders } from "./live/live-holders.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
 import { protocolHandlers } from "./routes/protocol-routes.ts";
@@ -145,7 +145,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     const { status, body } = encodeError(error);
     if (status === 429) c.header("Retry-After", String((body.error.details as RetryAfter).retryAfterSeconds));
     if (status === 401 && !isApi(c.req.path)) {
-      const page = signInPage(c.req.query("token") !== undefined);
+      const page = signInPage(c.req.query("token") !== undefined, pageLanguage(c.req.header("accept-language")));
       return c.html(page, 401, { "Content-Security-Policy": SIGN_IN_POLICY });
     }
     return c.json(body, status as ContentfulStatusCode);

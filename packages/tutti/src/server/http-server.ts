@@ -16,7 +16,7 @@ import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
 import { Upgrade } from "./live/upgrade.ts";
-import { limitUnreadAnswers } from "./unread-answers.ts";
+import { unreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -68,7 +68,7 @@ export function createHttpServer(): Server {
   });
   // `setTimeout` ends answers that the client does not read. Live events have heartbeats, and `ws` turns the limit off.
   server.setTimeout(IDLE_AFTER_MS);
-  limitUnreadAnswers(server);
+  unreadAnswers.watch(server);
   return server;
 }
 

@@ -16,8 +16,8 @@ code { font-family: ui-monospace, monospace; }
 [role="alert"] { color: light-dark(#b8232f, #ff8f8f); }
 `;
 
-const page = (title: string, content: string): string => `<!doctype html>
-<html lang="en">
+const page = (title: string, content: string, language = "en"): string => `<!doctype html>
+<html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
 <body><main><h1>${title}</h1>${content}</main></body>
 </html>
@@ -29,18 +29,48 @@ export const SIGN_IN_POLICY = SECURITY_HEADERS["Content-Security-Policy"]!.repla
   "form-action 'self'",
 ).concat(`; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`);
 
+const SIGN_IN = {
+  en: {
+    title: "Sign in to Tutti",
+    wrong: "This token is wrong, expired or revoked.",
+    advice:
+      "Open the URL that <code>tutti serve</code> printed when it started, run <code>tutti open</code>, or enter a token.",
+    token: "Token",
+    button: "Sign in",
+  },
+  fr: {
+    title: "Se connecter à Tutti",
+    wrong: "Ce jeton est faux, expiré ou révoqué.",
+    advice:
+      "Ouvrez l'URL que <code>tutti serve</code> a affichée au démarrage, lancez <code>tutti open</code>, ou saisissez un jeton.",
+    token: "Jeton",
+    button: "Se connecter",
+  },
+} as const;
+
+type PageLanguage = keyof typeof SIGN_IN;
+
+/** The first language of an `Accept-Language` header that the pages have, as the dashboard chooses its own. */
+export function pageLanguage(accepted = ""): PageLanguage {
+  const wanted = accepted.split(",").map((each) => each.trim().slice(0, 2).toLowerCase());
+  return wanted.find((each): each is PageLanguage => Object.hasOwn(SIGN_IN, each)) ?? "en";
+}
+
 /** `wasWrong` means that the address had a token that does not exist, or no longer. */
-export const signInPage = (wasWrong: boolean): string =>
-  page(
-    "Sign in to Tutti",
-    `${wasWrong ? '<p role="alert">This token is wrong, expired or revoked.</p>' : ""}
-<p>Open the URL that <code>tutti serve</code> printed when it started, run <code>tutti open</code>, or enter a token.</p>
+export function signInPage(wasWrong: boolean, language: PageLanguage): string {
+  const { title, wrong, advice, token, button } = SIGN_IN[language];
+  return page(
+    title,
+    `${wasWrong ? `<p role="alert">${wrong}</p>` : ""}
+<p>${advice}</p>
 <form method="get" action="/">
-<label for="token">Token</label>
+<label for="token">${token}</label>
 <input id="token" name="token" type="password" autocomplete="off" required autofocus>
-<button type="submit">Sign in</button>
+<button type="submit">${button}</button>
 </form>`,
+    language,
   );
+}
 
 export const NOT_BUILT_PAGE = page(
   "Tutti",

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { unreadAnswers } from "./unread-answers.ts";
 
 /** Together they limit all readers of one `ReadPace` to about 50 MB per second. */
 const BYTES_PER_PAUSE = 2 * 1024 * 1024;
@@ -20,6 +21,7 @@ export class ReadPace {
 
   /** After `BYTES_PER_PAUSE` it sleeps, because reading without a pause outruns the garbage collector. */
   async #pause(): Promise<void> {
+    await unreadAnswers.room();
     if (this.#bytes < BYTES_PER_PAUSE) return nextTurn();
     this.#bytes = 0;
     await sleep(PAUSE_MS);

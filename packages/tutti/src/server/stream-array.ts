@@ -45,14 +45,26 @@ export async function streamText(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { status, headers: { "Content-Type": type, ...headers } });
+  // Without `Transfer-Encoding`, Hono keeps the first chunks in memory until the client has read everything.
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": type, "Transfer-Encoding": "chunked", ...headers },
+  });
 }
 
-function* joinItems(items: Iterable<string>): Generator<string> {
+/** A generator would keep its last item in memory for as long as the client does not read on. */
+function joinItems(items: Iterable<string>): Iterable<string> {
+  const remaining = items[Symbol.iterator]();
   let separator = "[";
-  for (const item of items) {
-    yield separator + item;
+  let isOpen = true;
+  const next = (): IteratorResult<string> => {
+    if (!isOpen) return { done: true, value: undefined };
+    const { done, value } = remaining.next();
+    if (done) isOpen = false;
+    const text = done ? (separator === "[" ? "[]" : "]") : separator + value;
     separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
+    return { done: false, value: text };
+  };
+  const iterator = { next, return: () => remaining.return?.() ?? { done: true, value: undefined } };
+  return { [Symbol.iterator]: () => iterator };
 }

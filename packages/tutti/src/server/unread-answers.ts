@@ -1,8 +1,17 @@
 import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** `ReadPace` lets about 12 MB through in this time. */
 const CHECK_MS = 250;
+/** Above this, `room` waits, and clients that have read nothing for `STALLED_MS` lose their connections. */
+const CROWDED_BYTES = 24 * 1024 * 1024;
+const STALLED_MS = 1000;
+const WAIT_MS = 40;
+
+/** An answer to a request, or the connection of a WebSocket. */
+type Answer = ServerResponse | Socket;
 
 interface Reading {
   sentBytes: number;
@@ -10,28 +19,64 @@ interface Reading {
 }
 
 /**
- * Limits the bytes of all answers of `server` together that its clients have not read. Beyond `maxBytes`, it closes the
+ * `UnreadAnswers` limits the bytes of all answers together that clients have not read. Beyond `maxBytes`, it closes the
  * connections of the clients that have read nothing for the longest time.
  */
-export function limitUnreadAnswers(server: Server, maxBytes = MAX_UNREAD_BYTES): void {
-  const open = new Map<ServerResponse, Reading>();
-  server.on("request", (_request, response) => {
-    open.set(response, { sentBytes: 0, progressAt: Date.now() });
-    response.once("close", () => open.delete(response));
-  });
-  const timer = setInterval(() => {
+export class UnreadAnswers {
+  readonly #maxBytes: number;
+  readonly #crowdedBytes: number;
+  readonly #open = new Map<Answer, Reading>();
+
+  constructor(maxBytes = MAX_UNREAD_BYTES, crowdedBytes = CROWDED_BYTES) {
+    this.#maxBytes = maxBytes;
+    this.#crowdedBytes = crowdedBytes;
+  }
+
+  watch(server: Server): void {
+    server.on("request", (_request, response) => this.#add(response));
+    server.on("upgrade", (_request, socket) => this.#add(socket as Socket));
+    const timer = setInterval(() => this.#cut(this.#maxBytes, 0), CHECK_MS).unref();
+    server.once("close", () => clearInterval(timer));
+  }
+
+  /** Waits until another part of a large answer fits into memory. */
+  async room(): Promise<void> {
+    while (this.#cut(this.#crowdedBytes, STALLED_MS) > this.#crowdedBytes) await sleep(WAIT_MS);
+  }
+
+  #add(answer: Answer): void {
+    this.#open.set(answer, { sentBytes: 0, progressAt: performance.now() });
+    answer.once("close", () => this.#open.delete(answer));
+  }
+
+  /**
+   * Closes connections without progress for `stalledMs`, the longest first, until at most `limit` bytes are unread.
+   * Returns the number of bytes that are still unread.
+   */
+  #cut(limit: number, stalledMs: number): number {
+    const now = performance.now();
     let unread = 0;
-    for (const [response, reading] of open) {
-      unread += response.writableLength;
-      const sentBytes = (response.socket?.bytesWritten ?? 0) - response.writableLength;
-      if (sentBytes !== reading.sentBytes) open.set(response, { sentBytes, progressAt: Date.now() });
+    for (const [answer, reading] of this.#open) {
+      unread += answer.writableLength;
+      const sentBytes = countSent(answer);
+      if (sentBytes !== reading.sentBytes) this.#open.set(answer, { sentBytes, progressAt: now });
     }
-    if (unread <= maxBytes) return;
-    for (const [response] of [...open].sort(([, a], [, b]) => a.progressAt - b.progressAt)) {
-      if (unread <= maxBytes) return;
-      unread -= response.writableLength;
-      if (response.writableLength > 0) response.destroy();
+    if (unread <= limit) return unread;
+    for (const [answer, { progressAt }] of [...this.#open].sort(([, a], [, b]) => a.progressAt - b.progressAt)) {
+      if (unread <= limit || now - progressAt < stalledMs) break;
+      unread -= answer.writableLength;
+      if (answer.writableLength > 0) answer.destroy();
     }
-  }, CHECK_MS).unref();
-  server.once("close", () => clearInterval(timer));
+    return unread;
+  }
 }
+
+/** During one large write, only the handle of the socket shows that the client reads. */
+function countSent(answer: Answer): number {
+  const socket: (Socket & { _handle?: { writeQueueSize?: number } }) | null =
+    "bytesWritten" in answer ? answer : answer.socket;
+  return (socket?.bytesWritten ?? 0) - answer.writableLength - (socket?._handle?.writeQueueSize ?? 0);
+}
+
+/** All servers of this process share its memory. */
+export const unreadAnswers = new UnreadAnswers();

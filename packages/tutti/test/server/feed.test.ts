@@ -3,8 +3,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Listener } from "../../src/engine/engine.ts";
+import { collectGarbage } from "../lab/collect-garbage.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
+import { EventPages } from "../../src/server/live/event-pages.ts";
 import { Feed } from "../../src/server/live/feed.ts";
 import type { EventLog } from "../../src/server/live/follower.ts";
 import type { Outlet } from "../../src/server/live/outlet.ts";
@@ -240,6 +242,16 @@ describe("clients that read nothing", () => {
     await until(() => outlets.every(({ buffers }) => buffers.length > 0));
     expect(new Set(outlets.flatMap(({ buffers }) => buffers)).size).toBe(1);
     feed.close();
+  });
+
+  it("keep no page in memory that others have read elsewhere in the log", async () => {
+    const pages = new EventPages(largeLog(40, MB));
+    collectGarbage();
+    const before = process.memoryUsage();
+    for (let after = 0; after < 40; after++) expect(pages.read(null, after).stream.length).toBeGreaterThan(MB);
+    collectGarbage();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    expect(heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers).toBeLessThan(20 * MB);
   });
 
   it("are cut off on a quiet server after two heartbeats, and no others are", async () => {

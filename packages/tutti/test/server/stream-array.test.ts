@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { collectGarbage } from "../lab/collect-garbage.ts";
 import { streamArray } from "../../src/server/stream-array.ts";
 
 async function serve(answer: () => Promise<Response>): Promise<number> {
@@ -24,6 +25,28 @@ describe("a streamed array", () => {
     const response = await fetch(`http://127.0.0.1:${port}`);
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(await response.json()).toEqual(items.map((text) => JSON.parse(text) as unknown));
+  });
+
+  it("keeps no item that the client has received, and no text of the one that it has to read next", async () => {
+    const bytes = 64 * 1024 * 1024;
+    const next = () => ({ done: false, value: Buffer.alloc(bytes, "1").toString("latin1") });
+    const items = { [Symbol.iterator]: () => ({ next }) };
+    const port = await serve(() => streamArray(items));
+    const used = () => {
+      collectGarbage();
+      return process.memoryUsage();
+    };
+    const before = used();
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    for (let received = 0; received < bytes;) {
+      await once(socket, "readable");
+      received += (socket.read() as Buffer | null)?.length ?? 0;
+    }
+    // The second item is what the client has to read next. Its bytes stay, and nothing else does.
+    await expect.poll(() => used().arrayBuffers - before.arrayBuffers).toBeLessThan(1.5 * bytes);
+    await expect.poll(() => used().heapUsed - before.heapUsed).toBeLessThan(bytes / 2);
+    socket.destroy();
   });
 
   it("takes the next items only as the client reads, and ends when the client leaves", async () => {

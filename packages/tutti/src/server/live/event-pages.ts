@@ -14,7 +14,7 @@ const CACHED_MS = 2000;
 
 export class EventPages {
   readonly #log: EventLog;
-  readonly #cached = new Map<string, Batch>();
+  readonly #cached = new Map<string, { page: Batch; expiry: NodeJS.Timeout }>();
   readonly #pace = new ReadPace();
 
   constructor(log: EventLog) {
@@ -29,7 +29,7 @@ export class EventPages {
   read(run: string | null, after: number): Batch {
     const key = `${run ?? ""} ${after}`;
     const cached = this.#cached.get(key);
-    if (cached) return cached;
+    if (cached) return cached.page;
     const limits = { after, limit: PAGE_EVENTS, maxBytes: PAGE_BYTES };
     const page = new Batch(this.#log.rawEvents(run === null ? limits : { ...limits, run }).map(encodeRaw));
     for (const { text } of page.frames) this.#pace.count(text.length);
@@ -38,8 +38,12 @@ export class EventPages {
   }
 
   #keep(key: string, page: Batch): void {
-    if (this.#cached.size >= MAX_CACHED) this.#cached.delete(this.#cached.keys().next().value!);
-    this.#cached.set(key, page);
-    setTimeout(() => this.#cached.get(key) === page && this.#cached.delete(key), CACHED_MS).unref();
+    if (this.#cached.size >= MAX_CACHED) this.#remove(this.#cached.keys().next().value!);
+    this.#cached.set(key, { page, expiry: setTimeout(() => this.#remove(key), CACHED_MS).unref() });
+  }
+
+  #remove(key: string): void {
+    clearTimeout(this.#cached.get(key)?.expiry);
+    this.#cached.delete(key);
   }
 }

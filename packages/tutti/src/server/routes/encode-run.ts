@@ -16,8 +16,8 @@ const times = ({ createdAt, updatedAt, startedAt, completedAt }: Times) => ({
 });
 
 export function encodeSummary(summary: RunSummary) {
-  const { inbox: _inbox, took: _took, released: _released, idempotency: _idempotency, ...shown } = summary;
-  return { ...shown, ...times(summary) };
+  const { inbox: _inbox, took: _took, released: _released, idempotency: _idempotency, heldSince, ...shown } = summary;
+  return { ...shown, ...times(summary), ...(heldSince !== undefined && { heldSince: iso(heldSince) }) };
 }
 
 /**
