@@ -3,6 +3,7 @@ import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts
 import { type CodeAnalysis, analyse, shareFacts } from "./understand/analyse.ts";
 import { checkDocs, deadLink } from "./check/check-docs.ts";
 import { findLeftovers } from "./check/find-leftovers.ts";
+import { countNames } from "./read/facts.ts";
 import { folderOf } from "./read/classify.ts";
 import type { Component } from "./understand/components.ts";
 import { describeAnalysis } from "./understand/describe-analysis.ts";
@@ -88,7 +89,9 @@ async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, compo
   const markdown = writePage({ analysis, component, page, examples });
   output.writeTool("Write", { file_path: page });
   const isChanged = writeGenerated(root, page, markdown);
-  const names = component.files.reduce((sum, path) => sum + (analysis.modules.get(path)?.exports.length ?? 0), 0);
+  const names = component.files
+    .flatMap((path) => analysis.modules.get(path) ?? [])
+    .reduce((sum, module) => sum + countNames(module), 0);
   const faults = findLeftovers(markdown).map(({ line, problem }) => `${page}:${line}: ${problem}`);
   const summary = `Documented ${component.name} in ${page}: ${plural(total, "file")}, ${plural(names, "exported name")}, ${plural(examples.size, "example")} from the code.`;
   output.writeBlock(summary, "completion", {

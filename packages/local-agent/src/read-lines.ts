@@ -1,5 +1,7 @@
+import type { Readable } from "node:stream";
+
 /** Unlike `node:readline`, splits at line feeds only: JSON may contain the other line separators of Unicode. */
-export async function* readLines(input: NodeJS.ReadStream): AsyncGenerator<string> {
+export async function* readLines(input: Readable): AsyncGenerator<string> {
   input.setEncoding("utf8");
   /** Parts of the unfinished line, joined only at its end: extending one string would copy a long line repeatedly. */
   let parts: string[] = [];

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { compareNames, type ComparedFile } from "../src/compare/compare-names.ts";
+import { compareNames, type ComparedFile, type PackageFile } from "../src/compare/compare-names.ts";
 
 const changes = (path: string, before: string, after: string | null): ComparedFile => ({ path, before, after });
 const adds = (path: string, after: string): ComparedFile => ({ path, before: null, after });
 
-async function compare(one: ComparedFile, two: ComparedFile): Promise<string[]> {
-  const uses = await compareNames([
+async function compare(one: ComparedFile, two: ComparedFile, packages: PackageFile[] = []): Promise<string[]> {
+  const works = [
     { task: "one", files: [one] },
     { task: "two", files: [two] },
-  ]);
+  ];
+  const uses = await compareNames(works, packages);
   return uses.map(({ name, change, task, usedBy, usedIn, line }) =>
     [task, change, name, usedBy, `${usedIn}:${line}`].join(" "),
   );
@@ -89,5 +90,64 @@ describe("a name that one task changed and another one uses", () => {
     ["is in a file without a grammar", changes("a.md", "# load", "# Load"), adds("b.md", "load")],
   ])("does not count if it %s", async (_, one, two) => {
     expect(await compare(one, two)).toEqual([]);
+  });
+});
+
+describe("a name of another package of the repository", () => {
+  const inTypeScript = (path: string, from: string): [ComparedFile, ComparedFile] => [
+    changes(path, "export function load(a: string) {}\n", "export function load() {}\n"),
+    adds("packages/app/src/main.ts", `import { load } from "${from}";\nload("x");\n`),
+  ];
+  const inGo = (from: string): [ComparedFile, ComparedFile] => [
+    changes("libs/core/load/load.go", "package load\n\nfunc Load(a int) {}\n", "package load\n\nfunc Load() {}\n"),
+    adds("apps/main/main.go", `package main\n\nimport "${from}"\n\nfunc main() {\n\tload.Load(1)\n}\n`),
+  ];
+  const npm = (folder: string, name: string) => ({ path: `${folder}package.json`, text: JSON.stringify({ name }) });
+  const npmPackages = [npm("", "x"), npm("packages/core/", "@x/core"), npm("packages/app/", "@x/app")];
+  const goModule = { path: "libs/core/go.mod", text: "module example.org/x/core\n\ngo 1.24\n" };
+
+  test.each<[string, PackageFile[], [ComparedFile, ComparedFile], string]>([
+    [
+      "npm",
+      npmPackages,
+      inTypeScript("packages/core/src/load.ts", "@x/core"),
+      "one changed load two packages/app/src/main.ts:1",
+    ],
+    [
+      "npm, with a subpath",
+      npmPackages,
+      inTypeScript("packages/core/src/load.ts", "@x/core/load"),
+      "one changed load two packages/app/src/main.ts:1",
+    ],
+    ["Go", [goModule], inGo("example.org/x/core/load"), "one changed Load two apps/main/main.go:6"],
+    [
+      "Rust",
+      [{ path: "crates/core/Cargo.toml", text: '[package]\nname = "x-core"\n' }],
+      [
+        changes("crates/core/src/load.rs", "pub fn load(a: u8) {}\n", "pub fn load() {}\n"),
+        adds("crates/app/src/main.rs", "use x_core::load;\n\nfn main() {\n    load(1);\n}\n"),
+      ],
+      "one changed load two crates/app/src/main.rs:1",
+    ],
+    [
+      "Python",
+      [{ path: "libs/core/pyproject.toml", text: '[project]\nname = "x-core"\n' }],
+      [
+        changes("libs/core/src/x_core/load.py", "def load(a):\n    pass\n", "def load():\n    pass\n"),
+        adds("apps/main/main.py", "from x_core.load import load\n\nload(1)\n"),
+      ],
+      "one changed load two apps/main/main.py:1",
+    ],
+  ])("is found by the name of a package of %s", async (_, packages, [one, two], expected) => {
+    expect(await compare(one, two, packages)).toEqual([expected]);
+    expect(packages === npmPackages ? await compare(one, two) : []).toEqual([]);
+  });
+
+  test.each<[string, PackageFile[], [ComparedFile, ComparedFile]]>([
+    ["another package of npm", npmPackages, inTypeScript("packages/core/src/load.ts", "@x/core-extra")],
+    ["the package around its own", npmPackages, inTypeScript("packages/core/src/load.ts", "x")],
+    ["another module of Go with the same last name", [goModule], inGo("example.org/other/load")],
+  ])("does not count if the import names %s", async (_, packages, [one, two]) => {
+    expect(await compare(one, two, packages)).toEqual([]);
   });
 });

@@ -88,6 +88,24 @@ describe("the facts that the analysis has found", () => {
   }
 });
 
-function git(cwd: string, ...args: string[]): void {
-  execFileSync("git", args, { cwd });
+test("the facts about a header with thousands of names have only those that its page shows", async () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => `int read_${index}(void);\n`);
+  const headers = Array.from({ length: FILES }, (_, index) => [`include/part${index}.h`, `int part_${index}(void);\n`]);
+  const root = makeRepository({ "include/registers.h": names.join(""), ...Object.fromEntries(headers) });
+  git(root, "init", "-q");
+  git(root, "add", ".");
+  await using session = new AgentSession(root);
+  const notes = lastBlock(await session.ask("analysis")).data["notes"] as string;
+  const facts = git(root, "cat-file", "blob", /git object ([0-9a-f]{40})\./.exec(notes)![1]!);
+  expect(facts).toContain('"read_11"');
+  expect(facts).not.toContain("read_12");
+  const [task] = lastBlock(await session.ask("taskPlanning")).data["tasks"] as Task[];
+  const { data } = lastBlock(await session.ask("workerExecution", taskVariables(task!)));
+  const page = readFileSync(join(root, (data["output_files"] as string[])[0]!), "utf8");
+  expect(page).toContain("read_0");
+  expect(page).toContain("The files contain 1988 more public names.");
+});
+
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync("git", args, { cwd, encoding: "utf8" });
 }

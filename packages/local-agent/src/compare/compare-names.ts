@@ -1,12 +1,14 @@
 // `compareNames` finds the names that one task removed or declared anew and that another task, which ran without that
 // change, uses in lines that it wrote. A use counts only if an import, a package or a namespace leads to the changed
-// file.
+// file. An import may name a package of the same repository, which its manifest declares.
 import { baseName, extensionOf, folderOf, isJavaScript, languageOf } from "../read/classify.ts";
 import { compareText, type ImportedName, type ModuleFacts } from "../read/facts.ts";
 import { joinPath } from "../read/paths.ts";
+import type { Manifest } from "../read/manifest.ts";
+import { readManifests } from "../read/manifests.ts";
 import { readModule } from "../languages/read-module.ts";
 import { parseCode, type SyntaxNode } from "../languages/syntax.ts";
-import { makeResolver, resolveImport } from "../understand/resolve-imports.ts";
+import { makeResolver, nearestManifest, resolveImport } from "../understand/resolve-imports.ts";
 
 export interface ComparedFile {
   path: string;
@@ -19,6 +21,12 @@ export interface ComparedFile {
 export interface TaskWork {
   task: string;
   files: ComparedFile[];
+}
+
+/** A `package.json`, `pyproject.toml`, `go.mod` or `Cargo.toml` above a changed file. */
+export interface PackageFile {
+  path: string;
+  text: string;
 }
 
 export interface NameUse {
@@ -43,12 +51,26 @@ const CONSTRUCTORS = new Set(["constructor", "__init__", "__construct", "initial
 const NAMES_IMPORTS = /^(?:TypeScript|JavaScript|Python|Rust)$/;
 const NAME = /identifier$|^(?:constant|name|word)$/;
 
-export async function compareNames(works: readonly TaskWork[]): Promise<NameUse[]> {
+export async function compareNames(
+  works: readonly TaskWork[],
+  packages: readonly PackageFile[] = [],
+): Promise<NameUse[]> {
+  const texts = new Map(packages.map(({ path, text }) => [path, text]));
+  const files = packages.map(({ path, text }) => ({
+    path,
+    sizeBytes: text.length,
+    stamp: "",
+    role: "config" as const,
+  }));
+  const manifests = readManifests(files, (path) => texts.get(path) ?? null).filter(
+    ({ name, ecosystem }) => name !== "" || ecosystem === "Python",
+  );
   const changed = (await Promise.all(works.map(changedNames))).flat();
   const found: NameUse[] = [];
-  for (const { task, files } of works) {
-    const others = changed.filter((name) => name.task !== task);
-    for (const file of others.length === 0 ? [] : files) found.push(...(await usesIn(file, task, others)));
+  for (const work of works) {
+    const others = changed.filter(({ task }) => task !== work.task);
+    for (const file of others.length === 0 ? [] : work.files)
+      found.push(...(await usesIn(file, work.task, others, manifests)));
   }
   const key = ({ task, file, name, usedBy, usedIn }: NameUse): string => [task, file, name, usedBy, usedIn].join("\0");
   return found.toSorted((a, b) => compareText(key(a), key(b))).slice(0, MAX_USES);
@@ -90,7 +112,12 @@ function declarations({ exports, ownedMembers }: ModuleFacts): Map<string, strin
   return found;
 }
 
-async function usesIn(file: ComparedFile, task: string, changed: readonly ChangedName[]): Promise<NameUse[]> {
+async function usesIn(
+  file: ComparedFile,
+  task: string,
+  changed: readonly ChangedName[],
+  manifests: readonly Manifest[],
+): Promise<NameUse[]> {
   const { path, before, after } = file;
   if (after === null) return [];
   const named = changed.filter(
@@ -104,7 +131,7 @@ async function usesIn(file: ComparedFile, task: string, changed: readonly Change
     const known = new Set((before ?? "").split("\n").map((line) => line.trim()));
     return named.flatMap(({ declared, ...about }) => {
       const [owner = ""] = about.name.split(".");
-      const local = localName(user, declared, owner);
+      const local = localName(user, declared, owner, manifests);
       if (local === null) return [];
       const isMember = about.name !== owner;
       if (isMember && !after.includes(local)) return [];
@@ -126,12 +153,17 @@ function familyOf(path: string): string {
 }
 
 /** Returns the name under which the file of `user` knows `name` of the file of `declared`, or null. */
-function localName(user: ModuleFacts, declared: ModuleFacts, name: string): string | null {
+function localName(
+  user: ModuleFacts,
+  declared: ModuleFacts,
+  name: string,
+  manifests: readonly Manifest[],
+): string | null {
   if (user.exports.some((own) => own.name === name)) return null;
   const isDefault = declared.exports.some((own) => own.name === name && own.isDefault);
   const matches = ({ imported }: ImportedName): boolean => imported === name || (isDefault && imported === "default");
   for (const { from, names } of user.imports) {
-    if (!leadsTo(user, declared, from, names)) continue;
+    if (!(namesPackage(declared, from, manifests) ?? leadsTo(user, declared, from, names))) continue;
     if (names.length === 0 || names.some(({ imported }) => imported === "*")) return name;
     const found = names.find(matches);
     if (found) return found.local;
@@ -142,6 +174,40 @@ function localName(user: ModuleFacts, declared: ModuleFacts, name: string): stri
 
 const isSameNamespace = (one: ModuleFacts, other: ModuleFacts): boolean =>
   one.namespace !== "" && one.namespace === other.namespace && one.language !== "Go";
+
+const ECOSYSTEMS: Partial<Record<string, Manifest["ecosystem"]>> = {
+  JavaScript: "npm",
+  Python: "Python",
+  Go: "Go",
+  Rust: "Rust",
+};
+
+/**
+ * Whether `from` names the package of `declared`, or the part of it with `declared`. Null if the manifests cannot tell.
+ * Subpaths of npm packages and modules of crates can be mapped to any file, so the whole package counts.
+ */
+function namesPackage({ path }: ModuleFacts, from: string, manifests: readonly Manifest[]): boolean | null {
+  const manifest = nearestManifest(manifests, ECOSYSTEMS[familyOf(path)], path);
+  if (!manifest) return null;
+  const { ecosystem, folder, name } = manifest;
+  const inside = path.slice(folder === "" ? 0 : folder.length + 1);
+  switch (ecosystem) {
+    case "npm":
+      return from === name || from.startsWith(`${name}/`) ? true : null;
+    case "Rust":
+      return from.split("::")[0] === name.replaceAll("-", "_") ? true : null;
+    case "Go":
+      return from === joinPath(name, folderOf(inside));
+    default: {
+      // The modules of a package are in its folder or in `src`. `from` may be a package that passes the name on.
+      const module = inside
+        .replace(/^src\//, "")
+        .replace(/(?:\/__init__)?\.pyi?$/, "")
+        .replaceAll("/", ".");
+      return module === from || module.startsWith(`${from}.`) ? true : null;
+    }
+  }
+}
 
 /** Whether an import leads to the file of `declared`, or to a folder around it that may pass its names on. */
 function leadsTo(user: ModuleFacts, declared: ModuleFacts, from: string, names: readonly ImportedName[]): boolean {

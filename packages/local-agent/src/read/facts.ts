@@ -68,6 +68,8 @@ export interface ModuleFacts {
   /** The comment at the top of the file, unless it documents a declaration or is a licence. */
   header: string;
   exports: ExportedName[];
+  /** The number of further exported names, which are not kept; see `keepFirstNames`. */
+  moreNames: number;
   reExports: ReExport[];
   imports: ModuleImport[];
   routes: HttpRoute[];
@@ -89,6 +91,7 @@ export function emptyFacts(path: string, language: string, text: string): Module
     lines: countLines(text),
     header: "",
     exports: [],
+    moreNames: 0,
     reExports: [],
     imports: [],
     routes: [],
@@ -100,6 +103,22 @@ export function emptyFacts(path: string, language: string, text: string): Module
     ownedMembers: [],
   };
 }
+
+/** A page with more names has no section for each of them, but a table with `NAMES_OF_FILE` of each file. */
+export const MAX_SECTIONS = 187;
+export const NAMES_OF_FILE = 12;
+
+/**
+ * Removes from `facts.exports` the names that no page shows: a C header may define thousands, which would fill the memory.
+ * Do not call it for a language whose imports name declarations, because `exports` resolves them.
+ */
+export function keepFirstNames(facts: ModuleFacts): void {
+  if (facts.exports.length <= MAX_SECTIONS) return;
+  facts.moreNames = facts.exports.length - NAMES_OF_FILE;
+  facts.exports.length = NAMES_OF_FILE;
+}
+
+export const countNames = ({ exports, moreNames }: ModuleFacts): number => exports.length + moreNames;
 
 export function countLines(text: string): number {
   if (text === "") return 0;

@@ -10,6 +10,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import type { ModuleFacts } from "./facts.ts";
+import { readLines } from "../read-lines.ts";
 
 /** Null for a file that is not documented, so that it is not read again either. */
 export type FileFacts = ModuleFacts | null;
@@ -17,7 +18,7 @@ export type FileFacts = ModuleFacts | null;
 /**
  * The first line of the blob. The number in `FORMAT` changes with `ModuleFacts` and with the readers of the languages.
  */
-const FORMAT = "facts of the local agent 1";
+const FORMAT = "facts of the local agent 2";
 /** Git takes more time than it takes to parse fewer than `MIN_FILES` files. */
 const MIN_FILES = 50;
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -51,23 +52,40 @@ function* toLines(shared: [string, FileFacts][], ids: Map<string, string>): Gene
   for (const [path, facts] of shared) yield `${JSON.stringify([path, ids.get(path), facts])}\n`;
 }
 
-/** Returns the stored facts of the files that have the same content in `root`, according to `contentIds`. */
+/**
+ * Returns the stored facts of the files that have the same content in `root`, according to `contentIds`. The blob is read
+ * line by line, because it is as large as all facts together.
+ */
 export async function loadFacts(root: string, id: string): Promise<Map<string, FileFacts>> {
   try {
-    const [blob, ids] = await Promise.all([runGit(root, ["cat-file", "blob", id]), contentIds(root)]);
-    const hash = createHash(id.length === 40 ? "sha1" : "sha256").update(`blob ${blob.length}\0`);
-    if (hash.update(blob).digest("hex") !== id) return new Map();
-    const lines = readLines(blob);
-    if (lines.next().value !== FORMAT) return new Map();
+    const ids = await contentIds(root);
     const known = new Map<string, FileFacts>();
-    for (const line of lines) {
+    const format = await readBlob(root, id, (line) => {
       const [path, content, facts] = JSON.parse(line) as [string, string, FileFacts];
       if (ids.get(path) === content) known.set(path, facts);
-    }
-    return known;
+    });
+    return format === FORMAT ? known : new Map();
   } catch {
     return new Map();
   }
+}
+
+/**
+ * Returns the first line of the blob, and calls `receive` with the others if it is `FORMAT`. Throws unless the content has
+ * the `id`.
+ */
+async function readBlob(root: string, id: string, receive: (line: string) => void): Promise<string> {
+  const size = Number((await runGit(root, ["cat-file", "-s", id])).toString());
+  const hash = createHash(id.length === 40 ? "sha1" : "sha256").update(`blob ${size}\0`);
+  const git = spawn("git", [...OPTIONS, "cat-file", "blob", id], { cwd: root, stdio: ["ignore", "pipe", "ignore"] });
+  let format: string | null = null;
+  for await (const line of readLines(git.stdout)) {
+    hash.update(`${line}\n`);
+    if (format === null) format = line;
+    else if (format === FORMAT) receive(line);
+  }
+  if (hash.digest("hex") !== id) throw new Error(`The blob ${id} is damaged.`);
+  return format ?? "";
 }
 
 /** Returns the ids of the files that are the same as in git's index, by the path from `root`. */
@@ -90,13 +108,4 @@ async function contentIds(root: string): Promise<Map<string, string>> {
 async function runGit(root: string, args: string[]): Promise<Buffer> {
   const options = { cwd: root, maxBuffer: MAX_BYTES, encoding: "buffer" } as const;
   return (await promisify(execFile)("git", [...OPTIONS, ...args], options)).stdout;
-}
-
-/** Decodes one line at a time: the whole text would be as large as all facts together. */
-function* readLines(bytes: Buffer): Generator<string> {
-  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
-    end = bytes.indexOf("\n", start);
-    if (end === -1) end = bytes.length;
-    yield bytes.toString("utf8", start, end);
-  }
 }

@@ -192,7 +192,7 @@ function resolveRust(resolver: Resolver, importer: string, specifier: string, na
     // `crate` may be the crate of `importer` itself.
     if (root !== null) return resolvedFile(rustModule(resolver, folderOf(root), parts) ?? root);
   }
-  const dependency = nearestManifest(resolver, "Rust", importer)?.dependencies.find(
+  const dependency = nearestManifest(resolver.manifests, "Rust", importer)?.dependencies.find(
     ({ name }) => name.replaceAll("-", "_") === start,
   );
   return dependency ? { files: [], external: dependency.name } : UNRESOLVED;
@@ -214,9 +214,13 @@ function rustModule(resolver: Resolver, base: string, parts: string[]): string |
   return null;
 }
 
-function nearestManifest(resolver: Resolver, ecosystem: Manifest["ecosystem"], path: string): Manifest | undefined {
+export function nearestManifest(
+  manifests: readonly Manifest[],
+  ecosystem: Manifest["ecosystem"] | undefined,
+  path: string,
+): Manifest | undefined {
   const folders = ancestors(folderOf(path));
-  return resolver.manifests
+  return manifests
     .filter((manifest) => manifest.ecosystem === ecosystem && folders.includes(manifest.folder))
     .toSorted((a, b) => b.folder.length - a.folder.length)[0];
 }

@@ -1,13 +1,12 @@
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import type { Component } from "../understand/components.ts";
+import { countNames, MAX_SECTIONS } from "../read/facts.ts";
 
 /** `writePage` reduces the detail of a longer page. */
 export const MAX_PAGE_LINES = 1_500;
-/** A section of a name has at least a heading, a fenced line and a place, each with an empty line after it. */
-const MIN_SECTION_LINES = 8;
 
-/** Decides without writing sections with examples for thousands of names: each has `MIN_SECTION_LINES` or more. */
+/** Decides without writing sections with examples for thousands of names: each section has 8 lines or more. */
 export function hasRoomForSections({ modules }: CodeAnalysis, { files }: Component): boolean {
-  const names = files.reduce((sum, path) => sum + (modules.get(path)?.exports.length ?? 0), 0);
-  return names * MIN_SECTION_LINES <= MAX_PAGE_LINES;
+  const read = files.flatMap((path) => modules.get(path) ?? []);
+  return read.reduce((sum, module) => sum + countNames(module), 0) <= MAX_SECTIONS;
 }

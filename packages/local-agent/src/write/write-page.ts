@@ -1,7 +1,7 @@
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import { fenceLanguageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
-import type { ExportedName, ModuleFacts } from "../read/facts.ts";
+import { countNames, type ExportedName, type ModuleFacts, NAMES_OF_FILE } from "../read/facts.ts";
 import { excerpt } from "../languages/quote.ts";
 import { type Example, exampleKey } from "./examples.ts";
 import { addressFrom, anchorOf, code, fence, fileLink, link, placeLink, plural, table } from "./markdown.ts";
@@ -14,7 +14,6 @@ import { resolveImport } from "../understand/resolve-imports.ts";
 
 /** The limits of the `table` form. */
 const MAX_ROWS = 400;
-const MAX_NAMES_OF_FILE = 12;
 
 /**
  * The first form with at most `MAX_PAGE_LINES` is written: `full` has a section per name, `short` has sections without
@@ -69,7 +68,7 @@ function namesTable({ page }: PageRequest, modules: ModuleFacts[]): string {
   const first = modules.filter(({ exports }) => exports.length > 0).slice(0, MAX_ROWS);
   const rows = first.flatMap((module) =>
     module.exports
-      .slice(0, MAX_NAMES_OF_FILE)
+      .slice(0, NAMES_OF_FILE)
       .map((entry) => [
         link(code(entry.name), addressFrom(page, module.path, entry.line)),
         code(entry.signature.split("\n")[0]!.slice(0, 120)),
@@ -77,7 +76,7 @@ function namesTable({ page }: PageRequest, modules: ModuleFacts[]): string {
       ]),
   );
   const shown = rows.slice(0, MAX_ROWS);
-  const total = modules.reduce((sum, module) => sum + module.exports.length, 0);
+  const total = modules.reduce((sum, module) => sum + countNames(module), 0);
   const rest = total > shown.length ? `\n\nThe files contain ${total - shown.length} more public names.` : "";
   return table(["Name", "Signature", "Purpose"], shown) + rest;
 }
@@ -125,7 +124,7 @@ function filesSection(request: PageRequest, modules: ModuleFacts[], anchors: Map
       return anchor === undefined || anchor === "" ? code(entry.name) : link(code(entry.name), `#${anchor}`);
     });
     const isBarrel = module.exports.length === 0 && module.reExports.length > 0;
-    const more = module.exports.length > 8 ? [`and ${module.exports.length - 8} more`] : [];
+    const more = countNames(module) > 8 ? [`and ${countNames(module) - 8} more`] : [];
     const purpose = inlineProse(firstSentence(module.header)) || (isBarrel ? "Re-exports names of other files." : "");
     const condition = module.condition === "" ? "" : ` (only if ${code(module.condition)})`;
     return [

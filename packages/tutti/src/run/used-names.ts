@@ -18,10 +18,14 @@ export function tasksToCompare(run: Run): Worker[] {
   return done.filter((one) => done.some((other) => isApart(run, one.taskId, other.taskId)));
 }
 
-/** A task knew the names of a task that it builds on, so the two must be `isApart`. */
+/**
+ * A task knew the names of a task that it builds on, so the two must be `isApart`. No names are an event only if an
+ * earlier head had some, which no longer hold.
+ */
 export function noteUsedNames(run: Run, { head, names }: Extract<Report, { type: "namesUsed" }>): RunEvent[] {
   const unknown = names.filter(({ task, usedBy }) => isApart(run, task, usedBy));
-  return unknown.length === 0 ? [] : [{ type: "conflict:names", data: { id: run.id, head, names: unknown } }];
+  const isStill = unknown.length === 0 && (run.usedNames?.names ?? []).length === 0;
+  return isStill ? [] : [{ type: "conflict:names", data: { id: run.id, head, names: unknown } }];
 }
 
 /** Returns a sentence without a period. */

@@ -24,12 +24,17 @@ const writes = (task: string, write: Record<string, string>) => worker(task, { w
 const CHANGES = writes("one", { "src/load.ts": "export function load(limit: number) {}\n" });
 const USES = { "src/main.ts": 'import { load, save } from "./load.ts";\n\nload();\nsave();\n' };
 
-async function carriedOut(conflicts: object[], tasks: { id: string; dependencies?: string[] }[], names = NAME_FINDER) {
+const SESSIONS = [CHANGES, writes("two", USES), writes("three", { "src/other.ts": USES["src/main.ts"] })];
+
+async function carriedOut(
+  conflicts: object[],
+  tasks: { id: string; dependencies?: string[] }[],
+  { names = NAME_FINDER, sessions = SESSIONS } = {},
+) {
   const store = new MemoryStore();
   const engine = lab.open(store, { names });
-  const sessions = [...mainSession(tasks, { status: "success", summary: "all fits", conflicts }), CHANGES];
-  const all = [...sessions, writes("two", USES), writes("three", { "src/other.ts": USES["src/main.ts"] })];
-  const id = await lab.begin(engine, lab.scenario(all), { config: { autoSpawn: true } });
+  const main = mainSession(tasks, { status: "success", summary: "all fits", conflicts });
+  const id = await lab.begin(engine, lab.scenario([...main, ...sessions]), { config: { autoSpawn: true } });
   const run = await untilOver(engine, id);
   const entries = await engine.transcript(id, run.mainSessionId!);
   const prompt = JSON.stringify(entries.filter(({ type }) => type === "prompt")[2]);
@@ -63,9 +68,27 @@ describe("a name that one task changes and another one uses", () => {
     });
   });
 
+  it("is found in another package of the repository, which is imported by its name", async () => {
+    mkdirSync(join(lab.repo, "core"));
+    for (const [path, text] of Object.entries({
+      "core/package.json": '{"name": "@x/core"}',
+      "core/load.ts": "export function load() {}\n",
+    }))
+      writeFileSync(join(lab.repo, path), text);
+    lab.git("add", "core");
+    lab.git("commit", "--quiet", "-m", "a package");
+    const sessions = [
+      writes("one", { "core/load.ts": "export function load(limit: number) {}\n" }),
+      writes("two", { "app/main.ts": 'import { load } from "@x/core";\n\nload();\n' }),
+    ];
+    const { events } = await carriedOut([], [{ id: "one" }, { id: "two" }], { sessions });
+    const about = { task: "one", file: "core/load.ts", usedBy: "two", usedIn: "app/main.ts", line: 1 };
+    expect(events).toMatchObject([{ data: { names: [{ name: "load", change: "changed", ...about }] } }]);
+  });
+
   it("does not stop a run whose names cannot be compared", async () => {
     const broken = { ...NAME_FINDER, find: () => Promise.reject(new Error("out of order")) };
-    const { result, prompt, events } = await carriedOut([], [{ id: "one" }, { id: "two" }], broken);
+    const { result, prompt, events } = await carriedOut([], [{ id: "one" }, { id: "two" }], { names: broken });
     expect(result).toMatchObject({ outcome: "success", warnings: [] });
     expect(prompt).not.toContain("uses load");
     expect(events).toMatchObject([{ data: { operation: "comparison of names", error: "out of order" } }]);

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path/posix";
 import { tasksToCompare } from "../../run/used-names.ts";
 import { asTuttiError } from "../../schema/error.ts";
 import type { UsedName } from "../../schema/outcome.ts";
@@ -14,8 +15,15 @@ interface ChangedTexts {
 export interface NameFinder {
   /** Whether `find` knows the language of a file. */
   isParsed(path: string): boolean;
-  /** Finds the names that one of `works` changed and another one uses. */
-  find(works: readonly ChangedTexts[], signal: AbortSignal): Promise<UsedName[]>;
+  /** The name of the file that declares the package of a file, such as `package.json`, or null. */
+  packageFile(path: string): string | null;
+  /** Finds the names that one of `works` changed and another one uses. `packages` are above the files of `works`. */
+  find(works: readonly ChangedTexts[], packages: readonly PackageText[], signal: AbortSignal): Promise<UsedName[]>;
+}
+
+interface PackageText {
+  path: string;
+  text: string;
 }
 
 interface NameSources {
@@ -26,6 +34,7 @@ interface NameSources {
 
 /** More than `MAX_FILES` changed files of one task are most likely generated. */
 const MAX_FILES = 300;
+const MAX_PACKAGES = 500;
 
 /** Does nothing if `run.usedNames` is of the current head. */
 export async function reportUsedNames(sources: NameSources, signal: AbortSignal): Promise<void> {
@@ -42,8 +51,11 @@ export async function reportUsedNames(sources: NameSources, signal: AbortSignal)
   try {
     const works = await Promise.all(compared.map(({ worker, paths }) => readTexts(worker, paths, run.cwd, workspaces)));
     const isChanged = works.some(({ files }) => files.some(({ before }) => before !== null));
-    const found = isChanged ? await names.find(works, signal) : [];
-    if (found.length > 0) await writer.submit({ type: "namesUsed", head, names: found });
+    const packages = isChanged
+      ? await readPackages(works, names, (path) => workspaces.readText(run.cwd, head, path))
+      : [];
+    const found = isChanged ? await names.find(works, packages, signal) : [];
+    await writer.submit({ type: "namesUsed", head, names: found });
   } catch (error) {
     if (signal.aborted) return;
     const { message, code } = asTuttiError(error);
@@ -64,4 +76,23 @@ async function readTexts(
     after: await workspaces.readText(cwd, commit!, path),
   }));
   return { task: taskId, files: await Promise.all(files) };
+}
+
+/** An import of another package names it as its package file does, for example `@x/core`. */
+async function readPackages(
+  works: readonly ChangedTexts[],
+  names: NameFinder,
+  read: (path: string) => Promise<string | null>,
+): Promise<PackageText[]> {
+  const paths = new Set<string>();
+  for (const { path } of works.flatMap(({ files }) => files)) {
+    const name = names.packageFile(path);
+    if (name === null) continue;
+    for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) paths.add(join(folder, name));
+    paths.add(name);
+  }
+  const texts = await Promise.all(
+    [...paths].slice(0, MAX_PACKAGES).map(async (path) => ({ path, text: await read(path) })),
+  );
+  return texts.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
 }
