@@ -1,6 +1,6 @@
 import { translate } from "./text/language.ts";
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
-import { ErrorBoundary } from "./shell/error-boundary.tsx";
+import { ErrorBoundary } from "./errors/error-boundary.tsx";
 import { Frame } from "./shell/frame.tsx";
 import { NotFoundPage } from "./shell/not-found-page.tsx";
 import type { PageRoute } from "./shell/page-route.ts";

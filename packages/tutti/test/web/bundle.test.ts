@@ -1,7 +1,7 @@
 // The scripts of each view, as a browser loads them before any click.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { buildWeb, webRoot } from "./build-web.ts";
 
@@ -40,4 +40,15 @@ test.each([
   expect(bytes).toBeLessThan(MOST_BYTES);
   // The graph loads with the view that shows it, and the page validates nothing.
   for (const name of loaded) expect([name, /reactflow|react-flow__|ZodError/.test(read(name))]).toEqual([name, false]);
+});
+
+test("every larger asset has a compressed copy of the same content beside it", () => {
+  const large = readdirSync(assets).filter(
+    (name) => /\.(js|css|json)$/.test(name) && statSync(join(assets, name)).size >= 1024,
+  );
+  expect(large.length).toBeGreaterThan(20);
+  for (const name of large) {
+    const packed = readFileSync(join(assets, `${name}.gz`));
+    expect([name, gunzipSync(packed).equals(readFileSync(join(assets, name)))]).toEqual([name, true]);
+  }
 });

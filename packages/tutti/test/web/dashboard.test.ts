@@ -1,5 +1,6 @@
 // The dashboard in a real browser, against a real server with real sessions.
 import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
@@ -61,6 +62,41 @@ describe("The dashboard", () => {
   );
 
   test(
+    "tells runs at work, waiting and stalled apart, and renders only the rows of many runs that are near the window",
+    onStage(async (stage) => {
+      const hangs = { match: { role: "worker" }, turns: [{ say: "hm", then: "hang" }] };
+      const config = { autoSpawn: true, progressDetectionInterval: 1000, budget: { usd: 5 } };
+      const quiet = await stage.begin([...mainSession([{ id: "a" }]), hangs], "Fall silent", { config });
+      const { workers } = await stage.engine.until(quiet.id, (run) => run.workers["a"]?.session.turn != null);
+      const refused = worker("a", { then: "fail:rate_limit:3600000" });
+      const held = await stage.begin([...mainSession([{ id: "a" }]), refused], "Wait for the provider", { config });
+      await stage.engine.until(held.id, ({ heldSince }) => heldSince !== undefined);
+      for (let i = 0; i < 150; i++) await stage.begin([hangs], `Created ${i}`, { start: false });
+
+      const page = await stage.page("/runs?q=Fall");
+      const row = page.locator(".run-row", { hasText: "Fall silent" });
+      await row.getByText("Stalled").waitFor();
+      await row.getByText("$0.00 of $5.00").waitFor();
+      stage.say(quiet.id, workers["a"]!.sessionId, "I am still here.");
+      await row.getByText("Working").waitFor();
+      await page.getByLabel("Find runs").fill("");
+
+      // The oldest runs come last, so they are rendered when the user scrolls to them.
+      await page.getByText("Created 149").waitFor();
+      const rows = page.locator(".run-item");
+      expect(await rows.count()).toBeLessThan(100);
+      expect(await rows.first().getAttribute("aria-setsize")).toBe("152");
+      expect(await row.count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+      await row.waitFor();
+      await page.locator(".run-row", { hasText: "Wait for the provider" }).getByText("Waiting").waitFor();
+      expect(await page.getByText("Created 149").count()).toBe(0);
+      expect(await rows.last().getAttribute("aria-posinset")).toBe("152");
+    }),
+  );
+
+  test(
     "follows a run from its start through the confirmed plan to the result",
     onStage(async (stage) => {
       const gate = stage.lab.gate();
@@ -74,10 +110,10 @@ describe("The dashboard", () => {
         expect.stringMatching(/last[\s\S]*after[\s\S]*first[\s\S]*slow/),
       ]);
       expect(await statusOf(page, "first")).toBe("Planned");
-      const box = await page.locator('.task-node[data-task="last"]').boundingBox();
 
       await page.getByRole("button", { name: "Confirm plan" }).click();
       await untilStatus(page, "first", "Completed");
+      const box = await page.locator('.task-node[data-task="last"]').boundingBox();
       expect(await statusOf(page, "slow")).toMatch(/Starting|Working/);
       expect(await statusOf(page, "last")).toBe("Waiting");
       gate.open();
@@ -179,8 +215,10 @@ describe("The dashboard", () => {
       const run = await stage.begin(slowly(gate), "Write three pages");
       await stage.until(run.id, "confirming");
       await stage.engine.order(run.id, "confirm");
-      const page = await stage.page(`/runs/${run.id}`);
+      const page = await stage.page(`/runs/${run.id}`, { reducedMotion: "no-preference" });
       await untilStatus(page, "slow", "Working");
+      // An endless animation would draw the page again for as long as work lasts.
+      expect(await page.evaluate("document.getAnimations().map((each) => each.animationName)")).toEqual([]);
       await stage.stopServer();
       await page.getByText("Reconnecting").waitFor();
       expect(await statusOf(page, "slow")).toBe("Working");

@@ -1,6 +1,7 @@
 // Checks every view in both themes, wide and narrow, with axe-core. `TUTTI_SCREENSHOTS` names a folder that receives a
-// screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README.
-import { mkdirSync, writeFileSync } from "node:fs";
+// screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README, and `TUTTI_UPDATE_PARTS=1` the
+// stored styles of the parts.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -13,6 +14,7 @@ import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
 
 const PICTURE = join(import.meta.dirname, "../../../../docs/images/dashboard.png");
+const PARTS = join(import.meta.dirname, "part-styles.json");
 const screenshotFolder = process.env["TUTTI_SCREENSHOTS"];
 
 async function saveScreenshot(page: Page, name: string): Promise<void> {
@@ -40,6 +42,37 @@ const MISPLACED = `(() => {
   });
   return [...steps, ...percents].map(({ e }) => e.className + " " + e.textContent);
 })()`;
+
+const WIDTHS = [1280, 360, 768, 1920];
+
+/**
+ * The styles of each part in both themes, without those that depend on the fonts of the machine. An element is named by
+ * its theme, its tag and its classes.
+ */
+const PART_STYLES = `(() => {
+  const names = ["color", "background-color", "border-top-color", "border-top-width", "border-radius", "padding", "gap",
+    "font-size", "font-weight", "text-transform", "min-height", "box-shadow", "opacity", "display", "position"];
+  const rounded = (text) => text.replace(/\\d+\\.\\d{3,}/g, (number) => Number(number).toFixed(2));
+  return Object.fromEntries([...document.querySelectorAll(".parts-theme")].flatMap((theme) =>
+    [...theme.querySelectorAll("[class]:not(svg, svg *)")].map((e) => [
+      theme.className.replace("parts-theme is-", "") + " " + e.tagName.toLowerCase() + "." + e.className
+        + (e.disabled ? ":disabled" : ""),
+      names.map((name) => name + ": " + rounded(getComputedStyle(e).getPropertyValue(name))).join("; "),
+    ]).reverse()));
+})()`;
+
+/** All styles at the first width; at the others only those that differ. */
+async function partStyles(page: Page): Promise<Record<string, Record<string, string>>> {
+  const found: Record<string, Record<string, string>> = {};
+  const first: Record<string, string> = {};
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    const styles = (await page.evaluate(PART_STYLES)) as Record<string, string>;
+    found[width] = Object.fromEntries(Object.entries(styles).filter(([name, style]) => first[name] !== style));
+    if (width === WIDTHS[0]) Object.assign(first, styles);
+  }
+  return found;
+}
 
 const background = (page: Page): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
 
@@ -132,7 +165,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   expect(await background(page), `${name} light and dark`).not.toBe(light);
   // Only colours differ between the themes, so one rule is enough.
   expect(await violations(page, ["color-contrast"]), `${name} dark`).toEqual([]);
-  for (const width of [800, 360]) {
+  for (const width of [1920, 800, 360]) {
     await page.setViewportSize({ width, height: 800 });
     // Only colours differ between the themes, so one of them shows whether the page fits.
     for (const colorScheme of screenshotFolder ? (["dark", "light"] as const) : (["light"] as const)) {
@@ -167,7 +200,7 @@ describe("The page", () => {
   );
 
   test(
-    "keeps the chosen theme after a reload",
+    "has the stored styles of its parts, and keeps the chosen theme after a reload",
     onStage(async (stage) => {
       const page = await stage.page("/", { colorScheme: "light" });
       const light = await background(page);
@@ -177,6 +210,12 @@ describe("The page", () => {
       await page.reload();
       await page.getByRole("button", { name: "Switch to the light theme" }).waitFor();
       expect(await background(page)).toBe(dark);
+
+      await page.goto(`${stage.url}/parts`);
+      await page.locator(".parts-theme").nth(1).waitFor();
+      const styles = await partStyles(page);
+      if (process.env["TUTTI_UPDATE_PARTS"] === "1") writeFileSync(PARTS, `${JSON.stringify(styles, null, 2)}\n`);
+      expect(styles).toEqual(JSON.parse(readFileSync(PARTS, "utf8")));
     }),
   );
 
@@ -207,7 +246,16 @@ describe("The page", () => {
       expect(french).toEqual([]);
       await page.getByRole("button", { name: "Afficher en français" }).click();
       await page.getByRole("button", { name: "Confirmer le plan" }).waitFor();
-    }),
+
+      // An error has a sentence for its code, and the words of the server below.
+      await page.goto(`${stage.url}/runs/orch_aaaaaaaaaaaa`);
+      await page.getByRole("heading", { name: "L'exécution n'existe pas." }).waitFor();
+      await page.getByText('Run "orch_aaaaaaaaaaaa" does not exist').waitFor();
+      await page.context().clearCookies();
+      await page.goto(stage.url);
+      await page.getByRole("button", { name: "Se connecter" }).waitFor();
+      expect(await page.getAttribute("html", "lang")).toBe("fr");
+    }, /status of 40[14]/),
   );
 
   if (process.env["TUTTI_UPDATE_PICTURES"] === "1") {

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { literalTexts } from "./literal-texts.ts";
 import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { byCost } from "../../../web/src/inbox/item-look.ts";
@@ -336,6 +337,38 @@ test("Every French text has the placeholders of its English one, and every text 
   // `plural` adds the s of a noun; the names of filters are the keys of a table.
   const isDerived = (text: string) => isUsed(text.replace(/s$/, "")) || sources.includes(`  ${text}: (`);
   expect(Object.keys(french).filter((text) => !isUsed(text) && !isDerived(text))).toEqual([]);
+});
+
+/** Files whose texts are the same in every language. */
+const UNTRANSLATED = new Set([
+  // Each name of a language is in that language.
+  "shell/language-toggle.tsx",
+  // A page for the developers of the dashboard.
+  "parts/parts-page.tsx",
+  // Agents read these sentences.
+  "changes/comment-target.ts",
+  "changes/rework-notes.ts",
+  // Names that programs compare.
+  "graph/group-stages.ts",
+  "new-run/agent-choices.ts",
+  "text/safe-text.ts",
+]);
+
+test("Every text of the pages passes through `translate`", () => {
+  expect(
+    literalTexts(`
+    const Part = ({ left }) => (
+      <p title="A title" className="wide row">
+        Words {left > 0 ? "more" : translate("Nothing left")} <code>tutti list</code>
+        <Facts rows={[[translate("Budget"), \`\${left} left\`], "a request"]} />
+      </p>
+    );`),
+  ).toEqual(["3: A title", "4: Words", "4: more", "5: left", "5: a request"]);
+  const folder = join(import.meta.dirname, "../../../web/src");
+  const files = globSync("**/*.{ts,tsx}", { cwd: folder }).filter((name) => !UNTRANSLATED.has(name));
+  expect(
+    files.flatMap((name) => literalTexts(readFileSync(join(folder, name), "utf8")).map((text) => `${name}:${text}`)),
+  ).toEqual([]);
 });
 
 test("`readMarkdown` reads code, headings, lists and emphasis, and leaves links and markup as text", () => {

@@ -134,6 +134,10 @@ describe("The inbox", () => {
       await page.goto(`${stage.url}/runs/${id}`);
       await page.getByRole("region", { name: "Failed tasks" }).waitFor();
       expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Timeline" }).click();
+      const waits = page.locator(".timeline li", { has: page.locator('[title="Waits for you"]') });
+      await expect.poll(async () => (await waits.locator("code").allInnerTexts()).toSorted()).toEqual(["c", "d"]);
+      await page.getByRole("button", { name: "Graph" }).click();
       await page.getByRole("button", { name: "Retry all failed" }).click();
       await untilStatus(page, "a", "Completed");
       await untilStatus(page, "b", "Completed");
@@ -195,7 +199,7 @@ describe("A plan", () => {
       await page.getByLabel("Budget in US dollars").fill("7");
       await page.reload();
       await page.getByRole("heading", { name: "Confirm this plan of 3 tasks?" }).waitFor();
-      await page.getByText("$7.00").waitFor();
+      await page.getByText("You approve 3 tasks with a budget of $7.00.").waitFor();
       expect(await violations(page)).toEqual([]);
 
       // A second tab confirms the plan as it was: the first one says that its edits were not applied.
@@ -222,6 +226,34 @@ describe("A plan", () => {
       await page.getByLabel("Skip c").check();
       await stage.engine.order(again.id, "confirm");
       await page.getByText("Your edits of the plan were not applied.").waitFor();
+
+      // A new plan is compared with the one that the user sent back, and a wide window draws it beside the table.
+      const sessions = mainSession(tasks);
+      const planned = [{ ...tasks[0]!, scope: ["src"] }, tasks[1]!, { id: "d" }];
+      (sessions[1]!.turns as object[]).push(mainSession(planned)[1]!.turns[0]!);
+      const third = await stage.begin([...sessions, goodWorker], "Write them differently", {
+        config: { budget: { usd: 3 } },
+      });
+      await stage.until(third.id, "confirming");
+      await page.goto(`${stage.url}/runs/${third.id}`);
+      await page.getByText("You approve 3 tasks with a budget of $3.00.").waitFor();
+      const graph = page.getByRole("region", { name: "Graph of the plan" });
+      await graph.locator('[data-task="c"]').waitFor();
+      const [table, drawing] = [await page.locator(".plan-tasks").boundingBox(), await graph.boundingBox()];
+      expect(drawing!.x).toBeGreaterThan(table!.x + table!.width);
+      expect(Math.abs(drawing!.y - table!.y)).toBeLessThan(5);
+      // The graph has the edits.
+      await page.getByLabel("Skip c").check();
+      await graph.locator('[data-task="c"]').waitFor({ state: "detached" });
+      await page.getByText("You approve 2 tasks with a budget of $3.00.").waitFor();
+      await page.getByLabel("Request changes").fill("Rather d than c");
+      await page.getByRole("button", { name: "Request a new plan" }).click();
+      await page.getByText("Since the plan before: new: d; gone: c; changed: a.").waitFor();
+      // Another user sees the same difference, which comes from the log.
+      await other.goto(`${stage.url}/runs/${third.id}`);
+      await other.getByText("Since the plan before: new: d; gone: c; changed: a.").waitFor();
+      await graph.locator('[data-task="d"]').waitFor();
+      expect(await violations(page)).toEqual([]);
     }),
   );
 
@@ -259,6 +291,14 @@ describe("A plan", () => {
       await page.getByRole("button", { name: "Zoom in" }).click();
       await expect.poll(async () => (await node.boundingBox())!.width > width).toBe(true);
       expect(await violations(page)).toEqual([]);
+      // Following keeps the tasks at work in view, also the one that starts next.
+      await page.getByRole("button", { name: "Whole plan" }).click();
+      await page.getByRole("button", { name: "Follow" }).click();
+      await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
+      await page.getByRole("button", { name: "Whole plan" }).click();
+      await stage.engine.cancelWorker(id, stage.engine.get(id)!.workers["t1"]!.sessionId);
+      const next = page.locator(".task-node.tone-running").last();
+      await expect.poll(async () => ((await next.boundingBox())?.width ?? 0) > 100).toBe(true);
       await page.getByRole("button", { name: "Timeline" }).click();
       await page.locator(".timeline-bar").first().waitFor();
       await page.getByText("longest chain").waitFor();
@@ -386,6 +426,11 @@ describe("A run", () => {
       await stage.until(id, "completed");
       await page.goto(`${stage.url}/runs/${id}?tab=changes`);
       await page.locator(".diff-line.is-added").first().waitFor();
+      // A new line has no number in the version before.
+      expect(await page.locator(".diff-line.is-added").first().locator(".diff-number").allTextContents()).toEqual([
+        "",
+        "Comment on line 1",
+      ]);
       expect(await violations(page)).toEqual([]);
       await page.getByLabel("Of which task").selectOption({ index: 1 });
       await page.locator(".file-diff").waitFor();
@@ -402,9 +447,13 @@ describe("A run", () => {
       await page.goBack();
       await page.getByRole("button", { name: "Remove the comment on docs/a.md:1" }).click();
       await page.getByRole("region", { name: "Rework request" }).waitFor({ state: "detached" });
+      const branch = `tutti/${id}`;
+      const foreign = stage.lab.git("commit-tree", `${branch}^{tree}`, "-p", branch, "-m", "by something else");
+      stage.lab.git("update-ref", `refs/heads/${branch}`, foreign);
       await page.getByRole("button", { name: "Merge", exact: true }).click();
       await page.getByRole("button", { name: "Yes, merge" }).click();
       await page.getByText(/^Merged into /).waitFor();
+      await page.getByText(`that the run did not make: ${foreign.slice(0, 12)}`).waitFor();
       expect(await page.getByRole("textbox", { name: "Command that undoes it" }).inputValue()).toMatch(
         /^git .*reset --keep /,
       );

@@ -114,6 +114,11 @@ export class Stage {
     writeFileSync(paths(folder).output, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   }
 
+  /** Lets the agent of a session write a text. */
+  say(runId: string, sessionId: string, text: string): void {
+    this.#agents.get(`${runId} ${sessionId}`)?.say(text);
+  }
+
   async until(id: string, status: Run["status"]): Promise<Run> {
     return this.engine.until(id, (run) => run.status === status);
   }

@@ -47,7 +47,7 @@ export function FileDiff({ file, target }: Properties) {
                   // Lines of a patch never change their order, so `index` can be the key.
                   key={index}
                   line={line}
-                  onComment={line.kind === "hunk" ? undefined : () => setCommented(index)}
+                  onComment={line.kind === "hunk" || line.kind === "note" ? undefined : () => setCommented(index)}
                 >
                   {commented === index && (
                     <LineComment
@@ -74,6 +74,11 @@ export function FileDiff({ file, target }: Properties) {
 
 const SIGNS: Record<PatchLine["kind"], string> = { added: "+", removed: "−", same: " ", hunk: "", note: "" };
 
+const SIGN_NAMES: Partial<Record<PatchLine["kind"], string>> = {
+  added: translate("added"),
+  removed: translate("removed"),
+};
+
 interface LineProperties {
   line: PatchLine;
   onComment?: (() => void) | undefined;
@@ -81,21 +86,18 @@ interface LineProperties {
 }
 
 function Line({ line: { kind, text, before, after }, onComment, children }: LineProperties) {
+  const comment = onComment && (
+    <button type="button" title={translate("Comment on this line")} onClick={onComment}>
+      <span className="visually-hidden">{translate("Comment on line")} </span>
+      {after ?? before}
+    </button>
+  );
   return (
     <>
       <tr className={`diff-line is-${kind}`}>
-        <td className="diff-number">
-          {onComment ? (
-            <button type="button" title={translate("Comment on this line")} onClick={onComment}>
-              <span className="visually-hidden">{translate("Comment on line")} </span>
-              {before ?? after}
-            </button>
-          ) : (
-            before
-          )}
-        </td>
-        <td className="diff-number">{after}</td>
-        <td className="diff-sign" aria-label={kind === "added" || kind === "removed" ? kind : undefined}>
+        <td className="diff-number">{after === null ? (comment ?? before) : before}</td>
+        <td className="diff-number">{after !== null && (comment ?? after)}</td>
+        <td className="diff-sign" aria-label={SIGN_NAMES[kind]}>
           {SIGNS[kind]}
         </td>
         <td className="diff-text" dir="ltr">

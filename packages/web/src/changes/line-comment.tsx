@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
 import type { CommentTarget } from "./comment-target.ts";
 import { useRefusal } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { useAction } from "../shell/use-action.ts";
 
 interface Properties {

@@ -8,6 +8,7 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 interface Report {
   sentence: string;
+  warning?: string;
   undo: string | null;
 }
 
@@ -15,8 +16,12 @@ interface Report {
 export function TakeResult({ run }: { run: Run }) {
   const [report, setReport] = useState<Report | null>(null);
   const merge = async () => {
-    const { branch, from, to, undo } = await server.merge(run.id);
+    const { branch, from, to, undo, added = [] } = await server.merge(run.id);
+    const commits = added.map((commit) => commit.slice(0, 12)).join(", ");
     setReport({
+      ...(added.length > 0 && {
+        warning: translate("The branch had commits that the run did not make: {commits}.", { commits }),
+      }),
       sentence:
         from === to
           ? translate("{branch} contains the result already.", { branch })
@@ -36,6 +41,7 @@ export function TakeResult({ run }: { run: Run }) {
     return (
       <div className="take-result">
         <Notice tone="good">{report.sentence}</Notice>
+        {report.warning !== undefined && <Notice tone="warning">{report.warning}</Notice>}
         {report.undo !== null && <CopyLine label={translate("Command that undoes it")} text={report.undo} />}
       </div>
     );
@@ -44,12 +50,14 @@ export function TakeResult({ run }: { run: Run }) {
     <div className="take-result run-actions">
       <AskedButton
         word={translate("Merge")}
+        command={`tutti merge ${run.id}`}
         question={translate("Merge the result into the branch that is checked out in the folder?")}
         yes={translate("Yes, merge")}
         order={merge}
       />
       <AskedButton
         word={translate("Drop")}
+        command={`tutti drop ${run.id}`}
         question={translate("Remove the branch of the result?")}
         yes={translate("Yes, drop")}
         order={drop}

@@ -1,3 +1,4 @@
+import { translate } from "../text/language.ts";
 import { Fragment } from "react";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
@@ -6,7 +7,7 @@ import { runAddress } from "../shell/page-route.ts";
 export function VersionLinks({ run, tasks }: { run: string; tasks: readonly string[] }) {
   return tasks.map((task, index) => (
     <Fragment key={task}>
-      {index > 0 && " and "}
+      {index > 0 && translate(" and ")}
       <Link to={runAddress(run, { tab: "changes", task })}>{task}</Link>
     </Fragment>
   ));

@@ -6,7 +6,7 @@ import { CopyLine } from "../parts/copy-line.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { Meter } from "../parts/meter.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
@@ -33,7 +33,7 @@ export function HostsPage() {
   const [changes, setChanges] = useState(0);
   const now = useNow(true, REFRESH_MS);
   const live = useLive((state) => state.connection) === "live";
-  const key = live ? `hosts ${changes} ${now}` : null;
+  const key = live ? `${changes} ${now}` : null;
   const { value, error } = useRequest(key, (signal) =>
     server.call("GET /api/hosts", { query: { limit: 10_000 }, signal }),
   );
@@ -105,30 +105,34 @@ function HostCard({ host, now, onDrain, onUndrain, onRemove }: CardProperties) {
         <Badge tone={tone} icon={icon}>
           {word}
         </Badge>
-        <span className="push" />
-        {state === "draining" ? (
-          <OrderButton
-            word={translate("Undrain")}
-            label={translate("Undrain {name}", { name })}
+        <div className="run-actions push">
+          {state === "draining" ? (
+            <OrderButton
+              word={translate("Undrain")}
+              command={`tutti hosts undrain ${id}`}
+              label={translate("Undrain {name}", { name })}
+              needs="admin"
+              order={onUndrain}
+            />
+          ) : (
+            <OrderButton
+              word={translate("Drain")}
+              command={`tutti hosts drain ${id}`}
+              label={translate("Drain {name}", { name })}
+              needs="admin"
+              order={onDrain}
+            />
+          )}
+          <AskedButton
+            word={translate("Remove")}
+            command={`tutti hosts remove ${id}`}
+            label={translate("Remove {name}", { name })}
+            question={translate("Remove {name}? Its login is revoked and its work is retried elsewhere.", { name })}
+            yes={translate("Yes, remove")}
             needs="admin"
-            order={onUndrain}
+            order={onRemove}
           />
-        ) : (
-          <OrderButton
-            word={translate("Drain")}
-            label={translate("Drain {name}", { name })}
-            needs="admin"
-            order={onDrain}
-          />
-        )}
-        <AskedButton
-          word={translate("Remove")}
-          label={translate("Remove {name}", { name })}
-          question={translate("Remove {name}? Its login is revoked and its work is retried elsewhere.", { name })}
-          yes={translate("Yes, remove")}
-          needs="admin"
-          order={onRemove}
-        />
+        </div>
       </div>
       <div className="host-load">
         <Meter value={sessions} max={capacity} tone={tone} label={translate("Load of {name}", { name })} />

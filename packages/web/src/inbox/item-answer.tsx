@@ -2,12 +2,13 @@ import { translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
 import type { AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
 import { shown } from "../text/safe-text.ts";
+import { shellQuote } from "../text/shell-quote.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { PersonAnswer } from "../../../tutti/src/schema/inbox.ts";
 
@@ -61,6 +62,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
     give({ option });
     return true;
   };
+  const command = `tutti answer ${id}`;
   const form = FIELDS[kind] ?? (options.length > 0 ? null : FIELDS.question!);
   const canApprove = kind === "plan" || kind === "permission";
   const submit = (event: FormEvent) => {
@@ -87,7 +89,8 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             <button
               type="button"
               className="button button-primary"
-              title={refusal ?? undefined}
+              title={refusal ?? `${command} --approve`}
+              data-command={`${command} --approve`}
               disabled={isBlocked}
               onClick={() => give({ approve: true })}
             >
@@ -99,7 +102,8 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
               key={option}
               type="button"
               className="button"
-              title={refusal ?? undefined}
+              title={refusal ?? `${command} --option ${at}`}
+              data-command={`${command} --option ${at}`}
               disabled={isBlocked || isImpossible(at)}
               onClick={() => choose(at)}
             >
@@ -130,6 +134,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
               type="submit"
               className={`button${options.length === 0 ? " button-primary" : ""}`}
               title={refusal ?? undefined}
+              data-command={`${command}${canApprove ? " --reject" : ""} ${shellQuote(text)}`}
               disabled={isBlocked || text.trim() === ""}
             >
               {form.submit}

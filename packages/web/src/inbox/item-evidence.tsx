@@ -59,7 +59,7 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         <FactList
           rows={[
             [translate("Environment"), facts["environment"]],
-            [translate("Reasons"), list(facts["reasons"])],
+            [translate("Reasons"), list(facts["reasons"], " ")],
           ]}
         />
       );
@@ -97,7 +97,8 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
   }
 }
 
-const list = (value: unknown): string | null => (Array.isArray(value) && value.length > 0 ? value.join(", ") : null);
+const list = (value: unknown, separator = ", "): string | null =>
+  Array.isArray(value) && value.length > 0 ? value.join(separator) : null;
 
 const MOST_TASKS = 12;
 
@@ -127,6 +128,14 @@ function PlanEvidence({ facts }: { facts: Facts }) {
   );
 }
 
+export const budgetLimits = ({ usd, tokens, minutes, turns }: Budget): string[] =>
+  [
+    usd === undefined ? "" : money(usd),
+    tokens === undefined ? "" : translate("{tokens} tokens", { tokens: compact(tokens) }),
+    minutes === undefined ? "" : translate("{minutes} min", { minutes: count(minutes) }),
+    turns === undefined ? "" : translate("{turns} turns", { turns: count(turns) }),
+  ].filter((limit) => limit !== "");
+
 interface PlanTermsProperties {
   estimate: PlanEstimate;
   budget: Budget;
@@ -136,12 +145,7 @@ interface PlanTermsProperties {
 /** The terms that a confirmation approves: time, cost, the longest chain and the budget. */
 export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsProperties) {
   const { minutes, usd, tokens, criticalPath, criticalMinutes, basis, samples, advice } = estimate;
-  const limits = [
-    budget.usd !== undefined && money(budget.usd),
-    budget.tokens !== undefined && translate("{tokens} tokens", { tokens: compact(budget.tokens) }),
-    budget.minutes !== undefined && translate("{minutes} min", { minutes: count(budget.minutes) }),
-    budget.turns !== undefined && translate("{turns} turns", { turns: count(budget.turns) }),
-  ].filter(Boolean);
+  const limits = budgetLimits(budget);
   const origin =
     basis === "history"
       ? translate("from {samples} earlier tasks", { samples: count(samples) })

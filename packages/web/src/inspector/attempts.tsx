@@ -1,7 +1,7 @@
 import { translate } from "../text/language.ts";
 import { Badge } from "../parts/badge.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
@@ -66,7 +66,10 @@ export function Attempts({ run, place, taskId }: Properties) {
                   translate("started {time}", { time: moment(Date.parse(startedAt)) }),
                   plural(turns.length, "turn"),
                   used && plural(used.toolStats.total, "tool call"),
-                  used && `${compact(used.usage.inputTokens + used.usage.outputTokens)} tokens`,
+                  used &&
+                    translate("{tokens} tokens", {
+                      tokens: compact(used.usage.inputTokens + used.usage.outputTokens),
+                    }),
                   used && used.usage.usd > 0 && money(used.usage.usd),
                 ]
                   .filter(Boolean)

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { count } from "../text/format.ts";

@@ -19,7 +19,7 @@ export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) 
           <div className="tab-row-head">
             <SubAgentBadge status={status} isOpen={endedAt === null && !isRunOver(run.status)} />
             <strong>
-              <AgentText text={description ?? "sub-agent"} max={160} />
+              <AgentText text={description ?? translate("sub-agent")} max={160} />
             </strong>
             {registered && <span className="chip">{translate("registered")}</span>}
             <span className="push muted" title={moment(startedAt)}>

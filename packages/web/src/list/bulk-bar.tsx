@@ -33,11 +33,13 @@ export function BulkBar({ runs, onDone }: Properties) {
       <OrderButton
         word={translate("Pause {active}", { active: active.length })}
         disabled={active.length === 0}
+        command={lines("pause", active)}
         order={each(active, (id) => server.order(id, "pause"))}
       />
       <OrderButton
         word={translate("Resume {paused}", { paused: paused.length })}
         disabled={paused.length === 0}
+        command={lines("resume", paused)}
         order={each(paused, (id) => server.order(id, "resume"))}
       />
       {open.length > 0 && (
@@ -45,6 +47,7 @@ export function BulkBar({ runs, onDone }: Properties) {
           word={translate("Cancel {open}", { open: open.length })}
           question={translate("Cancel {runs}? They cannot be resumed.", { runs: plural(open.length, "run") })}
           yes={translate("Yes, cancel")}
+          command={lines("cancel", open)}
           order={each(open, (id) => server.order(id, "cancel"))}
         />
       )}
@@ -54,6 +57,7 @@ export function BulkBar({ runs, onDone }: Properties) {
           question={translate("Delete {runs}? Their branches stay.", { runs: plural(ended.length, "run") })}
           yes={translate("Yes, delete")}
           needs="admin"
+          command={lines("delete", ended)}
           order={each(ended, (id) => server.call("DELETE /api/orchestrator/:id", { params: { id } }))}
         />
       )}
@@ -64,3 +68,5 @@ export function BulkBar({ runs, onDone }: Properties) {
     </section>
   );
 }
+
+const lines = (verb: string, ids: readonly string[]): string => ids.map((id) => `tutti ${verb} ${id}`).join("; ");

@@ -1,5 +1,6 @@
-import { useId } from "react";
+import { useId, useRef } from "react";
 import { RunRow } from "./run-row.tsx";
+import { useVisibleRows } from "./use-visible-rows.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 
 interface Properties {
@@ -13,6 +14,8 @@ interface Properties {
 
 export function RunGroup({ title, runs, questions, now, selected, onSelect }: Properties) {
   const heading = useId();
+  const list = useRef<HTMLUListElement>(null);
+  const { from, to, height } = useVisibleRows(list, runs.length);
   if (runs.length === 0) return null;
   return (
     <section aria-labelledby={title ? heading : undefined}>
@@ -21,17 +24,23 @@ export function RunGroup({ title, runs, questions, now, selected, onSelect }: Pr
           {title} <span className="muted">{runs.length}</span>
         </h2>
       )}
-      <ul className="run-rows card">
-        {runs.map((run) => (
+      <ul className="run-rows card" ref={list}>
+        {from > 0 && <li className="run-space" aria-hidden="true" style={{ height: from * height }} />}
+        {runs.slice(from, to).map((run, index) => (
           <RunRow
             key={run.id}
             run={run}
+            index={from + index}
+            count={runs.length}
             questions={questions.get(run.id) ?? 0}
             now={now}
             isSelected={selected.has(run.id)}
             onSelect={onSelect}
           />
         ))}
+        {to < runs.length && (
+          <li className="run-space" aria-hidden="true" style={{ height: (runs.length - to) * height }} />
+        )}
       </ul>
     </section>
   );

@@ -8,7 +8,7 @@ import { ViewBar } from "./view-bar.tsx";
 import { live } from "../live/live-store.ts";
 import { useLive } from "../live/use-live.ts";
 import { Link } from "../shell/link.tsx";
-import { ProblemCard } from "../shell/problem-card.tsx";
+import { ProblemCard } from "../errors/problem-card.tsx";
 import { NEW_RUN, runsAddress, type RunFilter } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
 import { useNow } from "../shell/use-now.ts";
@@ -17,14 +17,10 @@ import { usePageTitle } from "../text/use-page-title.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import "../styles/list.css";
 
-/** Rows rendered at first; the button "Show more runs" adds as many. */
-const MOST = 200;
-
 export function RunListPage({ filter }: { filter: RunFilter }) {
   const runs = useLive((state) => state.runs);
   const inbox = useLive((state) => state.inbox);
   const error = useLive((state) => state.error);
-  const [most, setMost] = useState(MOST);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
@@ -65,7 +61,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
           {runs.length > 0 && found === 0 && <p className="nothing-yet">{translate("No run matches the filter.")}</p>}
           <RunGroup
             title={translate("Needs you")}
-            runs={needsYou.slice(0, most)}
+            runs={needsYou}
             questions={all.questions}
             now={now}
             selected={selected}
@@ -73,17 +69,12 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
           />
           <RunGroup
             title={needsYou.length > 0 ? translate("Other runs") : null}
-            runs={others.slice(0, most)}
+            runs={others}
             questions={all.questions}
             now={now}
             selected={selected}
             onSelect={onSelect}
           />
-          {Math.max(needsYou.length, others.length) > most && (
-            <button type="button" className="button" onClick={() => setMost(most + MOST)}>
-              {translate("Show more runs")}
-            </button>
-          )}
         </>
       )}
     </div>

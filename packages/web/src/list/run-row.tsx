@@ -1,7 +1,8 @@
 import { translate } from "../text/language.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { runLook } from "../run/run-look.ts";
+import { live } from "../live/live-store.ts";
+import { runLook, type StatusStyle } from "../run/run-look.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
@@ -12,16 +13,19 @@ import { shown, visible } from "../text/safe-text.ts";
 
 interface Properties {
   run: ListedRun;
+  /** Its place in a list of `count` rows, of which only some are rendered. */
+  index: number;
+  count: number;
   questions: number;
   now: number;
   isSelected: boolean;
   onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunRow({ run, questions, now, isSelected, onSelect }: Properties) {
-  const look = runLook(run.status, questions, run.outcome);
+export function RunRow({ run, index, count, questions, now, isSelected, onSelect }: Properties) {
+  const look = listLook(run, questions, now);
   return (
-    <li className="run-item">
+    <li className="run-item" aria-setsize={count} aria-posinset={index + 1}>
       <input
         type="checkbox"
         className="run-check"
@@ -49,7 +53,12 @@ export function RunRow({ run, questions, now, isSelected, onSelect }: Properties
               <AgentText text={agentName(run.agent)} max={80} />
             </span>
             <span className="mono">{run.id}</span>
-            {run.usage.usd > 0 && <span>{money(run.usage.usd)}</span>}
+            {(run.usage.usd > 0 || run.budget?.usd !== undefined) && (
+              <span className={isNearBudget(run) ? "tone-warning near-budget" : undefined}>
+                {money(run.usage.usd)}
+                {run.budget?.usd !== undefined && translate(" of {usd}", { usd: money(run.budget.usd) })}
+              </span>
+            )}
           </span>
         </span>
         <span className="run-row-tasks">{tasks(run, questions)}</span>
@@ -65,6 +74,21 @@ export function RunRow({ run, questions, now, isSelected, onSelect }: Properties
     </li>
   );
 }
+
+/** An active run that only waits for a provider, or without any sign of life, does not look like one at work. */
+export function listLook(run: ListedRun, questions: number, now: number, eventAt = live.eventAt(run.id)): StatusStyle {
+  const look = runLook(run.status, questions, run.outcome);
+  if (look.tone !== "running") return look;
+  if (run.heldSince !== undefined) return WAITING;
+  const quietFor = now - Math.max(Date.parse(run.updatedAt), eventAt);
+  return run.quietAfterMs !== undefined && quietFor > run.quietAfterMs ? STALLED : look;
+}
+
+const WAITING: StatusStyle = { word: translate("Waiting"), tone: "warning", icon: "clock" };
+const STALLED: StatusStyle = { word: translate("Stalled"), tone: "bad", icon: "warning" };
+
+const isNearBudget = ({ usage, budget }: ListedRun): boolean =>
+  budget?.usd !== undefined && usage.usd > budget.usd * 0.9;
 
 /** A paused run keeps its duration, hence `updatedAt`. */
 function endOf({ status, completedAt, updatedAt }: ListedRun, now: number): number {

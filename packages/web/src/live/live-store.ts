@@ -56,6 +56,8 @@ class LiveStore {
   readonly #listeners = new Set<() => void>();
   readonly #feeds = new Map<string, RunFeed>();
   readonly #changed = new Set<string>();
+  /** Progress changes no run of the list, but shows that its agents are alive. */
+  readonly #eventAt = new Map<string, number>();
   #isListStale = true;
   #isInboxStale = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -99,6 +101,11 @@ class LiveStore {
     return feed;
   }
 
+  /** The time of the last event of a run that this page received; 0 before the first one. */
+  eventAt(run: string): number {
+    return this.#eventAt.get(run) ?? 0;
+  }
+
   /** Reads everything again, after an `error`. */
   retry(): void {
     this.#isListStale = this.#isInboxStale = true;
@@ -136,6 +143,7 @@ class LiveStore {
     this.#lastSeq = frame.seq;
     this.#heardAt = Date.now();
     const { run, type } = frame;
+    if (run !== null) this.#eventAt.set(run, this.#heardAt);
     const feed = run === null ? undefined : this.#feeds.get(run);
     feed?.receive(frame);
     try {

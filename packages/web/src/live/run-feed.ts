@@ -7,6 +7,7 @@
 // 3. A burst of events notifies the listeners once.
 import { activityLine, type ActivityLine } from "../run/activity.ts";
 import { server } from "../shell/server.ts";
+import { translate } from "../text/language.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { apply, FOLD_VERSION } from "../../../tutti/src/run/apply.ts";
@@ -25,7 +26,9 @@ export interface RunFeedState {
 
 const PAGE = 1000;
 const MAX_ACTIVITY = 200;
+/** An event is shown after `SHOW_AFTER_MS`, and events that follow each other every `SHOW_EVERY_MS`. */
 const SHOW_AFTER_MS = 40;
+const SHOW_EVERY_MS = 250;
 
 export class RunFeed {
   readonly id: string;
@@ -39,6 +42,7 @@ export class RunFeed {
   /** Frames that arrive during `#reading`; null outside of it. */
   #waiting: Frame[] | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(id: string) {
     this.id = id;
@@ -122,12 +126,17 @@ export class RunFeed {
 
   #take(frame: Frame): void {
     if (frame.type === "log:removed")
-      return this.#show({ error: new RequestError("run_not_found", `Run "${this.id}" was deleted.`, { status: 404 }) });
+      return this.#show({
+        error: new RequestError("run_not_found", translate('Run "{id}" was deleted.', { id: this.id }), {
+          status: 404,
+        }),
+      });
     // Without `#run` the first `load` has failed, and the next one reads this event.
     if (this.#run === null) return;
     if (frame.runSeq > this.#run.runSeq + 1) return void this.catchUp();
     this.#fold(frame);
-    this.#timer ??= setTimeout(() => this.#show({}), SHOW_AFTER_MS);
+    const waitMs = Math.max(SHOW_AFTER_MS, this.#shownAt + SHOW_EVERY_MS - performance.now());
+    this.#timer ??= setTimeout(() => this.#show({}), waitMs);
   }
 
   #fold(frame: Frame): void {
@@ -152,6 +161,7 @@ export class RunFeed {
   #show(part: Partial<RunFeedState>): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#shownAt = performance.now();
     this.#state = { ...this.#state, run: this.#run, activity: this.#activity, ...part };
     for (const listener of this.#listeners) listener();
   }

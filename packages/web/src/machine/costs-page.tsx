@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import { useLive } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { costsAddress, runAddress } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";

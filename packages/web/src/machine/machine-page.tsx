@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { TokensSection } from "./tokens-section.tsx";
 import { useRefusal } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Link } from "../shell/link.tsx";
@@ -105,6 +105,7 @@ function NotifyTest({ hasTargets }: { hasTargets: boolean }) {
     <div className="notify-test">
       <OrderButton
         word={translate("Send a test notification")}
+        command={`tutti notify test`}
         disabled={!hasTargets}
         reason={hasTargets ? undefined : translate("No target is configured.")}
         order={async () => setResults((await server.call("POST /api/notify/test")).targets)}

@@ -3,9 +3,10 @@ import { useState } from "react";
 import { CopyLine } from "../parts/copy-line.tsx";
 import { FormField } from "../parts/form-field.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
+import { shellQuote } from "../text/shell-quote.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { moment } from "../text/format.ts";
@@ -48,6 +49,7 @@ export function TokensSection() {
             </span>
             <AskedButton
               word={translate("Revoke")}
+              command={`tutti tokens revoke ${shellQuote(token.name)}`}
               label={translate("Revoke {name}", { name: token.name })}
               question={translate("Revoke {name}? Its connections are closed.", { name: token.name })}
               yes={translate("Yes, revoke")}
@@ -93,7 +95,13 @@ export function TokensSection() {
             )}
           </FormField>
         </div>
-        <OrderButton word={translate("Create token")} needs="admin" disabled={name.trim() === ""} order={create} />
+        <OrderButton
+          word={translate("Create token")}
+          needs="admin"
+          command={`tutti tokens create ${shellQuote(name)} --role ${role}`}
+          disabled={name.trim() === ""}
+          order={create}
+        />
         {secret !== null && (
           <>
             <Notice tone="warning">{translate("Copy the token now. It is not shown again.")}</Notice>

@@ -4,7 +4,8 @@ import { agentChoices, agentsByRole } from "./agent-choices.ts";
 import { PromptPreview } from "./prompt-preview.tsx";
 import { readNotes, reworkRequest } from "../changes/rework-notes.ts";
 import { useLive, useRefusal } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
+import { CopyLine } from "../parts/copy-line.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { FormField } from "../parts/form-field.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -14,11 +15,13 @@ import { navigate } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { useRequest } from "../shell/use-request.ts";
-import { money, plural } from "../text/format.ts";
+import { duration, money, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
+import { shellQuote } from "../text/shell-quote.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
-import type { UsageRow } from "../../../tutti/src/schema/api/machine-routes.ts";
+import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
+import type { Budget } from "../../../tutti/src/schema/budget.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 import "../styles/run.css";
 import "../styles/new-run.css";
@@ -44,7 +47,7 @@ const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent
 
 export function NewRunPage({ from, after, template: wanted }: Properties) {
   const [given, setGiven] = useState<Partial<Fields>>({});
-  const [variables, setVariables] = useState<Record<string, string>>({});
+  const [filledIn, setVariables] = useState<Record<string, string> | null>(null);
   const refusal = useRefusal();
   const key = useRef(crypto.randomUUID());
   const runs = useLive((state) => state.runs);
@@ -59,9 +62,11 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       cwd: source.cwd,
       templateId: source.templateId,
       agent: source.agent,
+      usd: String((source as { budget?: Budget }).budget?.usd ?? ""),
     }),
     ...given,
   };
+  const variables = filledIn ?? textsOf(source?.customVariables ?? {});
   const project = isAbsolute(fields.cwd) ? fields.cwd : undefined;
   const templates = useRequest(`templates ${project ?? ""}`, (signal) =>
     server.call("GET /api/orchestrator/templates", { query: project === undefined ? {} : { project }, signal }),
@@ -77,15 +82,12 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   const settings = useRequest(refusal === null ? "settings" : null, (signal) =>
     server.call("GET /api/settings", { signal }),
   );
-  const past = useRequest("usage", (signal) =>
-    server.call("GET /api/usage", { query: { by: "template" }, signal }),
-  ).value;
   usePageTitle(translate("New run"));
 
   const set = (part: Partial<Fields>) => setGiven((now) => ({ ...now, ...part }));
   const custom = Object.entries(template?.variables?.custom ?? {});
   const missing = [
-    fields.message.trim() === "" && "a request",
+    fields.message.trim() === "" && translate("a request"),
     !isAbsolute(fields.cwd) && translate("the path of a folder"),
     ...custom.map(
       ([name, { required, default: byDefault }]) =>
@@ -251,7 +253,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
           <FactList
             rows={[
               ...agentsByRole(template, agent, choices),
-              [translate("Earlier runs"), pastCost(past?.find(({ key: id }) => id === fields.templateId))],
+              [translate("Estimate"), estimateOf(runs ?? [], fields.templateId, agent)],
             ]}
           />
         )}
@@ -276,6 +278,9 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             {translate("Start run")}
           </button>
         </div>
+        {missing.length === 0 && (
+          <CopyLine label={translate("The same as a command")} text={commandOf(fields, after, variables)} />
+        )}
         <ActionError error={create.error} />
       </form>
     </div>
@@ -283,6 +288,10 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
 }
 
 const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(path.trim());
+
+/** The values of another run as the texts of this form; the opposite of `typed`. */
+const textsOf = (values: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
 type CustomVariables = [name: string, variable: { type?: string }][];
 
@@ -298,7 +307,37 @@ function typed(custom: CustomVariables, name: string, value: string): unknown {
   return value;
 }
 
-const pastCost = (row: UsageRow | undefined): string | null =>
-  row === undefined
-    ? null
-    : translate("{usd} on average over {runs}", { usd: money(row.usd / row.runs), runs: plural(row.runs, "run") });
+function commandOf(fields: Fields, after: string | null, variables: Record<string, string>): string {
+  const { message, cwd, templateId, agent, maxWorkers, usd } = fields;
+  const given = Object.entries(variables).filter(([, value]) => value !== "");
+  return [
+    "tutti",
+    "run",
+    message,
+    "--template",
+    templateId,
+    "--cwd",
+    cwd.trim(),
+    ...(after === null ? [] : ["--after", after]),
+    ...(agent === "" ? [] : ["--agent", agent]),
+    ...given.flatMap(([name, value]) => ["--var", `${name}=${value}`]),
+    ...(maxWorkers === "" ? [] : ["--max-workers", maxWorkers]),
+    ...(usd === "" ? [] : ["--max-usd", usd]),
+  ]
+    .map(shellQuote)
+    .join(" ");
+}
+
+/** From the completed runs of the template, with the same agent if there are any. Null without one. */
+function estimateOf(runs: readonly ListedRun[], templateId: string, agent: string): string | null {
+  const past = runs.filter((run) => run.status === "completed" && run.templateId === templateId);
+  const alike = past.filter((run) => run.agent === agent);
+  const used = alike.length > 0 ? alike : past;
+  if (used.length === 0) return null;
+  const mean = (of: (run: ListedRun) => number) => used.reduce((sum, run) => sum + of(run), 0) / used.length;
+  return translate("{usd} and {time}, the average of {runs}", {
+    usd: money(mean(({ usage }) => usage.usd)),
+    time: duration(mean(({ startedAt, completedAt }) => Date.parse(completedAt ?? "") - Date.parse(startedAt ?? ""))),
+    runs: plural(used.length, "run"),
+  });
+}

@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import { useState } from "react";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { LongText } from "../text/long-text.tsx";

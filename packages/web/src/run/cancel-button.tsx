@@ -6,6 +6,7 @@ export function CancelButton({ id }: { id: string }) {
   return (
     <AskedButton
       word={translate("Cancel run")}
+      command={`tutti cancel ${id}`}
       question={translate("Cancel this run? It cannot be resumed.")}
       yes={translate("Yes, cancel")}
       order={() => server.order(id, "cancel")}

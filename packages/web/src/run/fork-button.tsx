@@ -21,6 +21,7 @@ export function ForkButton({ id, at }: Properties) {
           : translate("Create a new run with the first {at} events?", { at })
       }
       yes={translate("Yes, fork")}
+      command={`tutti fork ${id}${at === undefined ? "" : ` --at ${at}`}`}
       order={async () => navigate(runAddress((await server.fork(id, at === undefined ? {} : { at })).id))}
     />
   );

@@ -3,7 +3,7 @@
 import { translate } from "../text/language.ts";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
-import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
@@ -59,6 +59,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
             word={translate("Retry all failed")}
             primary
             disabled={possible.length === 0}
+            command={possible.map(({ id }) => `tutti answer ${id} --option 0`).join("; ")}
             reason={possible.length === 0 ? translate("The run merges or verifies now.") : undefined}
             order={answer(possible, 0)}
           />
@@ -73,6 +74,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
               word={translate("Try it again")}
               label={translate("Try it again: {taskId}", { taskId: item.taskId ?? "" })}
               disabled={!canTryAgain(run, item)}
+              command={`tutti answer ${item.id} --option 0`}
               order={answer([item], 0)}
             />
           </li>

@@ -8,10 +8,11 @@ import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./waiting.ts";
 import { LostDrafts } from "../inbox/lost-drafts.tsx";
-import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Link } from "../shell/link.tsx";
 import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
 import { leaveTo, navigate } from "../shell/route.ts";
+import { useIsWide } from "../shell/use-is-wide.ts";
 import { shown } from "../text/safe-text.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -52,6 +53,8 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   const questions = Object.values(run.inbox).filter(holdsUp).length;
   const look = runLook(run.status, questions, run.outcome);
   const waiting = questions + (run.status === "confirming" ? 1 : 0);
+  // A wide `PlanCard` has the graph itself.
+  const hasPlanGraph = useIsWide() && run.status === "confirming" && run.tasks.length > 0;
   const opener = useRef<HTMLElement | null>(null);
   const tabs = RUN_TABS.filter((each) => each !== "messages" || hasRoles(run));
 
@@ -76,18 +79,23 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
       <RunNotes run={run} warnings={warnings} />
       <LostDrafts run={run.id} />
       {isRunOver(run.status) && (
-        <Panel name="The result">
+        <Panel name={translate("The result")}>
           <ResultCard run={run} />
         </Panel>
       )}
       {Object.keys(run.inbox).length > 0 && (
-        <Panel name="The inbox">
+        <Panel name={translate("The inbox")}>
           <InboxCards run={run} />
         </Panel>
       )}
       {run.status === "confirming" && (
-        <Panel name="The plan">
-          <PlanCard key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id} run={run} />
+        <Panel name={translate("The plan")}>
+          <PlanCard
+            key={Object.values(run.inbox).find(({ kind }) => kind === "plan")?.id}
+            run={run}
+            opened={opened}
+            onOpen={open}
+          />
         </Panel>
       )}
       <nav className="tabs" aria-label={translate("Parts of the run")}>
@@ -104,8 +112,8 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
       </nav>
       <div className={`run-columns${tab === "tasks" ? " is-workers-first" : ""}`}>
         <div className="run-left">
-          <Panel key={tab} name="This part">
-            {tab === "tasks" && <TaskSection run={run} opened={opened} onOpen={open} />}
+          <Panel key={tab} name={translate("This part")}>
+            {tab === "tasks" && !hasPlanGraph && <TaskSection run={run} opened={opened} onOpen={open} />}
             {tab === "plan" && <PlanTab run={run} onOpen={open} />}
             {tab === "changes" && <ChangesPanel run={run} place={place} />}
             {tab === "checks" && <ChecksTab run={run} onOpen={open} />}
@@ -116,7 +124,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
             <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />
           )}
         </div>
-        <Panel key={opened} name="This panel">
+        <Panel key={opened} name={translate("This panel")}>
           {opened === null ? (
             <WorkerPanel run={run} onOpen={open} />
           ) : (

@@ -16,11 +16,23 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <div className="run-actions">
       {status === "created" && (
-        <OrderButton word={translate("Start")} primary order={() => server.order(id, "start")} />
+        <OrderButton
+          word={translate("Start")}
+          primary
+          command={`tutti start ${id}`}
+          order={() => server.order(id, "start")}
+        />
       )}
-      {canPause && <OrderButton word={translate("Pause")} order={() => server.order(id, "pause")} />}
+      {canPause && (
+        <OrderButton word={translate("Pause")} command={`tutti pause ${id}`} order={() => server.order(id, "pause")} />
+      )}
       {status === "paused" && !waits && (
-        <OrderButton word={translate("Resume")} primary order={() => server.order(id, "resume")} />
+        <OrderButton
+          word={translate("Resume")}
+          primary
+          command={`tutti resume ${id}`}
+          order={() => server.order(id, "resume")}
+        />
       )}
       {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
       {status !== "created" && <ForkButton id={id} />}

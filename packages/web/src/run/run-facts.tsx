@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import type { ReactNode } from "react";
-import { runTime } from "./clock.ts";
+import { clockStepMs, runTime } from "./clock.ts";
 import { templateIcon } from "./template-look.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -13,7 +13,7 @@ import { visible } from "../text/safe-text.ts";
 
 export function RunFacts({ run }: { run: Run }) {
   const over = isRunOver(run.status);
-  const now = useNow(!over && run.startedAt !== null && run.idleSince === null);
+  const now = useNow(!over && run.startedAt !== null && run.idleSince === null, clockStepMs(run));
   const elapsed = runTime(run, now);
   const { inputTokens, outputTokens, usd } = run.usage;
   const tokens = inputTokens + outputTokens;

@@ -3,7 +3,7 @@ import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { Notice } from "../parts/notice.tsx";
-import { withPeriod } from "../shell/problem.ts";
+import { withPeriod } from "../errors/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
 
 const MOST = 3;

@@ -4,7 +4,7 @@ import { LiveRun } from "./live-run.tsx";
 import { live } from "../live/live-store.ts";
 import { useLive, useRunFeed } from "../live/use-live.ts";
 import { Notice } from "../parts/notice.tsx";
-import { ProblemCard } from "../shell/problem-card.tsx";
+import { ProblemCard } from "../errors/problem-card.tsx";
 import type { RunPlace } from "../shell/page-route.ts";
 import "@xyflow/react/dist/base.css";
 import "../styles/run.css";

@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import { lazy, Suspense, useState } from "react";
-import { ErrorBoundary } from "../shell/error-boundary.tsx";
+import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -17,12 +17,17 @@ interface Properties {
 }
 
 const VIEWS = ["graph", "table", "timeline"] as const;
-const PARTS = { graph: "The graph", table: "The table", timeline: "The timeline" } as const;
+
 type View = (typeof VIEWS)[number];
 const VIEW_NAMES: Record<View, string> = {
   graph: translate("Graph"),
   table: translate("Table"),
   timeline: translate("Timeline"),
+};
+const PARTS: Record<View, string> = {
+  graph: translate("The graph"),
+  table: translate("The table"),
+  timeline: translate("The timeline"),
 };
 /** A graph of more than `MOST_IN_GRAPH` tasks has no readable size, so the table comes first. */
 const MOST_IN_GRAPH = 40;
@@ -61,7 +66,7 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
             : translate("The plan appears here when it is ready.")}
         </p>
       ) : (
-        <ErrorBoundary key={view} part={translate(PARTS[view])}>
+        <ErrorBoundary key={view} part={PARTS[view]}>
           <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>
             {view === "graph" && <TaskGraph run={run} opened={opened} onOpen={onOpen} />}
             {view === "table" && <TaskTable run={run} opened={opened} onOpen={onOpen} />}

@@ -1,5 +1,7 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
+import { clockStepMs } from "./clock.ts";
+import { holdsUp } from "./waiting.ts";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
@@ -16,20 +18,44 @@ const toneOf = (ending: string | null): string => {
   return /failed|timeout|lost/.test(ending) ? "bad" : "neutral";
 };
 
+/** Only open waits: the state of a run has no ended ones. */
+function waitsOf({ inbox, main, workers }: Run, sessionId: string): { since: number; word: string }[] {
+  const sessions = [main, ...Object.values(workers).map(({ session }) => session)];
+  const since = sessions.find((session) => session?.sessionId === sessionId)?.refusedSince ?? null;
+  const items = Object.values(inbox).filter((item) => item.sessionId === sessionId && holdsUp(item));
+  return [
+    ...items.slice(0, 1).map(({ createdAt }) => ({ since: createdAt, word: translate("Waits for you") })),
+    ...(since === null ? [] : [{ since, word: translate("Waits for the provider") }]),
+  ];
+}
+
+/** When the session could have started: its task was ready, or the attempt before had ended. */
+function readyAt({ tasks }: Run, { sessions }: RunTimeline, taskId: string | null, attempt: number): number {
+  const task = tasks.find(({ id }) => id === taskId);
+  if (task === undefined) return Number.POSITIVE_INFINITY;
+  const before =
+    attempt > 1
+      ? sessions.filter((each) => each.taskId === taskId && each.attempt === attempt - 1)
+      : sessions.filter((each) => task.dependencies.includes(each.taskId ?? "") && each.ending === "worker:completed");
+  const ends = before.map(({ endedAt }) => Date.parse(endedAt ?? ""));
+  return ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+}
+
 /** Rows are in the order of the first start. */
 export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
   const [timeline, setTimeline] = useState<RunTimeline | null>(null);
   const isOver = isRunOver(run.status);
-  const now = useNow(!isOver, REFRESH_MS);
-  // A run at work changes many times a second; its bars need no more than one request per `REFRESH_MS`.
-  const tick = isOver ? run.runSeq : Math.floor(now / REFRESH_MS);
+  const now = useNow(!isOver, Math.max(REFRESH_MS, clockStepMs(run)));
+  // A run at work changes many times a second; its bars need no more than one request per tick, and none without a change.
+  const tick = isOver ? run.runSeq : now;
+  const seq = useMemo(() => run.runSeq, [tick]);
   useEffect(() => {
     const unmounted = new AbortController();
     server
       .call("GET /api/orchestrator/:id/timeline", { params: { id: run.id }, signal: unmounted.signal })
       .then(setTimeline, () => {});
     return () => unmounted.abort();
-  }, [run.id, tick]);
+  }, [run.id, seq]);
   if (timeline === null) return <p className="loading">{translate("Loading …")}</p>;
   const starts = timeline.phases.map(({ startedAt }) => Date.parse(startedAt));
   const first = Math.min(...starts);
@@ -67,12 +93,31 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
                 style={place(pause.startedAt, pause.endedAt)}
               />
             ))}
-            <span className={`timeline-bar tone-${toneOf(ending)} is-wait`} style={place(startedAt, endedAt)} />
+            {readyAt(run, timeline, taskId, attempt) < Date.parse(startedAt) && (
+              <span
+                className="timeline-bar is-queue"
+                title={translate("Waited for a free worker")}
+                style={place(new Date(readyAt(run, timeline, taskId, attempt)).toISOString(), startedAt)}
+              />
+            )}
+            <span
+              className={`timeline-bar tone-${toneOf(ending)} is-wait`}
+              title={translate("Waited between its turns")}
+              style={place(startedAt, endedAt)}
+            />
             {turns.map((turn) => (
               <span
                 key={turn.turn}
                 className={`timeline-bar tone-${toneOf(ending)}`}
                 style={place(turn.startedAt, turn.endedAt)}
+              />
+            ))}
+            {waitsOf(run, sessionId).map(({ since, word }) => (
+              <span
+                key={word}
+                className="timeline-bar tone-you is-open-wait"
+                title={word}
+                style={place(new Date(since).toISOString(), null)}
               />
             ))}
           </span>

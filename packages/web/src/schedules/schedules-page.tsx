@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { Badge } from "../parts/badge.tsx";
 import { FactList } from "../parts/fact-list.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { runAddress } from "../shell/page-route.ts";
@@ -12,6 +12,7 @@ import { useRequest } from "../shell/use-request.ts";
 import { useLive } from "../live/use-live.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { moment } from "../text/format.ts";
+import { shellQuote } from "../text/shell-quote.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { ScheduleView, TriggerView } from "../../../tutti/src/schema/api/schedule-routes.ts";
 import "../styles/run.css";
@@ -52,6 +53,7 @@ export function SchedulesPage() {
           <Head view={schedule}>
             <OrderButton
               word={translate("Run now")}
+              command={`tutti schedules run ${shellQuote(schedule.name)}`}
               label={translate("Run now: {name}", { name: schedule.name })}
               disabled={schedule.problem !== null}
               reason={schedule.problem ?? undefined}

@@ -1,6 +1,6 @@
 import { translate } from "../text/language.ts";
 import { useState } from "react";
-import { ActionError } from "./action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { useAction } from "./use-action.ts";
 import { useRefusal } from "../live/use-live.ts";
 import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
@@ -11,11 +11,13 @@ interface Properties {
   question: string;
   yes: string;
   needs?: TokenRole;
+  /** Does the same in a terminal; `Frame` copies it. */
+  command?: string | undefined;
   order: () => Promise<unknown>;
 }
 
 /** Asks before an `order` that cannot be taken back. */
-export function AskedButton({ word, label, question, yes, needs, order }: Properties) {
+export function AskedButton({ word, label, question, yes, needs, command, order }: Properties) {
   const [asking, setAsking] = useState(false);
   const action = useAction(order);
   const refusal = useRefusal(needs);
@@ -25,7 +27,8 @@ export function AskedButton({ word, label, question, yes, needs, order }: Proper
         type="button"
         className="button"
         aria-label={label}
-        title={refusal ?? undefined}
+        title={refusal ?? command}
+        data-command={command}
         disabled={refusal !== null}
         onClick={() => setAsking(true)}
       >

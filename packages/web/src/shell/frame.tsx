@@ -27,12 +27,15 @@ const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"
   { to: HOSTS, name: translate("Hosts"), icon: "branch", view: "hosts", key: "h" },
 ];
 
+const COPIED_MS = 3000;
+
 export function Frame({ route, children }: { route: PageRoute; children: ReactNode }) {
   const inbox = useLive((state) => state.inbox);
   const connection = useLive((state) => state.connection);
   const access = useLive((state) => state.access);
   const isOutdated = useLive((state) => state.isOutdated);
   const [opened, setOpened] = useState<"palette" | "help" | null>(null);
+  const [copied, setCopied] = useState("");
 
   useEffect(() => {
     // `pressed` is the first key of a pair such as `g i`, which goes to the inbox.
@@ -46,15 +49,44 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
       if (ctrlKey || metaKey || altKey || isTyping(event)) return;
       if (key === "?") return setOpened((now) => (now === "help" ? null : "help"));
       const place = pressed === "g" ? PLACES.find((each) => each.key === key) : undefined;
+      if (key === "c" && pressed !== "g") copy(event);
       pressed = key;
       if (place) navigate(place.to);
     };
+    const onClick = (event: MouseEvent) => {
+      if (!event.altKey || !copy(event)) return;
+      event.stopPropagation();
+      event.preventDefault();
+    };
+    const copy = ({ target }: Event): boolean => {
+      const command = target instanceof Element && target.closest<HTMLElement>("[data-command]")?.dataset["command"];
+      if (!command) return false;
+      void navigator.clipboard.writeText(command).then(
+        () => setCopied(command),
+        () => {},
+      );
+      return true;
+    };
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    // Before the button itself, which would carry out the order.
+    addEventListener("click", onClick, { capture: true });
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("click", onClick, { capture: true });
+    };
   }, []);
+
+  useEffect(() => {
+    if (copied === "") return;
+    const timer = setTimeout(() => setCopied(""), COPIED_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
 
   return (
     <>
+      <p className={copied === "" ? "visually-hidden" : "copied"} role="status">
+        {copied !== "" && translate("Copied: {text}", { text: copied })}
+      </p>
       <a className="skip-link" href="#content">
         {translate("Skip to the content")}
       </a>

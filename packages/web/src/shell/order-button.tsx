@@ -1,4 +1,4 @@
-import { ActionError } from "./action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { useAction } from "./use-action.ts";
 import { useRefusal } from "../live/use-live.ts";
 import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
@@ -15,12 +15,15 @@ interface Properties {
   /** Shown as the title while `disabled`. */
   reason?: string | undefined;
   needs?: TokenRole;
+  /** Does the same in a terminal; `Frame` copies it. */
+  command?: string | undefined;
   order: () => Promise<unknown>;
 }
 
 /** Shows the error of `order`, and the reason if this page lacks the role that `needs` names. */
 export function OrderButton(properties: Properties) {
-  const { word, label, shortcut, primary = false, danger = false, disabled = false, reason, needs, order } = properties;
+  const { word, label, shortcut, primary = false, danger = false, disabled = false, reason, needs } = properties;
+  const { command, order } = properties;
   const action = useAction(order);
   const refusal = useRefusal(needs);
   const kind = primary ? " button-primary" : danger ? " button-danger" : "";
@@ -30,7 +33,8 @@ export function OrderButton(properties: Properties) {
         type="button"
         className={`button${kind}`}
         aria-label={label}
-        title={refusal ?? reason}
+        title={refusal ?? reason ?? command}
+        data-command={command}
         disabled={disabled || action.busy || refusal !== null}
         onClick={action.run}
       >

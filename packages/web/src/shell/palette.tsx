@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useId, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import {
   COSTS,
@@ -34,6 +34,7 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   const [index, setIndex] = useState(0);
   const [note, setNote] = useState("");
   const list = useId();
+  const field = useRef<HTMLInputElement>(null);
   const runs = useLive((state) => state.runs) ?? [];
   const refusal = useRefusal();
   const here = route.view === "run" ? runs.find(({ id }) => id === route.id) : undefined;
@@ -57,6 +58,8 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   const found = commands.filter(({ name }) => wanted.every((word) => name.toLowerCase().includes(word))).slice(0, MOST);
   const chosen = found[Math.min(index, found.length - 1)];
   useEffect(() => setIndex(0), [text]);
+  // `showModal` of the dialog has focused its first button.
+  useEffect(() => field.current?.focus(), []);
 
   const use = async (command: Command | undefined) => {
     if (!command) return;
@@ -78,7 +81,7 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   return (
     <Dialog title={translate("Commands and runs")} onClose={onClose}>
       <input
-        autoFocus
+        ref={field}
         className="field"
         role="combobox"
         aria-label={translate("Find a command or a run")}

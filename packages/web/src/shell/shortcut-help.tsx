@@ -13,6 +13,7 @@ const KEYS: [string, string][] = [
   ["a", translate("Approve: confirm the plan, allow the tool")],
   ["r", translate("Write an answer, a refusal or changes")],
   ["o", translate("Open the run of the item")],
+  ["c", translate("Copy the command of the focused button; Alt+click does the same")],
   ["Esc", translate("Close the panel")],
 ];
 

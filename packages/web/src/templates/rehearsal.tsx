@@ -14,6 +14,7 @@ export function Rehearsal({ id }: { id: string }) {
     <div className="rehearsal">
       <OrderButton
         word={translate("Rehearse")}
+        command={`tutti rehearse ${id}`}
         order={async () =>
           setReport(await server.call("POST /api/orchestrator/templates/:id/rehearse", { params: { id }, body: {} }))
         }

@@ -4,12 +4,13 @@ import { Rehearsal } from "./rehearsal.tsx";
 import { PromptPreview } from "../new-run/prompt-preview.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { newRunAddress, templatesAddress } from "../shell/page-route.ts";
 import { navigate } from "../shell/route.ts";
+import { shellQuote } from "../text/shell-quote.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
@@ -84,6 +85,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
         />
         <OrderButton
           word={translate("Duplicate")}
+          command={`tutti templates duplicate ${id} ${shellQuote(copyName)}`}
           needs="admin"
           disabled={copyName.trim() === "" || !valid}
           reason={copyName.trim() === "" ? translate("Give the copy a name.") : undefined}
@@ -95,6 +97,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
         {place !== "system" && (
           <AskedButton
             word={translate("Delete")}
+            command={`tutti templates delete ${id}`}
             question={translate("Delete the template {id}?", { id })}
             yes={translate("Yes, delete")}
             needs="admin"

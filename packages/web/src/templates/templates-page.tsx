@@ -1,7 +1,7 @@
 import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { TemplateCard } from "./template-card.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { templatesAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";

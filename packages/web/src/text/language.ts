@@ -1,7 +1,7 @@
 // `translate` gives texts in the language of the page: the user's choice, or the first of the browser's languages that
 // is known. English is in the sources. `french.json` has the French text of every English one: `translate` accepts only
-// these, so a missing one does not compile. Sentences of the log, of errors of the server and of agents are not part of
-// it.
+// these, so a missing one does not compile. Sentences of the log, of the server and of agents are not part of
+// it; `errorSentence` has a text for the codes of errors.
 export type Language = "en" | "fr";
 export type Catalogue = typeof import("./french.json");
 type EnglishText = keyof Catalogue;

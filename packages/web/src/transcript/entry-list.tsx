@@ -5,7 +5,7 @@ import { pairResults } from "./pair-results.ts";
 import type { BlockFormat } from "./split-blocks.ts";
 import { MOST_FOUND } from "./use-transcript.ts";
 import { hasWords, type TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { useAction } from "../shell/use-action.ts";

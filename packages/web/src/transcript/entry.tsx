@@ -87,7 +87,7 @@ export function Entry({ entry, result, format }: Properties) {
     case "toolFailed":
       return <Aside text={withDetail(translate("The tool call failed"), entry.error)} bad />;
     case "askCancelled":
-      return <Aside text="The agent withdrew its question" />;
+      return <Aside text={translate("The agent withdrew its question")} />;
     case "trouble":
     case "stalled":
       return <Aside text={entry.detail} bad />;

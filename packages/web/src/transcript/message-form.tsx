@@ -1,9 +1,10 @@
 import { translate } from "../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
 import { useRefusal } from "../live/use-live.ts";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
+import { shellQuote } from "../text/shell-quote.ts";
 
 /** Without `taskId` the main session receives the message. */
 export function MessageForm({ run, taskId }: { run: string; taskId: string | null }) {
@@ -36,6 +37,7 @@ export function MessageForm({ run, taskId }: { run: string; taskId: string | nul
         type="submit"
         className="button"
         title={refusal ?? undefined}
+        data-command={`tutti message ${run} ${shellQuote(text)}${taskId === null ? "" : ` --task ${taskId}`}`}
         disabled={action.busy || refusal !== null || text.trim() === ""}
       >
         {translate("Send")}

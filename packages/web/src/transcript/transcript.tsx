@@ -4,7 +4,7 @@ import { MessageForm } from "./message-form.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 import { useTranscript } from "./use-transcript.ts";
 import { Icon } from "../parts/icon.tsx";
-import { ActionError } from "../shell/action-error.tsx";
+import { ActionError } from "../errors/action-error.tsx";
 import type { RunPlace } from "../shell/page-route.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 

@@ -39,6 +39,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
       {canRetry(run, taskId) && (
         <OrderButton
           word={translate("Retry")}
+          command={`tutti retry ${run.id} ${taskId}`}
           label={translate("Retry {taskId}", { taskId })}
           order={() => server.order(run.id, "retry", { taskId })}
         />

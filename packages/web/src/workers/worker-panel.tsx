@@ -3,6 +3,7 @@ import { translate } from "../text/language.ts";
 import { MainCard } from "./main-card.tsx";
 import { TaskLine } from "./task-line.tsx";
 import { WorkerCard } from "./worker-card.tsx";
+import { clockStepMs } from "../run/clock.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
@@ -18,7 +19,7 @@ interface Properties {
 const MOST_LINES = 60;
 
 export function WorkerPanel({ run, onOpen }: Properties) {
-  const now = useNow(!isRunOver(run.status) && run.status !== "paused");
+  const now = useNow(!isRunOver(run.status) && run.status !== "paused", clockStepMs(run));
   const groups: Record<"active" | "paused" | "waiting" | "ended", Task[]> = {
     active: [],
     paused: [],

@@ -41,6 +41,9 @@ export const RunSummary = z.object({
   completedTasks: z.number(),
   skippedTasks: z.number(),
   usage: Usage,
+  budget: Budget.optional(),
+  heldSince: time.optional().describe("Since then all sessions wait for their provider."),
+  quietAfterMs: z.number().optional().describe("A run without any event for this long counts as stalled."),
 });
 
 export const WaitingItem = InboxItem.extend({ createdAt: time, expiresAt: time.optional() });

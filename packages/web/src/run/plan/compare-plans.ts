@@ -1,4 +1,4 @@
-// `rememberPlan` keeps the plan that the user sent back in this tab, for `comparePlans` with the next one.
+import type { Frame } from "../../../../tutti/src/client/frame.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 
 interface PlanComparison {
@@ -7,22 +7,10 @@ interface PlanComparison {
   changed: string[];
 }
 
-const keyOf = (run: string): string => `tutti-plan-${run}`;
-
-export function rememberPlan(run: string, tasks: readonly Task[]): void {
-  try {
-    sessionStorage.setItem(keyOf(run), JSON.stringify(tasks));
-  } catch {
-    // Without `sessionStorage` there is no comparison.
-  }
-}
-
-export function earlierPlan(run: string): Task[] | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(keyOf(run)) ?? "null") as Task[] | null;
-  } catch {
-    return null;
-  }
+/** The plan before the newest one in `frames`, the end of the log; null if the run had only one. */
+export function earlierPlan(frames: readonly Frame[]): Task[] | null {
+  const plans = frames.flatMap((frame) => (frame.type === "orchestrator:tasksReady" ? [frame.data.tasks] : []));
+  return plans.at(-2) ?? null;
 }
 
 export function comparePlans(before: readonly Task[], after: readonly Task[]): PlanComparison {

@@ -1,16 +1,29 @@
 import { translate } from "../../text/language.ts";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { CancelButton } from "../cancel-button.tsx";
-import { changesOf, editedTasks, editOf, freeId, isEdited, NO_EDITS, problemOf, type PlanEdits } from "./plan-edits.ts";
+import {
+  changesOf,
+  editedTasks,
+  editOf,
+  freeId,
+  isEdited,
+  NO_EDITS,
+  problemOf,
+  type PlanEdits,
+  type TaskEdit,
+} from "./plan-edits.ts";
 import { comparePlans, earlierPlan } from "./compare-plans.ts";
 import { PlanTask } from "./plan-task.tsx";
 import { RequestChanges } from "./request-changes.tsx";
-import { PlanTerms } from "../../inbox/item-evidence.tsx";
+import { budgetLimits, PlanTerms } from "../../inbox/item-evidence.tsx";
+import { ErrorBoundary } from "../../errors/error-boundary.tsx";
+import { useIsWide } from "../../shell/use-is-wide.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import { Notice } from "../../parts/notice.tsx";
 import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
+import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
@@ -18,18 +31,30 @@ import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
+const TaskGraph = lazy(async () => ({ default: (await import("../../graph/task-graph.tsx")).TaskGraph }));
+
+const MOST_EVENTS = 500;
+
+interface Properties {
+  run: Run;
+  opened: string | null;
+  onOpen: (taskId: string) => void;
+}
+
 /** No worker starts before the user confirms the plan. Edits are a draft (`keepDraft`), so they survive a reload. */
-export function PlanCard({ run }: { run: Run }) {
+export function PlanCard({ run, opened, onOpen }: Properties) {
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
   const draft = useDraftText(item?.id ?? "");
   const edits = readEdits(draft);
   const [filter, setFilter] = useState("");
+  const isWide = useIsWide();
   const sound = run.planErrors.length === 0;
   const tasks = editedTasks(run.tasks, edits);
   const kept = tasks.filter(({ id }) => !editOf(edits, id).skip);
   const problem = sound ? problemOf(run.tasks, edits) : null;
   const estimate = sound ? estimateOf(run, kept, item?.evidence) : null;
   const budget = edits.usd === "" ? run.budget : { ...run.budget, usd: Number(edits.usd) };
+  const limits = budgetLimits(budget);
 
   const change = (next: PlanEdits) => {
     if (!item) return;
@@ -51,6 +76,15 @@ export function PlanCard({ run }: { run: Run }) {
   useKeys({ a: () => sound && document.querySelector<HTMLElement>(".plan .button-primary")?.click() });
   const shown = tasks.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(filter.toLowerCase()));
 
+  // `tutti confirm` needs a file for edits other than skipped tasks.
+  const { added, removed, usd } = edits;
+  const isOtherEdit = (edit: TaskEdit) =>
+    edit.satisfied || Object.keys(edit).some((name) => name !== "skip" && name !== "satisfied");
+  const changesPlan = added.length + removed.length > 0 || usd !== "" || Object.values(edits.tasks).some(isOtherEdit);
+  const skips = tasks.map(({ id }) => (editOf(edits, id).skip ? ` --skip ${id}` : "")).join("");
+  // The stages of the server are those of the plan without edits.
+  const drawn = isEdited(edits) ? { ...run, tasks: kept, parallelGroups: [] } : run;
+
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
       <header className="plan-head">
@@ -66,12 +100,24 @@ export function PlanCard({ run }: { run: Run }) {
               <AgentText text={run.analysis.summary} max={600} />
             </p>
           )}
+          {sound && (
+            <p className="plan-approves">
+              {translate("You approve {tasks} with {budget}.", {
+                tasks: plural(kept.length, "task"),
+                budget:
+                  limits.length === 0
+                    ? translate("no limit of cost")
+                    : translate("a budget of {limits}", { limits: limits.join(", ") }),
+              })}
+            </p>
+          )}
         </div>
         <div className="run-actions">
           <CancelButton id={run.id} />
           {sound && (
             <OrderButton
               word={translate("Confirm plan")}
+              command={changesPlan ? undefined : `tutti confirm ${run.id}${skips}`}
               shortcut="a"
               primary
               disabled={problem !== null}
@@ -91,7 +137,7 @@ export function PlanCard({ run }: { run: Run }) {
           <AgentText text={problem} max={400} />
         </Notice>
       )}
-      <ComparedPlan run={run} />
+      <ComparedPlan run={run} item={item?.id} />
       {estimate && <PlanTerms estimate={estimate} budget={budget} hasTokens={run.template.ui.showTokenEstimate} />}
       {tasks.length > 12 && (
         <input
@@ -103,25 +149,36 @@ export function PlanCard({ run }: { run: Run }) {
           onChange={({ target }) => setFilter(target.value)}
         />
       )}
-      <ol className="plan-tasks" tabIndex={0} aria-label={translate("Tasks of the plan")}>
-        {shown.map((task, index) => (
-          // An invalid plan may contain the same id twice, so the key includes `index`.
-          <PlanTask
-            key={`${index} ${task.id}`}
-            task={task}
-            tasks={tasks}
-            edits={edits}
-            onEdit={sound ? (edit) => change({ ...edits, tasks: { ...edits.tasks, [task.id]: edit } }) : undefined}
-            onRemove={() =>
-              change(
-                edits.added.includes(task.id)
-                  ? { ...edits, added: edits.added.filter((id) => id !== task.id) }
-                  : { ...edits, removed: [...edits.removed, task.id] },
-              )
-            }
-          />
-        ))}
-      </ol>
+      <div className={isWide ? "plan-sides" : undefined}>
+        <ol className="plan-tasks" tabIndex={0} aria-label={translate("Tasks of the plan")}>
+          {shown.map((task, index) => (
+            // An invalid plan may contain the same id twice, so the key includes `index`.
+            <PlanTask
+              key={`${index} ${task.id}`}
+              task={task}
+              tasks={tasks}
+              edits={edits}
+              onEdit={sound ? (edit) => change({ ...edits, tasks: { ...edits.tasks, [task.id]: edit } }) : undefined}
+              onRemove={() =>
+                change(
+                  edits.added.includes(task.id)
+                    ? { ...edits, added: edits.added.filter((id) => id !== task.id) }
+                    : { ...edits, removed: [...edits.removed, task.id] },
+                )
+              }
+            />
+          ))}
+        </ol>
+        {isWide && (
+          <section className="plan-graph" aria-label={translate("Graph of the plan")}>
+            <ErrorBoundary part={translate("The graph")}>
+              <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>
+                <TaskGraph run={drawn} opened={opened} onOpen={onOpen} />
+              </Suspense>
+            </ErrorBoundary>
+          </section>
+        )}
+      </div>
       {sound && (
         <div className="answer-row plan-more">
           <button
@@ -155,9 +212,12 @@ export function PlanCard({ run }: { run: Run }) {
   );
 }
 
-/** `earlier` is the plan that the user sent back. */
-function ComparedPlan({ run }: { run: Run }) {
-  const earlier = earlierPlan(run.id);
+/** No worker has started, so the end of the log has all plans of the run. */
+function ComparedPlan({ run, item }: { run: Run; item: string | undefined }) {
+  const { value } = useRequest(`${run.id} ${item}`, (signal) =>
+    server.call("GET /api/orchestrator/:id/events", { params: { id: run.id }, query: { tail: MOST_EVENTS }, signal }),
+  );
+  const earlier = earlierPlan(value ?? []);
   if (earlier === null) return null;
   const { added, removed, changed } = comparePlans(earlier, run.tasks);
   const parts = [

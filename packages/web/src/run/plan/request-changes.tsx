@@ -1,21 +1,19 @@
 import { translate } from "../../text/language.ts";
 import { useId, useState, type FormEvent } from "react";
-import { rememberPlan } from "./compare-plans.ts";
 import { useRefusal } from "../../live/use-live.ts";
-import { ActionError } from "../../shell/action-error.tsx";
+import { ActionError } from "../../errors/action-error.tsx";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
-/** The main session makes a new plan. `rememberPlan` keeps the old one to compare with it. */
-export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
+/** The main session makes a new plan, which `PlanCard` compares with this one. */
+export function RequestChanges({ run: { id, inbox } }: { run: Run }) {
   const [text, setText] = useState("");
   const field = useId();
+  const item = Object.values(inbox).find(({ kind }) => kind === "plan");
   const refusal = useRefusal();
-  const action = useAction(async () => {
-    await server.order(id, "requestChanges", { text });
-    rememberPlan(id, tasks);
-  });
+  const action = useAction(() => server.order(id, "requestChanges", { text }));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== "") action.run();
@@ -36,6 +34,7 @@ export function RequestChanges({ run: { id, tasks } }: { run: Run }) {
           type="submit"
           className="button"
           title={refusal ?? undefined}
+          data-command={item === undefined ? undefined : `tutti answer ${item.id} --reject ${shellQuote(text)}`}
           disabled={action.busy || refusal !== null || text.trim() === ""}
         >
           {translate("Request a new plan")}

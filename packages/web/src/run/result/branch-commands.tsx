@@ -1,11 +1,12 @@
 import { translate } from "../../text/language.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
 import { CopyLine } from "../../parts/copy-line.tsx";
 
 /** Shows nothing if the run changed nothing, that is, `head` is `base`. */
 export function BranchCommands({ run }: { run: Run }) {
   if (run.head === null || run.base === null || run.head === run.base) return null;
-  const git = `git -C ${quoted(run.cwd)}`;
+  const git = `git -C ${shellQuote(run.cwd)}`;
   const branch = `tutti/${run.id}`;
   return (
     <div className="commands">
@@ -19,6 +20,3 @@ export function BranchCommands({ run }: { run: Run }) {
     </div>
   );
 }
-
-const quoted = (path: string): string =>
-  /^[A-Za-z0-9_./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

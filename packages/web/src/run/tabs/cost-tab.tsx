@@ -1,7 +1,7 @@
 import { translate } from "../../text/language.ts";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Meter } from "../../parts/meter.tsx";
-import { ActionError } from "../../shell/action-error.tsx";
+import { ActionError } from "../../errors/action-error.tsx";
 import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
@@ -48,7 +48,10 @@ export function CostTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
             translate("Budget"),
             budget.usd === undefined
               ? translate("no limit in dollars")
-              : `${money(budget.usd)}, ${money(Math.max(0, budget.usd - usage.usd))} left`,
+              : translate("{usd}, {left} left", {
+                  usd: money(budget.usd),
+                  left: money(Math.max(0, budget.usd - usage.usd)),
+                }),
           ],
           [
             translate("Turns"),

@@ -2,7 +2,7 @@ import { translate } from "../../text/language.ts";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
-import { ActionError } from "../../shell/action-error.tsx";
+import { ActionError } from "../../errors/action-error.tsx";
 import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
@@ -15,7 +15,13 @@ import type { Run } from "../../../../tutti/src/schema/run.ts";
 import type { IconName } from "../../parts/icon-shapes.ts";
 import type { TeamMessage } from "../../../../tutti/src/schema/team/team-message.ts";
 
-const STATES: Record<TeamMessage["state"], { word: string; tone: Severity; icon: IconName }> = {
+interface StateLook {
+  word: string;
+  tone: Severity;
+  icon: IconName;
+}
+
+const STATES: Record<TeamMessage["state"], StateLook> = {
   queued: { word: translate("queued"), tone: "neutral", icon: "dot" },
   delivered: { word: translate("delivered"), tone: "running", icon: "dot" },
   acknowledged: { word: translate("acknowledged"), tone: "running", icon: "dot" },
@@ -48,9 +54,7 @@ export function MessagesTab({ run }: { run: Run }) {
                 <time className="mono muted" dateTime={new Date(queuedAt).toISOString()} title={moment(queuedAt)}>
                   {clock(queuedAt)}
                 </time>
-                <Badge tone={STATES[state].tone} icon={STATES[state].icon}>
-                  {STATES[state].word}
-                </Badge>
+                <StateBadge look={STATES[state]} />
                 <strong>
                   <AgentText text={`${from} → ${to}`} max={120} />
                 </strong>
@@ -75,12 +79,22 @@ export function MessagesTab({ run }: { run: Run }) {
   );
 }
 
+/** A newer server may send a state that this page does not know. */
+function StateBadge({ look }: { look: StateLook | undefined }) {
+  if (look === undefined) return null;
+  return (
+    <Badge tone={look.tone} icon={look.icon}>
+      {look.word}
+    </Badge>
+  );
+}
+
 type GateView = Answered<"GET /api/orchestrator/:id/gate">[number];
 
-const GATES: Record<GateView["state"], { word: string; tone: Severity }> = {
-  open: { word: translate("open#gate"), tone: "good" },
-  closed: { word: translate("closed#gate"), tone: "bad" },
-  overridden: { word: translate("overridden#gate"), tone: "warning" },
+const GATES: Record<GateView["state"], StateLook> = {
+  open: { word: translate("open#gate"), tone: "good", icon: "lock" },
+  closed: { word: translate("closed#gate"), tone: "bad", icon: "lock" },
+  overridden: { word: translate("overridden#gate"), tone: "warning", icon: "lock" },
 };
 
 function Gate({ run, gate }: { run: Run; gate: GateView }) {
@@ -91,16 +105,14 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
     <section className="card run-tab" aria-label={translate("Gate of {environment}", { environment })}>
       <div className="tab-row-head">
         <h2>{translate("Gate of {environment}", { environment })}</h2>
-        <Badge tone={GATES[state].tone} icon="lock">
-          {GATES[state].word}
-        </Badge>
+        <StateBadge look={GATES[state]} />
       </div>
       <FactList
         rows={[
           [translate("Commit"), commit?.slice(0, 12)],
           [translate("Approved by"), approvedBy],
           [translate("Approved at"), approvedAt === null ? null : moment(Date.parse(approvedAt))],
-          [translate("Reasons"), reasons.join("; ")],
+          [translate("Reasons"), reasons.join(" ")],
           [
             translate("Overridden"),
             overrides.map(({ by, reason: why }) => translate("by {by}: {why}", { by, why })).join("; "),

@@ -35,7 +35,11 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
             : translate("The plan appears here when it is ready.")}
         </p>
       ) : (
-        <PlanTerms estimate={estimatePlan(run.tasks, parallelExecution ? maxWorkers : 1)} budget={run.budget} />
+        <PlanTerms
+          estimate={estimatePlan(run.tasks, parallelExecution ? maxWorkers : 1)}
+          budget={run.budget}
+          hasTokens={run.template.ui.showTokenEstimate}
+        />
       )}
       <ol className="tab-rows">
         {run.tasks.map((task, index) => (

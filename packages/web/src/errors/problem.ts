@@ -1,4 +1,5 @@
 import { translate } from "../text/language.ts";
+import { errorSentence } from "./error-sentences.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 
@@ -20,6 +21,8 @@ export function describeProblem(error: unknown): PageProblem {
       title: translate("This browser is not signed in"),
       advice: translate('Open the URL that "tutti serve" printed. It contains the token.'),
     };
+  const sentence = errorSentence(error.code);
+  if (sentence !== null) return { title: sentence, advice: capitalize(error.message) };
   return {
     title: capitalize(error.message),
     advice: error.code === "run_not_found" ? translate("It may have been deleted.") : "",
