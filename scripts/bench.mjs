@@ -9,6 +9,9 @@ import { fileURLToPath } from "node:url";
 process.env["TUTTI_SANDBOX"] ??= "off";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+// Processes start from the build, as those of the published package do.
+const build = [join(root, "scripts/build-program.mjs")];
+process.env["TUTTI_BUILD"] ??= spawnSync(process.execPath, build, { cwd: root, encoding: "utf8" }).stdout.trim();
 const folder = join(root, "packages/tutti/bench");
 const wanted = process.argv.slice(2);
 

@@ -3,6 +3,7 @@
 //   npm test             (none)     static steps, then all tests except those of the real agent programs
 //   npm run verify       --static   static steps: format, lint, types, unused code, lock file
 //   npm run test:quick   --quick    static steps, the rules, the protocols and one real run; for every edit
+//   npm run test:long    --long     the tests that depend on chance or size, repeated more often; about three minutes
 //   npm run test:agents  --agents   the tests of the real agent programs, which `npm run agents:install` installs
 //
 // 1. Every step runs, even after a failure, so that one run lists every problem.
@@ -36,6 +37,11 @@ const quickTests = [
   ["packages/tutti/test/cli/run.test.ts", "-t", "goes through all five phases"],
 ];
 
+/** Arguments of Vitest: the tests that use `repetitions`. */
+const longTests = ["crash", "mailbox/many-writers.test.ts", "session/memory.test.ts", "sim/sim.test.ts"].map(
+  (name) => `packages/tutti/test/${name}`,
+);
+
 if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
   // npm puts the pinned Node first on PATH. A direct start may use another Node.
   const { code } = await run(pinnedNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], "inherit");
@@ -46,7 +52,7 @@ if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.
 
 /** @param {string[]} argv */
 async function check(argv) {
-  const kinds = ["--static", "--quick", "--agents"];
+  const kinds = ["--static", "--quick", "--long", "--agents"];
   const [kind, rest] = kinds.includes(argv[0] ?? "") ? [argv[0], argv.slice(1)] : ["all", argv];
   const total = { passed: 0, failed: 0, skipped: 0 };
   const count = (/** @type {typeof total} */ counts) => {
@@ -56,6 +62,10 @@ async function check(argv) {
   };
   if (kind === "--agents") {
     count(await agentTests(rest));
+  } else if (kind === "--long") {
+    env["TUTTI_TEST_LONG"] = "1";
+    await provide();
+    count(await vitest([...longTests, ...rest]));
   } else {
     for (const ok of await Promise.all(staticSteps.map(staticStep))) count({ passed: +ok, failed: +!ok, skipped: 0 });
     // Tests that `-t` excludes are not part of the quick check, so they do not count as skipped.

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finished, Lab, processesOf } from "../lab/lab.ts";
 import { randomFrom } from "../lab/random.ts";
+import { repetitions } from "../lab/repetitions.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
 /** `npm run reliability` sets it to 200. */
-const INTERRUPTS = Number(process.env["TUTTI_TEST_INTERRUPTS"] ?? 20);
+const INTERRUPTS = repetitions(8, 20, "TUTTI_TEST_INTERRUPTS");
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? 18);
 /** The time that a command has after the signal. */
 const LIMIT_MS = 2000;

@@ -6,12 +6,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { EngineLab } from "../engine/engine-lab.ts";
 import { programOf } from "../lab/lab.ts";
 import { randomFrom } from "../lab/random.ts";
+import { repetitions } from "../lab/repetitions.ts";
 import { pathWith } from "../session/played-program.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 
 /** Per phase and agent. */
-const KILLS = Math.ceil(Number(process.env["TUTTI_TEST_KILLS"] ?? 2));
+const KILLS = repetitions(1, 2, "TUTTI_TEST_KILLS");
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? 17);
 /** Longer than any turn, so that some agents die after their answer or not at all. */
 const MAX_BYTES = 4000;

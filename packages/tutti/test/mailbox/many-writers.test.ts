@@ -3,10 +3,11 @@ import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ended, MailboxLab } from "./mailbox-lab.ts";
+import { repetitions } from "../lab/repetitions.ts";
 
 const FILE = "tasks/messages/to-developer.json";
 /** `npm run reliability` sets a higher number. */
-const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 12);
+const KILLS = repetitions(4, 12, "TUTTI_TEST_KILLS");
 
 let lab: MailboxLab;
 beforeEach(() => {
