@@ -512,6 +512,8 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
 /** Sets `waitsFor` of a session that ended its turn with a question, and adds the answer to its next prompt. */
 function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, id, taskId, sessionId, question } = item;
+  if (kind === "host" && answer !== null && workerOf(run, taskId!)?.sessionId === sessionId)
+    return withWorker(run, taskId!, { keepsWaiting: true });
   if (kind !== "question" && kind !== "blocker") return run;
   const open = Object.hasOwn(run.inbox, id);
   // The next turn of a blocked role contains the resolution as a message, so it needs no `answerNote`.

@@ -127,6 +127,7 @@ export function describeEvent(event: RunEvent, run: Run | null): EventDescriptio
       return ofRun("warning", `the work of ${one} and ${other} conflicts so far`, data.files.join(", "));
     }
     case "conflict:names":
+      if (data.names.length === 0) return ofRun("good", "tasks no longer use names that other tasks changed");
       return ofRun("warning", "tasks use names that other tasks changed", data.names.map(describeUse).join("; "));
     case "merge:checked": {
       const failed = data.commands.filter(({ exitCode }) => exitCode !== 0);

@@ -36,9 +36,11 @@ export function canResumeMain(run: Run): boolean {
   return failedPhase(run) !== null || (run.status === "paused" && valuesOf(run.inbox).some(isOpen));
 }
 
+const KEEP_PAUSED: ReadonlySet<InboxItem["kind"]> = new Set(["budget", "decision", "limit"]);
+
 /** Whether items other than the `answered` ones keep the run paused. */
 export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
-  valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
+  valuesOf(run.inbox).some(({ id, kind }) => KEEP_PAUSED.has(kind) && !answered.has(id));
 
 /** Workers that the user paused (`pausedBy` not "run") stay paused. */
 export function resumed(run: Run, automatic = false): RunEvent[] {

@@ -64,7 +64,7 @@ describe("A run whose last worker ended", () => {
     expect(worked(aggregation({ skipWhenIndependent: true }), { same: true }).run.status).toBe("aggregating");
   });
 
-  it("concatenates results without a session if they share no file, and asks the main session otherwise (D4-310, E62)", () => {
+  it("concatenates results without a session if they share no file, and asks the main session otherwise (D4-310, D4-311, E62)", () => {
     const apart = worked(aggregation({ mergeStrategy: "concatenate" }));
     expect(apart.run).toMatchObject({
       status: "completed",
@@ -76,6 +76,31 @@ describe("A run whose last worker ended", () => {
     });
     expect(apart.types()).toContain("orchestrator:aggregated");
     expect(worked(aggregation({ mergeStrategy: "concatenate" }), { same: true }).run.status).toBe("aggregating");
+    expect(worked(aggregation({ mergeStrategy: "smart-merge" })).run).toMatchObject({
+      status: "aggregating",
+      owed: { phase: "aggregation" },
+    });
+  });
+
+  it("ends by the status of its verification, whose issues are part of the outcome (D4-073, E02)", () => {
+    const issues = [{ severity: "error" as const, description: "a broken link" }];
+    const verified = (status: "passed" | "passed_with_warnings" | "failed") => {
+      const story = worked(aggregation({ enabled: false }, { verification: { enabled: true } }));
+      story.answerMain({ phase: "verification", data: { status, issues } });
+      return outcome(story.run, [], story.now);
+    };
+    for (const status of ["passed", "passed_with_warnings"] as const)
+      expect(verified(status)).toMatchObject({
+        status: "completed",
+        outcome: "success",
+        verification: { status, issues },
+      });
+    expect(verified("failed")).toMatchObject({
+      status: "error",
+      outcome: "failed",
+      error: "a broken link",
+      verification: { status: "failed", issues },
+    });
   });
 
   it("merges completed work although other tasks failed or timed out (D4-294)", () => {

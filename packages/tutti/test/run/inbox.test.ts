@@ -71,7 +71,9 @@ describe("An inbox item", () => {
     expect(open()).toMatchObject([{ kind: "host", taskId: "a", sessionId, question, evidence: { labels } }]);
     story.do({ type: "answer", itemId: open()[0]!.id, answer: { option: 0 } });
     expect([open(), story.run.workers["a"]!.status]).toEqual([[], "spawning"]);
+    // A restarted server reports it again.
     wait();
+    expect(open()).toEqual([]);
     story.do({ type: "ready", sessionId, start: "c0" });
     expect([open(), story.run.workers["a"]!.status]).toEqual([[], "running"]);
     wait();

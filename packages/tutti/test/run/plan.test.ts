@@ -33,6 +33,9 @@ const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now
 
 describe("A plan", () => {
   it("starts a task with the labels that its host must offer, and warns about wrong ones", () => {
+    const ofRole = new Story(makeTemplate({ roles: { TESTER: { labels: { os: "mac" } } } } as object));
+    const [spawning] = ofRole.execute([{ id: "a", labels: { gpu: "yes" } }]).do({ type: "spawn", taskId: "a" });
+    expect(spawning).toMatchObject({ type: "worker:spawning", data: { labels: { os: "mac", gpu: "yes" } } });
     const story = new Story().execute([
       { id: "a", labels: { gpu: "yes" } },
       { id: "b", labels: "gpu" },

@@ -506,6 +506,24 @@ describe("A usage limit", () => {
     expect(worker(story, "a")).toMatchObject({ attempt: 1, retryCount: 0, session: { turn: { number: 2 } } });
   });
 
+  it("keeps the run paused when the user answers another question", () => {
+    const template = makeTemplate({ phases: { aggregation: { conflictResolution: "ask" } } });
+    const plan = [{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d", dependencies: ["a", "b"] }];
+    const story = new Story(template).execute(plan);
+    for (const id of ["a", "b", "c"]) story.spawn(id);
+    for (const id of ["a", "b"]) story.succeed(id);
+    story.merge("a");
+    const conflict = { type: "file_conflict", files: ["f.md"], tasks: ["a", "b"], resolution: null, refs: [] };
+    story.do({ type: "conflicted", taskId: "b", commit: "commit-of-b", head: "after-b", conflict });
+    story.answerWorker("c", null, failing("usage_limit"));
+    expect(Object.values(story.run.inbox).map(({ kind }) => kind)).toEqual(["decision", "limit"]);
+    story.do({ type: "decide", decisions: [{ index: 0, text: "camel" }] });
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "usage_limit" } });
+    const [limit] = Object.values(story.run.inbox);
+    story.do({ type: "answer", itemId: limit!.id, answer: { option: 0 } });
+    expect(story.run.status).toBe("running");
+  });
+
   it("is not extended by a sleep of the machine", () => {
     const story = working({ autoResume: true });
     const resetAt = story.now + HOUR;

@@ -2,6 +2,7 @@
 import { answerNote, asking } from "./asking.ts";
 import { firstAsking } from "./first-asking.ts";
 import { taskOf, workerOf } from "../lookup.ts";
+import { MAX_TRIES } from "../rules/losses.ts";
 import { markTold } from "../rules/message.ts";
 import { outlineOf } from "../plan/outline.ts";
 import { providerOf } from "../provider/provider-name.ts";
@@ -31,7 +32,9 @@ export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run
     case "main:lost": {
       const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
       // The next session gets a new workspace without the unfinished work of this one, so it is not `interrupted`.
-      const owed = run.owed && { ...withoutWait(run.owed), interrupted: false, waitsFor: null };
+      // If the session used up its tries, the next one gets as many, with the same problems.
+      const tries = run.owed && run.owed.try > MAX_TRIES ? { try: 1 } : {};
+      const owed = run.owed && { ...withoutWait(run.owed), interrupted: false, waitsFor: null, ...tries };
       const restarted = { ...lost, owed };
       return event.data.counted ? { ...restarted, mainLosses: run.mainLosses + 1 } : restarted;
     }

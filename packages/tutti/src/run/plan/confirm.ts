@@ -9,6 +9,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { Task } from "../../schema/task.ts";
+import { leadOf, workingRoles } from "../../schema/team/roles.ts";
 
 /** The plan, its `changes` and its budget are confirmed together or rejected together. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
@@ -87,7 +88,7 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
   if (forbidden.length > 0) throw invalidPlan(run, forbidden);
   const removedIds = new Set(removed);
   const skipped: Run["skipped"] = {};
-  const tasks = [...run.tasks, ...added]
+  const tasks = [...run.tasks, ...added.map((task) => ({ ...defaultRole(run), ...task }))]
     .filter(({ id }) => !removedIds.has(id))
     .map((task) => {
       const { skip, satisfied = false, ...edits } = Object.hasOwn(byId, task.id) ? byId[task.id]! : {};
@@ -98,6 +99,12 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
       throw invalidPlan(run, problems);
     });
   return { tasks, skipped };
+}
+
+/** In a team that its lead plans, every task has a role. */
+function defaultRole({ template: { roles, pipeline } }: Run): Pick<Task, "role"> {
+  if (!roles || pipeline || roles[leadOf(roles)]?.protocol === "delegation") return {};
+  return { role: workingRoles(roles)[0]! };
 }
 
 function withChanges(task: Task, edits: Omit<TaskChange, "skip" | "satisfied">): object {

@@ -13,6 +13,7 @@ import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./c
 import { reasonsToFix } from "./checks.ts";
 import { changedOutside } from "./scope.ts";
 import { failMain, loseMain } from "./main-failure.ts";
+import { MAX_TRIES } from "./losses.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
 import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
@@ -34,9 +35,6 @@ import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Phase } from "../../schema/status.ts";
 import { addTools, succeededTools, type SessionState } from "../../schema/worker.ts";
-
-/** `MAX_TRIES` is the number of turns that may try for one usable answer (`owed.try`). */
-export const MAX_TRIES = 3;
 
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
   const { answer, ending } = over;

@@ -232,7 +232,8 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     case "known":
       return takeOver(run, worker, report);
     case "unplaced":
-      return worker.status === "spawning" && withdrawn.length === 0 ? [askForHost(run, worker, report.labels, at)] : [];
+      if (worker.status !== "spawning" || worker.keepsWaiting || withdrawn.length > 0) return [];
+      return [askForHost(run, worker, report.labels, at)];
     case "checking":
     case "checked":
       return [];

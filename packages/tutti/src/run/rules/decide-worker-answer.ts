@@ -2,15 +2,15 @@ import { changedOutside } from "./scope.ts";
 import { describeProblems } from "../describe-problems.ts";
 import { askUser } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
-import { MAX_TRIES } from "./decide-main-answer.ts";
 import { pause } from "../lifecycle.ts";
-import { MAX_LOSSES } from "./losses.ts";
+import { MAX_LOSSES, MAX_TRIES } from "./losses.ts";
 import { describeUnproven } from "../work-warnings.ts";
 import { escalate } from "../team/blocker.ts";
 import {
   afterCompletion,
   escalationOf,
   faultsOf,
+  omissionsIn,
   recordMessages,
   sendBack,
   speaksMessages,
@@ -102,6 +102,8 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     const problems = absent.map((path) => `An expected output is missing: ${path}`);
     return worker.owed!.try >= MAX_TRIES ? failed(problems.join("; "), "missing_output") : [ended(problems)];
   }
+  const omitted = omissionsIn(run, worker, over);
+  if (omitted.length > 0 && worker.owed!.try < MAX_TRIES) return [ended(omitted)];
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   const outside = changedOutside(run, worker.taskId, worker.attempt, over.work.outside);

@@ -8,3 +8,5 @@ export const MAX_LOSSES = 3;
  * earlier.
  */
 export const MAX_TIMEOUTS = 2;
+/** `MAX_TRIES` is the number of turns that may try for one usable answer (`owed.try`). */
+export const MAX_TRIES = 3;

@@ -63,6 +63,8 @@ export function retry(run: Run, taskId: string, at: number): RunEvent[] {
   if (worker?.pausedBy === "run" && waitsForAccess(run))
     return [...withdraw(run, ({ kind }) => kind === "limit"), ...resumed(run)];
   if (!worker && isGated(run, planned) && taskStanding(run, taskId) === "blocked") {
+    const refusal = whyNotNow(run);
+    if (refusal !== null) throw new TuttiError("wrong_state", refusal);
     return [
       ...reopened,
       ...withdraw(run, (item) => item.kind === "gate" && item.taskId === taskId),
@@ -86,8 +88,11 @@ export function retry(run: Run, taskId: string, at: number): RunEvent[] {
 }
 
 /** Whether the run is paused for its provider alone, so that a retry also resumes it. */
-const waitsForAccess = (run: Run): boolean =>
-  (run.pausedFrom?.reason === "provider" || run.pausedFrom?.reason === "usage_limit") && !stillAsks(run, new Set());
+function waitsForAccess(run: Run): boolean {
+  if (run.pausedFrom?.reason !== "provider" && run.pausedFrom?.reason !== "usage_limit") return false;
+  const limits = valuesOf(run.inbox).filter(({ kind }) => kind === "limit");
+  return !stillAsks(run, new Set(limits.map(({ id }) => id)));
+}
 
 const wasRefused = ({ status, errorCode }: Worker): boolean => status === "failed" && needsUser(errorCode);
 
@@ -121,6 +126,10 @@ function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
     return "The template does not allow retries. Set retryOnError to true in a new run.";
   if (worker && isLimited && worker.retryCount >= config.maxRetries)
     return `Worker exceeded retry limit (${config.maxRetries})`;
+  return whyNotNow(run);
+}
+
+function whyNotNow(run: Run): string | null {
   const doing = run.pausedFrom?.status ?? run.status;
   return ["spawning", "running", "completed", "error"].includes(doing)
     ? null
