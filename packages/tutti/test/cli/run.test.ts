@@ -87,6 +87,13 @@ describe("one request", () => {
     expect(lines.slice(0, -1).map(({ seq }) => seq)).toEqual(lines.slice(0, -1).map((_, i) => i + 1));
     expect(lab.fingerprint()).toBe(fingerprint);
     expect(lab.leftovers()).toEqual([]);
+    expect(lab.git("branch", "--all", "--format=%(refname)").split("\n")).toEqual([
+      "refs/heads/trunk",
+      `refs/heads/tutti/${last.id}`,
+    ]);
+    const merges = lab.git("log", "--first-parent", "--merges", "--format=%s", head).split("\n");
+    const titles = [1, 2, 3].map((n) => `Merge task_00${n}: Title of task_00${n}`);
+    expect([merges[0], merges.toSorted()]).toEqual([titles[2], titles]);
   });
 
   it("gives each worker the work of its dependencies, and no other work", async () => {
@@ -131,6 +138,25 @@ describe("one request", () => {
     expect(last.outputFiles).toEqual(["packages/inner/docs/one.md"]);
   });
 
+  it("with --scope has only the changes of these files and folders below --cwd in its result", async () => {
+    lab.write("packages/inner/a.txt", "a\n");
+    lab.git("add", "-A");
+    lab.git("commit", "-q", "-m", "inner");
+    const write = { "a.txt": "changed\n", "docs/one.md": "1\n", "other.txt": "o\n" };
+    const strays = worker("one", { tools: ["Write"], write, block: done({}) });
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), strays]);
+    const limited = ["run", "x", "--cwd", join(lab.repo, "packages/inner"), "--agent", agent, "--yes"];
+    const { code, last } = await lab.json([...limited, "--scope", "docs/", "--scope", "a.txt"]);
+    expect([code, last.outcome, last.outputFiles]).toEqual([
+      1,
+      "degraded",
+      ["packages/inner/a.txt", "packages/inner/docs/one.md"],
+    ]);
+    expect(last.causes).toMatchObject([{ status: "out_of_scope", reason: expect.stringContaining("other.txt") }]);
+    const outside = await lab.tutti([...limited, "--scope", "../../../elsewhere"]);
+    expect([outside.code, outside.stderr]).toEqual([2, expect.stringContaining("lies outside the repository")]);
+  });
+
   it("includes changes of the main session from aggregation and verification, but not from earlier phases", async () => {
     const [analysis, planning, aggregation, verification] = mainSession([{ id: "a" }, { id: "b" }]) as {
       turns: object[];
@@ -162,12 +188,16 @@ describe("one request", () => {
     expect(lab.git("show", `tutti/${last.id}:docs/one.md`)).toBe("# Title of one");
   });
 
-  it("on a repository with uncommitted changes works on the last commit and warns", async () => {
+  it("on a repository with uncommitted changes and submodules works on the last commit and warns", async () => {
     lab.write("README.md", "changed by the user\n");
+    lab.write(".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n');
     const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
     const { lines, last } = await run(agent, "--yes");
     const started = lines.find(({ type }) => type === "orchestrator:started")!;
-    expect((started.data as { warnings: string[] }).warnings).toEqual([expect.stringContaining("uncommitted changes")]);
+    expect((started.data as { warnings: string[] }).warnings).toEqual([
+      expect.stringContaining("uncommitted changes"),
+      expect.stringMatching(/^Submodules are not checked out/),
+    ]);
     expect(lab.git("show", `tutti/${last.id}:README.md`)).toBe("# A project");
     expect(readFileSync(join(lab.repo, "README.md"), "utf8")).toBe("changed by the user\n");
   });

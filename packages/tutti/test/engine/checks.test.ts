@@ -62,6 +62,14 @@ describe("verification commands", () => {
     expect(outputFiles).toEqual(["docs/one.md", "docs/two.md"]);
   });
 
+  it("are found in the merged tree if the template says auto", async () => {
+    writeFileSync(join(lab.repo, "package.json"), JSON.stringify({ scripts: { test: "test -e docs/one.md" } }));
+    lab.git("add", "package.json");
+    lab.git("commit", "--quiet", "-m", "a test");
+    const { outcome, verification } = await carriedOut(open(), verifies({ block: passes }), { commands: "auto" });
+    expect([outcome, verification?.commands]).toMatchObject(["success", [{ run: "npm run test", exitCode: 0 }]]);
+  });
+
   it("that fail make a run with a passed verification degraded, and the causes say so", async () => {
     const commands = [
       { name: "tests", run: "echo two are red; exit 3" },

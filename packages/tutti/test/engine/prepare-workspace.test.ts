@@ -1,5 +1,5 @@
 // Files that git ignores and set-up commands in the workspaces of a run, with real git and a real shell.
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -11,7 +11,7 @@ import type { Template } from "../../src/schema/template.ts";
 let lab: EngineLab;
 beforeEach(() => {
   lab = new EngineLab();
-  writeFileSync(join(lab.repo, ".gitignore"), ".env\n*.log\nnode_modules/\n");
+  writeFileSync(join(lab.repo, ".gitignore"), ".env\n*.log\nnode_modules/\nvendor/\n");
   lab.git("add", ".gitignore");
   lab.git("commit", "--quiet", "-m", "ignore files");
   writeFileSync(join(lab.repo, ".env"), "KEY=1\n");
@@ -37,16 +37,23 @@ async function begin(workspace: NonNullable<Template["workspace"]>, go: string) 
 
 it("brings the files and runs the commands of the template, and nothing of it becomes part of the result", async () => {
   const go = join(lab.folder, "go");
-  const setup = [{ name: "make", run: "test -e node_modules/package/index.js && echo made >> made.log" }];
-  const { engine, id } = await begin({ copy: [".env", "missing.txt"], link: ["node_modules"], setup }, go);
+  for (const folder of ["bin", "package"]) mkdirSync(join(lab.repo, "vendor", folder), { recursive: true });
+  writeFileSync(join(lab.repo, "vendor/package/run.sh"), "echo run\n", { mode: 0o755 });
+  symlinkSync("../package/run.sh", join(lab.repo, "vendor/bin/run"));
+  const run = "test -e node_modules/package/index.js && vendor/bin/run && echo changed > vendor/package/run.sh";
+  const setup = [{ name: "make", run: `${run} && echo made >> made.log` }];
+  const { engine, id } = await begin({ copy: [".env", "missing.txt", "vendor"], link: ["node_modules"], setup }, go);
   await engine.until(id, ({ workers }) => workers["one"]?.status === "running");
   const folder = join(lab.data, "worktrees", id, "one-1");
   expect(readFileSync(join(folder, ".env"), "utf8")).toBe("KEY=1\n");
   expect(readFileSync(join(folder, "made.log"), "utf8")).toBe("made\n");
   expect(lstatSync(join(folder, "node_modules", "package")).isSymbolicLink()).toBe(true);
+  // A copied folder is the workspace's own: its links stay inside, and changes do not reach the user's files.
+  expect(readlinkSync(join(folder, "vendor/bin/run"))).toBe("../package/run.sh");
+  expect(readFileSync(join(folder, "vendor/package/run.sh"), "utf8")).toBe("changed\n");
+  expect(readFileSync(join(lab.repo, "vendor/package/run.sh"), "utf8")).toBe("echo run\n");
   writeFileSync(go, "");
-  const run = await untilOver(engine, id);
-  expect(run.redBase).toBeUndefined();
+  expect((await untilOver(engine, id)).redBase).toBeUndefined();
   expect(await engine.result(id)).toMatchObject({ outcome: "success", outputFiles: ["one.md"] });
   expect(existsSync(join(lab.repo, "node_modules", "package", "index.js"))).toBe(true);
 });
@@ -94,4 +101,27 @@ it("has only the scope of its task and the files above it if the template says s
   );
   expect(prompts.map((prompt) => prompt.includes("sparse-checkout add FOLDER"))).toEqual([true, true]);
   expect(await engine.result(id)).toMatchObject({ outcome: "success", outputFiles: ["list.txt"] });
+});
+
+it("makes the workspace of the next task while the one before it is at work", async () => {
+  const [go, engine] = [join(lab.folder, "go"), lab.open()];
+  const tasks = [{ id: "one" }, { id: "two", dependencies: ["one"] }, { id: "three", dependencies: ["two"] }];
+  const first = worker("one", { waitForFile: go, write: { "one.md": "done\n" }, block: done({}) });
+  const second = worker("two", { then: "hang" });
+  const scenario = lab.scenario([...mainSession(tasks), first, second]);
+  const id = await lab.begin(engine, scenario, { config: { autoSpawn: true } });
+  const folder = join(lab.data, "worktrees", id);
+  const untilMade = (name: string) =>
+    expect.poll(() => existsSync(join(folder, `${name}.index`)), { timeout: 20_000 }).toBe(true);
+  await untilMade("two-1");
+  expect(existsSync(join(folder, "two-1", "one.md"))).toBe(false);
+  expect(Object.keys(engine.get(id)!.workers), "nothing counts the preparation").toEqual(["one"]);
+  writeFileSync(go, "");
+  await untilMade("three-1");
+  expect(engine.get(id)!.workers["two"]).toMatchObject({ status: "running", attempt: 1 });
+  expect(existsSync(join(folder, "two-1", "one.md")), "the second task starts at the work of the first").toBe(true);
+  await engine.order(id, "cancel");
+  await engine.settled(id);
+  expect(existsSync(folder)).toBe(false);
+  expect(lab.git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}`)).not.toContain("three");
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
-import { mainSession } from "../lab/scenarios.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { attemptRef } from "../../src/schema/ids.ts";
 
 let lab: EngineLab;
@@ -44,6 +44,8 @@ function program(): string {
 
 const git = (...args: string[]) => execFileSync("git", args, { cwd: lab.repo, encoding: "utf8" }).trim();
 
+const AGGREGATED = { phase: "aggregation", data: { status: "success", summary: "all fits" } };
+
 describe("the unfinished work of a worker", () => {
   it("is saved at intervals with an event, survives the session, and is replaced by the snapshot (D4-591)", async () => {
     const engine = lab.open();
@@ -81,5 +83,27 @@ describe("the unfinished work of a worker", () => {
     });
     expect((await untilOver(engine, id)).outcome).toBe("success");
     expect(seen).toEqual([]);
+  });
+
+  it("in a turn without an answer stays reachable, although the next turn replaces it, like that of the main session", async () => {
+    const engine = lab.open();
+    const turns = (name: string, block: object) => [
+      { write: { [name]: `first ${name}\n` }, say: "Not yet." },
+      { write: { [name]: `second ${name}\n` }, block },
+    ];
+    const plan = mainSession([{ id: "one" }, { id: "two" }]).filter(({ match }) => match.phase !== "aggregation");
+    const agent = lab.scenario([
+      ...plan,
+      { match: { role: "main", phase: "aggregation" }, turns: turns("notes.md", AGGREGATED) },
+      worker("one", ...turns("one.md", done({}))),
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    const refs = git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}`).split("\n");
+    const versions = (task: string, name: string) =>
+      refs.filter((ref) => ref.startsWith(`refs/tutti/${id}/${task}/`)).map((ref) => git("show", `${ref}:${name}`));
+    expect(versions("one", "one.md").toSorted()).toEqual(["first one.md", "second one.md"]);
+    expect(versions("main", "notes.md").toSorted()).toEqual(["first notes.md", "second notes.md"]);
   });
 });

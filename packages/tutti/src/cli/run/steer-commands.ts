@@ -158,6 +158,7 @@ const COMMANDS: readonly SteerCommand[] = [
         output.value({ id, ...merged });
         if (merged.undo === null) return output.result(`${merged.branch} already contains the result of ${id}`);
         output.result(`merged the result of ${id} into ${merged.branch}`);
+        if (merged.added) output.warn(foreignCommits(id, merged.added));
         output.result(`Undo it with: ${merged.undo}`);
       },
   },
@@ -233,6 +234,12 @@ const COMMANDS: readonly SteerCommand[] = [
     order: async ([text], flags) => (await import("./answer.ts")).answerOrder(text, flags),
   },
 ];
+
+function foreignCommits(id: string, added: readonly string[]): string {
+  const [first, ...more] = added.map((commit) => commit.slice(0, 12));
+  const named = more.length === 0 ? `the commit ${first}` : `${first} and ${more.length} more commits`;
+  return `The branch of ${id} had ${named}, which the run did not make. If you did not either, undo the merge.`;
+}
 
 export function addSteerCommands(program: Command, action: CommandAction): void {
   for (const row of COMMANDS) {
