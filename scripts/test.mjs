@@ -104,14 +104,8 @@ async function provide() {
   console.log(`build: ${built.output.trim()}`);
   // The tests start thousands of processes of ours, and each starts in half the time from a build.
   if (built.code === 0) env["TUTTI_BUILD"] = built.output.trim();
-  const { output } = await run(process.execPath, ["packages/tutti/test/web/provide-browser.ts"], "pipe");
-  console.log(`browser: ${output.trim()}`);
-  const strace = await run(process.execPath, ["packages/tutti/test/power/provide-strace.ts"], "pipe");
-  console.log(`strace: ${strace.output.trim()}`);
-  const postgres = await run(process.execPath, ["packages/tutti/test/store/provide-postgres.ts"], "pipe");
-  console.log(`PostgreSQL: ${postgres.output.trim()}`);
-  const bubblewrap = await run(process.execPath, ["packages/tutti/test/lab/provide-bubblewrap.ts"], "pipe");
-  console.log(`bubblewrap: ${bubblewrap.output.trim()}`);
+  const { output } = await run(process.execPath, ["packages/tutti/test/lab/provide-programs.ts"], "pipe");
+  console.log(output.trimEnd());
 }
 
 /** @param {string[]} argv */

@@ -7,7 +7,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { mainSession } from "../../test/lab/scenarios.ts";
-import { findBrowser, launch, NO_BROWSER } from "../../test/web/browser.ts";
+import { findOrInstall } from "../../test/lab/required-program.ts";
+import { HEADLESS_BROWSER, launch } from "../../test/web/browser.ts";
 import { buildWeb } from "../../test/web/build-web.ts";
 import { Stage } from "../../test/web/stage.ts";
 
@@ -115,8 +116,8 @@ async function until(page: Page, selector: string, act: () => Promise<unknown>):
   return performance.now() - startedAt;
 }
 
-const executable = findBrowser();
-if (executable === null) throw new Error(NO_BROWSER);
+const executable = findOrInstall(HEADLESS_BROWSER);
+if (executable === null) throw new Error(HEADLESS_BROWSER.advice);
 await buildWeb();
 const browser = await launch(executable);
 const stage = await Stage.open(browser);

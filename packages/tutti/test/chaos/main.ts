@@ -11,7 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { playPart, TURNS, type ChaosPart } from "./chaos-part.ts";
 import { openNetwork, type CutNetwork } from "../lab/cut-network.ts";
-import { findPostgres, newCluster, NO_POSTGRES, query } from "../lab/postgres.ts";
+import { newCluster, POSTGRES, query } from "../lab/postgres.ts";
+import { findOrInstall } from "../lab/required-program.ts";
 import { Random } from "../sim/random.ts";
 
 const RUNS_PER_SERVER = 2;
@@ -250,7 +251,7 @@ class Chaos {
 const startedBy = ({ via }: CutNetwork) => ({ execPath: via[0]!, execArgv: [...via.slice(1), process.execPath] });
 
 if (values.part !== undefined) await playPart(JSON.parse(values.part) as ChaosPart);
-else if (findPostgres() === null) console.log(NO_POSTGRES);
+else if (findOrInstall(POSTGRES) === null) console.log(POSTGRES.advice);
 else {
   const isRight = await new Chaos(Number(values.tasks)).run();
   console.log(isRight ? "all tasks are accounted for" : "FAILED");

@@ -5,6 +5,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InProcessLab, tutti } from "./in-process.ts";
+import { SHELLS } from "./shells.ts";
+import { withProgram } from "../lab/required-program.ts";
 import { mainSession } from "../lab/scenarios.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
@@ -84,10 +86,9 @@ describe("tutti completion", () => {
     fish: (words: string[]) => `tutti completion fish | source; complete -C 'tutti ${words.join(" ")}'`,
   };
 
-  for (const [shell, commandFor] of Object.entries(shells)) {
-    it(`is used by ${shell}, which completes the names of files by itself`, (context) => {
-      const isMissing = spawnSync(shell, ["-c", "true"]).error !== undefined;
-      if (isMissing) context.skip(`${shell} is not installed`);
+  for (const program of SHELLS) {
+    const commandFor = shells[program.name as keyof typeof shells];
+    const act = (shell: string): void => {
       const offered = (...words: string[]): string[] => {
         const env = {
           ...process.env,
@@ -104,6 +105,7 @@ describe("tutti completion", () => {
       expect(offered("templates", "du")).toEqual(["duplicate"]);
       expect(offered("retry", id, "")).toEqual(["read", "write"]);
       expect(offered("import", "not")).toEqual(["notes.json"]);
-    });
+    };
+    it(`is used by ${program.name}, which completes the names of files by itself`, withProgram(program, act));
   }
 });

@@ -1,4 +1,4 @@
-// Finds PostgreSQL, or installs it with apt if this process runs as root, and gives tests databases of their own.
+// Gives tests databases of their own in a real PostgreSQL.
 //
 // All test files share one cluster, which the first of them starts. `shared-postgres.ts` ends it after the last test. A cluster
 // refuses to run as root, so root starts it as `nobody`.
@@ -9,12 +9,16 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { TestContext } from "vitest";
+import { findOrInstall, withProgram, type RequiredProgram } from "./required-program.ts";
 
-export const NO_POSTGRES =
-  "PostgreSQL was not found. Install it so that initdb and pg_ctl are on PATH or in /usr/lib/postgresql.";
+/** `find` returns the folder with its programs. */
+export const POSTGRES: RequiredProgram = {
+  name: "PostgreSQL",
+  packages: ["postgresql"],
+  find: programs,
+  advice: "PostgreSQL was not found. Install it so that initdb and pg_ctl are on PATH or in /usr/lib/postgresql.",
+};
 
-const APT = "/usr/bin/apt-get";
 const DEBIAN = "/usr/lib/postgresql";
 const NOBODY = 65_534;
 /** A crash of the machine may lose the tests' data. */
@@ -38,21 +42,9 @@ export interface Cluster {
   stop(): void;
 }
 
-/** Finds the folder with PostgreSQL's programs, or null. */
-export function findPostgres(): string | null {
-  return programs() ?? (install() ? programs() : null);
-}
-
 export const hasPostgres = (): boolean => programs() !== null;
 
-/** Skips the test without PostgreSQL, with a reason; in CI it fails. */
-export function withPostgres(act: () => Promise<void>): (context: TestContext) => Promise<void> {
-  return async (context) => {
-    if (hasPostgres()) return act();
-    if (process.env["CI"] === "true") throw new Error(NO_POSTGRES);
-    return context.skip(NO_POSTGRES);
-  };
-}
+export const withPostgres = (act: () => Promise<void>) => withProgram(POSTGRES, act);
 
 /** Creates an empty database in the shared cluster and returns its address. It goes away with the cluster. */
 export async function newDatabase(): Promise<string> {
@@ -83,8 +75,8 @@ export async function cutConnections(url: string): Promise<void> {
 
 /** A cluster of the caller's own, which it may stop and start. The caller stops it in the end. */
 export function newCluster(folder = mkdtempSync(join(tmpdir(), "tutti-pg-"))): Cluster {
-  const bin = findPostgres();
-  if (bin === null) throw new Error(NO_POSTGRES);
+  const bin = findOrInstall(POSTGRES);
+  if (bin === null) throw new Error(POSTGRES.advice);
   const data = join(folder, "data");
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if ("uid" in user) chownSync(folder, NOBODY, NOBODY);
@@ -151,13 +143,4 @@ function programs(): string | null {
     ...versions.map((version) => join(DEBIAN, version, "bin")),
   ];
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl"))) ?? null;
-}
-
-function install(): boolean {
-  if (process.getuid?.() !== 0 || !existsSync(APT)) return false;
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args: string[]) => spawnSync(APT, args, { env, stdio: "ignore" }).status === 0;
-  return (
-    apt("update") && apt("install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", "postgresql")
-  );
 }

@@ -11,7 +11,7 @@ import { findLosses } from "./find-losses.ts";
 import { dice, randomLuck, SIMPLE } from "./luck.ts";
 import { loseTheRest, lossesAt, recordProgram, recordRun, tellingMoments, withoutSyncs } from "./recorded-run.ts";
 import type { Moment, RecordedRun } from "./recorded-run.ts";
-import { findStrace, withStrace } from "./strace.ts";
+import { STRACE, withStrace } from "./strace.ts";
 import { Lab, type JsonLine } from "../lab/lab.ts";
 
 /** Number of states to check. The run is resumed from one in `GO_ON_EVERY` of them. */
@@ -48,7 +48,7 @@ async function lossesWithout(run: RecordedRun, forgotten: (path: string) => bool
 describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   let run: RecordedRun;
   beforeAll(async () => {
-    if (findStrace() !== null) run = await recordRun(new Lab());
+    if (STRACE.find() !== null) run = await recordRun(new Lab());
   });
   afterAll(() => run?.lab.tearDown());
 
@@ -148,7 +148,7 @@ describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
 describe("a file that is written outside of a run", () => {
   let run: RecordedRun;
   beforeAll(async () => {
-    if (findStrace() === null) return;
+    if (STRACE.find() === null) return;
     const lab = new Lab();
     run = await recordProgram(lab, [PROMISING, lab.folder, lab.repo, lab.git("rev-parse", "HEAD")]);
   });

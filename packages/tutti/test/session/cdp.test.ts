@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type 
 import { BRIDGE, steps } from "./cdp-bridge.ts";
 import { DebuggedBrowser } from "./cdp-lab.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
-import { findBrowser, NO_BROWSER } from "../web/browser.ts";
+import { HEADLESS_BROWSER } from "../web/browser.ts";
+import { findOrInstall, skipWithout } from "../lab/required-program.ts";
 import { findDriver } from "../../src/session/agents.ts";
 import { readAddress } from "../../src/session/drivers/cdp/address.ts";
 import type { Session, SessionSignal, Turn } from "../../src/session/session.ts";
@@ -20,7 +21,7 @@ describe("A cdp: agent", () => {
   let browser: DebuggedBrowser | null = null;
   let lab: SessionLab;
   beforeAll(async () => {
-    const executable = findBrowser();
+    const executable = findOrInstall(HEADLESS_BROWSER);
     if (executable !== null) browser = await DebuggedBrowser.start(executable);
   });
   afterAll(() => browser?.stop());
@@ -31,8 +32,7 @@ describe("A cdp: agent", () => {
 
   const inBrowser = (act: (browser: DebuggedBrowser) => Promise<void>) => async (context: TestContext) => {
     if (browser !== null) return act(browser);
-    if (process.env["CI"] === "true") throw new Error(NO_BROWSER);
-    return context.skip(NO_BROWSER);
+    return skipWithout(HEADLESS_BROWSER, context);
   };
 
   /** The signals of the agent, without those of every session. */

@@ -1,9 +1,10 @@
 // Gives a test file one browser, and each test a `Stage` of its own.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, type TestContext } from "vitest";
-import { findBrowser, launch, NO_BROWSER } from "./browser.ts";
+import { BROWSER, HEADLESS_BROWSER, launch } from "./browser.ts";
 import { buildWeb } from "./build-web.ts";
 import { Stage } from "./stage.ts";
+import { findOrInstall, skipWithout } from "../lab/required-program.ts";
 
 type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (context: TestContext) => Promise<void>;
 
@@ -12,10 +13,11 @@ type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (con
  * page error or external request that `expected` does not match. Without a browser the test is skipped; with `CI=true` it
  * fails.
  */
-export function withBrowser(needs: { windows?: boolean } = {}): OnStage {
+export function withBrowser({ windows = false } = {}): OnStage {
+  const program = windows ? BROWSER : HEADLESS_BROWSER;
   let browser: Browser | null = null;
   beforeAll(async () => {
-    const executable = findBrowser(needs);
+    const executable = findOrInstall(program);
     if (executable === null) return;
     await buildWeb();
     browser = await launch(executable);
@@ -23,8 +25,7 @@ export function withBrowser(needs: { windows?: boolean } = {}): OnStage {
   afterAll(() => browser?.close());
 
   return (act, expected) => async (context) => {
-    if (browser === null && process.env["CI"] === "true") throw new Error(NO_BROWSER);
-    if (browser === null) return context.skip(NO_BROWSER);
+    if (browser === null) return skipWithout(program, context);
     const stage = await Stage.open(browser);
     try {
       await act(stage);
