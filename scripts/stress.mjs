@@ -12,6 +12,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { provide } from "./provide.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
@@ -35,6 +36,7 @@ function readArguments(argv) {
 }
 
 async function stress() {
+  const env = provide();
   const folder = mkdtempSync(join(tmpdir(), "tutti-stress-"));
   const load = kinds.map((kind) =>
     spawn(process.execPath, [join(root, "scripts", "load.mjs"), kind], { stdio: ["pipe", "ignore", "inherit"] }),
@@ -43,7 +45,7 @@ async function stress() {
   /** @type {Map<string, History>} */
   const histories = new Map();
   try {
-    for (let repetition = 1; repetition <= times; repetition++) await repeat(repetition, folder, histories);
+    for (let repetition = 1; repetition <= times; repetition++) await repeat(repetition, folder, env, histories);
   } finally {
     for (const process of load) process.kill("SIGTERM");
     rmSync(folder, { recursive: true, force: true });
@@ -54,12 +56,13 @@ async function stress() {
 /**
  * @param {number} repetition
  * @param {string} folder
+ * @param {NodeJS.ProcessEnv} env
  * @param {Map<string, History>} histories
  */
-async function repeat(repetition, folder, histories) {
+async function repeat(repetition, folder, env, histories) {
   const file = join(folder, `${repetition}.json`);
   const started = performance.now();
-  const output = await runVitest(file);
+  const output = await runVitest(file, env);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   if (!existsSync(file)) {
     console.log(`repetition ${repetition}: Vitest wrote no report\n${output}`);
@@ -68,17 +71,19 @@ async function repeat(repetition, folder, histories) {
   }
   /** @type {FileResult[]} */
   const files = JSON.parse(readFileSync(file, "utf8"));
-  const counts = { passed: 0, failed: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const { file, status, message, tests } of files) {
-    for (const test of tests) record(histories, { file, ...test });
+    for (const test of tests) record(histories, { file, ...test, status: test.retries > 0 ? "retried" : test.status });
     const failed = tests.filter((test) => test.status === "failed").length;
     counts.passed += tests.filter((test) => test.status === "passed").length;
     counts.failed += failed;
+    counts.skipped += tests.filter((test) => test.status === "skipped").length;
     if (status !== "failed" || failed > 0) continue;
     counts.failed += 1;
     record(histories, { file, title: "(outside its tests)", status: "failed", seconds: 0, message });
   }
-  console.log(`repetition ${repetition}: ${counts.passed} passed, ${counts.failed} failed in ${seconds} s`);
+  const { passed, failed, skipped } = counts;
+  console.log(`repetition ${repetition}: ${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds} s`);
 }
 
 /**
@@ -96,9 +101,10 @@ function record(histories, { file, title, status, seconds, message }) {
 
 /** @param {History[]} histories */
 function report(histories) {
-  const unsteady = histories.filter(({ statuses }) => statuses.includes("failed") || new Set(statuses).size > 1);
+  const isBad = (/** @type {string} */ status) => status === "failed" || status === "retried";
+  const unsteady = histories.filter(({ statuses }) => statuses.some(isBad) || new Set(statuses).size > 1);
   for (const { file, title, statuses, seconds, message } of unsteady) {
-    const failed = statuses.filter((status) => status === "failed").length;
+    const failed = statuses.filter(isBad).length;
     const span = `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s`;
     console.log(`\nFAIL ${file}: ${title}\n     failed ${failed} of ${statuses.length} times, ${span}\n${message}`);
   }
@@ -108,14 +114,15 @@ function report(histories) {
 
 /**
  * @param {string} report
+ * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<string>}
  */
-function runVitest(report) {
+function runVitest(report, env) {
   const args = ["run", `--reporter=${join(root, "scripts", "test-reporter.mjs")}`, ...rest];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [vitest, ...args], {
       cwd: root,
-      env: { ...process.env, TUTTI_TEST_REPORT: report },
+      env: { ...process.env, ...env, TUTTI_TEST_REPORT: report },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";

@@ -13,7 +13,7 @@ const SLOWEST = 10;
 /** @typedef {import("vitest/node").TestModule} TestModule */
 
 /**
- * @typedef {{ title: string, status: "passed" | "failed" | "skipped" | "pending", seconds: number, message: string }} TestResult
+ * @typedef {{ title: string, status: "passed" | "failed" | "skipped" | "pending", seconds: number, retries: number, message: string }} TestResult
  * @typedef {{ file: string, status: string, message: string, tests: TestResult[] }} FileResult
  */
 
@@ -102,6 +102,7 @@ function resultOf(module) {
       title: titleOf(test),
       status: test.result().state,
       seconds: (test.diagnostic()?.duration ?? 0) / 1000,
+      retries: test.diagnostic()?.retryCount ?? 0,
       message: messageOf(test.result().errors ?? []),
     })),
   };

@@ -20,6 +20,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInstalled } from "./agents.mjs";
 import { countTests } from "./count-tests.mjs";
+import { provide } from "./provide.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reporter = join(root, "scripts", "test-reporter.mjs");
@@ -64,14 +65,14 @@ async function check(argv) {
     count(await agentTests(rest));
   } else if (kind === "--long") {
     env["TUTTI_TEST_LONG"] = "1";
-    await provide();
+    Object.assign(env, provide());
     count(await vitest([...longTests, ...rest]));
   } else {
     for (const ok of await Promise.all(staticSteps.map(staticStep))) count({ passed: +ok, failed: +!ok, skipped: 0 });
     // Tests that `-t` excludes are not part of the quick check, so they do not count as skipped.
     if (kind === "--quick") for (const args of quickTests) count({ ...(await vitest([...args, ...rest])), skipped: 0 });
     if (kind === "all") {
-      await provide();
+      Object.assign(env, provide());
       count(await vitest(rest));
     }
   }
@@ -96,16 +97,6 @@ async function staticStep(name) {
   console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
   if (code !== 0) console.log(output.trimEnd());
   return code === 0;
-}
-
-/** Builds Tutti, and finds or installs the system programs that tests need, once, before tests run in parallel. */
-async function provide() {
-  const built = await run(process.execPath, ["scripts/build-program.mjs"], "pipe");
-  console.log(`build: ${built.output.trim()}`);
-  // The tests start thousands of processes of ours, and each starts in half the time from a build.
-  if (built.code === 0) env["TUTTI_BUILD"] = built.output.trim();
-  const { output } = await run(process.execPath, ["packages/tutti/test/lab/provide-programs.ts"], "pipe");
-  console.log(output.trimEnd());
 }
 
 /** @param {string[]} argv */
