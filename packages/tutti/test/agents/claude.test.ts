@@ -11,6 +11,7 @@ import { byPrompt, inOrder } from "../lab/model/script.ts";
 import { call, die, fail, hang, run, say, stall, stop, usage, write, type Step } from "../lab/model/step.ts";
 import { askedFor, playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import type { Permissions } from "../../src/schema/permissions.ts";
 import type { SessionSignal } from "../../src/session/session.ts";
 
@@ -127,11 +128,11 @@ test("Claude answers a message that arrives during its last step in the same tur
   });
   const talk = converse();
   await talk.give(1, "Say something");
-  await vi.waitUntil(() => model.requests.length > 0, { timeout: 60_000 });
+  await waitUntil(() => model.requests.length > 0);
   await talk.session.steer!(1, "0", "And mind the heron.");
   const raw = join(folderOf(talk.session.sessionId), "raw.log");
   const queued = () => [...readFileSync(raw, "utf8").matchAll(/"state":"queued"/g)].length;
-  await vi.waitUntil(() => queued() === 2, { timeout: 60_000 });
+  await waitUntil(() => queued() === 2);
   arrived.resolve();
   const heard = await talk.over(1);
   expect(texts(heard)).toContain("Second answer.");

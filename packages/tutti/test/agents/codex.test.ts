@@ -20,6 +20,7 @@ import { byPrompt, inOrder } from "../lab/model/script.ts";
 import { call, die, fail, hang, run, say, stall, stop, think, usage, write, type Step } from "../lab/model/step.ts";
 import { askedFor, playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import type { Permissions } from "../../src/schema/permissions.ts";
 import type { SessionSignal } from "../../src/session/session.ts";
 
@@ -123,7 +124,7 @@ test("Codex answers a message that arrives during its last step in the same turn
   });
   const talk = converse();
   await talk.give(1, "Say something");
-  await vi.waitUntil(() => model.requests.length > 0, { timeout: 60_000 });
+  await waitUntil(() => model.requests.length > 0);
   await talk.session.steer!(1, "0", "And mind the heron.");
   await talk.until(({ type }) => type === "steered");
 

@@ -2,7 +2,7 @@
 // work.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { finished, killProcess, Lab, processTree } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
@@ -10,6 +10,7 @@ import type { ModelRequest } from "../lab/model/model-request.ts";
 import { inOrder } from "../lab/model/script.ts";
 import { run, say, write } from "../lab/model/step.ts";
 import { askedFor, completion, goodWork, playRun } from "../lab/model/tutti-run.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 
 let lab: Lab;
 let model: ModelEndpoint;
@@ -118,12 +119,10 @@ test("a message of the user reaches a working claude during its turn, and the lo
   const env = agentEnv("claude", model, lab.folder);
   const server = lab.start(["serve", "--port", "0", ...agentEnvFlags(env)], env);
   const serverEnd = finished(server);
-  await vi.waitUntil(() => existsSync(join(lab.data, "server.json")), { timeout: 120_000 });
+  await waitUntil(() => existsSync(join(lab.data, "server.json")));
   const flags = ["--template", "wide", "--agent", "claude", "--cwd", lab.repo, "--yes"];
   const ended = lab.json(["run", "Write a page", ...flags], env);
-  await vi.waitUntil(() => model.requests.some((each) => askedFor(each).task === "alpha" && each.step === 1), {
-    timeout: 120_000,
-  });
+  await waitUntil(() => model.requests.some((each) => askedFor(each).task === "alpha" && each.step === 1));
   const id = lab.events().find((event) => event.run)!.run!;
   expect((await lab.json(["message", id, "mind the heron", "--task", "alpha"], env)).code).toBe(0);
   writeFileSync(go, "");
@@ -162,7 +161,7 @@ test("a new engine adopts the real workers of a killed one, and no task runs twi
   const flags = ["--template", "implementation", "--agent", "claude", "--cwd", lab.repo, ...given];
   const engine = lab.start(["--json", "run", "Write four pages", ...flags], env);
   const end = finished(engine);
-  await vi.waitUntil(() => atWork().length === ids.length, { timeout: 240_000 });
+  await waitUntil(() => atWork().length === ids.length);
   for (const pid of processTree(engine.pid!)) killProcess(pid);
   expect((await end).signal).toBe("SIGKILL");
   killed.resolve();

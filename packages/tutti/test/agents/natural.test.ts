@@ -136,7 +136,7 @@ test("a run that is cancelled ends its sub-agents in front and in the background
   const engine = runLab.open(undefined, { agentEnv: env, subSessions: { settings, automatic: true } });
   const config = { permissions: { mode: "all" as const, allow: [], refuse: [] } };
   const id = await runLab.begin(engine, "claude", { templateId: "subsession-task", config });
-  await expect.poll(() => [pidOf("front"), pidOf("back")].every(Boolean), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => [pidOf("front"), pidOf("back")].every(Boolean)).toBe(true);
   const pids = [pidOf("front"), pidOf("back")];
   expect(pids.map((pid) => existsSync(`/proc/${pid}`))).toEqual([true, true]);
   const started = Object.keys(engine.get(id)!.subagents ?? {});
@@ -148,7 +148,7 @@ test("a run that is cancelled ends its sub-agents in front and in the background
   expect(pids.map((pid) => existsSync(`/proc/${pid}`))).toEqual([false, false]);
   expect(await engine.result(id)).toMatchObject({ outcome: "cancelled", census: { planned: 2, completed: 0 } });
   const statuses = () => started.map((child) => engine.subSessionLog.get(child)?.status);
-  await expect.poll(statuses, { timeout: 30_000 }).toEqual(["orphaned", "orphaned"]);
+  await expect.poll(statuses).toEqual(["orphaned", "orphaned"]);
   await engine.close();
   expect(runLab.leftovers()).toEqual([]);
 });

@@ -80,7 +80,7 @@ async function serve() {
   };
   const children = async () => (await send(`parent/${PARENT}`)) as Relation[];
   const until = (test: (relations: Relation[]) => boolean) =>
-    expect.poll(async () => test(await children()), { interval: 100, timeout: 60_000 }).toBe(true);
+    expect.poll(async () => test(await children()), { interval: 100 }).toBe(true);
   return { send, children, until };
 }
 
@@ -114,7 +114,7 @@ test("a session that dies in the middle of its turn returns as failed", async ()
   );
   await claude(PARENT, "Parent job");
   const child = startClaude(CHILD, "Child job");
-  await expect.poll(() => asked("Child job"), { interval: 100, timeout: 60_000 }).toBe(2);
+  await expect.poll(() => asked("Child job"), { interval: 100 }).toBe(2);
   const { send, children, until } = await serve();
   await send("register", { childSessionId: CHILD, parentSessionId: PARENT });
   child.kill("SIGKILL");
@@ -147,7 +147,7 @@ test("the sub-agents of a watched session are linked by their tool ids, and the 
       () => true,
       () => false,
     );
-  await expect.poll(watch, { interval: 50, timeout: 60_000 }).toBe(true);
+  await expect.poll(watch, { interval: 50 }).toBe(true);
   await server.until((relations) => relations.length === 2 && relations.every(({ status }) => status === "returned"));
   const relations = await server.children();
   const texts = new Set(relations.map(({ lastAssistantMessage }) => lastAssistantMessage));

@@ -8,6 +8,7 @@ import { agentEnv, type AgentName } from "../lab/model/agent-env.ts";
 import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
 import { call, run, say, type Step } from "../lab/model/step.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 
 /** `inBackground` starts a command for which the program does not wait. */
 const agents: [name: AgentName, agent: string, inBackground: (command: string) => Step][] = [
@@ -47,12 +48,12 @@ test.each(agents)("%s ends its commands when it is interrupted, and continues", 
   const talk = new Conversation(host.open(lab.spec(agent, { permissions })), () => "allow");
   const commands = () => lab.processes().filter((line) => /sleep 30[12]/.test(line));
   await talk.give(1, "Work for long");
-  await vi.waitUntil(() => ["one", "two"].every((file) => existsSync(join(lab.cwd, file))), { timeout: 100_000 });
+  await waitUntil(() => ["one", "two"].every((file) => existsSync(join(lab.cwd, file))));
   expect(commands().length).toBeGreaterThan(1);
   await talk.session.interrupt(1);
   const over = await talk.over(1);
   expect(over.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "interrupted" } });
-  await expect.poll(commands, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(commands).toEqual([]);
   expect(texts(await talk.turn(2, "Then go on"))).toBe("Here I am.");
   // No news of an ended command made the program start a turn by itself.
   expect(model.requests).toHaveLength(3);

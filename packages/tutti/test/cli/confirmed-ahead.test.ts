@@ -11,11 +11,9 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-const PATIENCE = { timeout: 30_000 };
-
 const stored = () => (existsSync(join(lab.data, "tutti.db")) ? lab.events() : []);
 const count = (type: string): number => stored().filter((event) => event.type === type).length;
-const untilStored = (type: string, least = 1) => expect.poll(() => count(type), PATIENCE).toBeGreaterThanOrEqual(least);
+const untilStored = (type: string, least = 1) => expect.poll(() => count(type)).toBeGreaterThanOrEqual(least);
 
 /** Starts a command, and interrupts it when this many planning turns have started. */
 async function interruptInPlanning(args: string[], turns: number): Promise<void> {
@@ -23,7 +21,7 @@ async function interruptInPlanning(args: string[], turns: number): Promise<void>
   const end = finished(child);
   const planning = () =>
     stored().filter(({ type, data }) => type === "turn:started" && data.phase === "taskPlanning").length;
-  await expect.poll(planning, PATIENCE).toBe(turns);
+  await expect.poll(planning).toBe(turns);
   child.kill("SIGINT");
   expect((await end).code).toBe(130);
 }

@@ -42,7 +42,7 @@ async function untilEvent(request: string, matches: (event: StoredEvent) => bool
     const created = events.find((event) => event.type === "orchestrator:created" && event.data.userRequest === request);
     return created && events.some((event) => event.run === created.run && matches(event)) ? created.run! : undefined;
   };
-  await expect.poll(find, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(find).toBeDefined();
   return find()!;
 }
 
@@ -71,7 +71,7 @@ describe("while tutti run works", () => {
     ]);
     const first = run("x", agent);
     const id = await untilEvent("x", ({ type, data }) => type === "inbox:added" && data.item.kind === "question");
-    await expect.poll(() => existsSync(join(lab.data, "engine.sock")), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(lab.data, "engine.sock"))).toBe(true);
     expect(statSync(join(lab.data, "engine.sock")).mode & 0o777).toBe(0o600);
 
     const asked = (await lab.json(["inbox"])).last as unknown as { id: string; kind: string }[];
@@ -99,7 +99,7 @@ describe("while tutti run works", () => {
     child.stdout.on("data", (text: string) => (shown += text));
     const id = await untilEvent("x", ({ type }) => type === "worker:started");
     expect(await lab.json(["pause", id])).toMatchObject({ code: 0 });
-    await expect.poll(() => shown, { timeout: 30_000 }).toContain("the run is paused by the user");
+    await expect.poll(() => shown).toContain("the run is paused by the user");
     gate.open();
     expect(await lab.json(["resume", id])).toMatchObject({ code: 0, last: { id, outcome: "success" } });
     expect((await closed)[0]).toBe(0);
@@ -119,7 +119,7 @@ describe("while tutti run works", () => {
     gates[0]!.open();
     const ended = await first.end;
     expect([ended.code, linesOf(ended).at(-1)]).toMatchObject([0, { id: firstId, outcome: "success" }]);
-    await expect.poll(engineProcess, { timeout: 30_000 }).toBe(second.child.pid);
+    await expect.poll(engineProcess).toBe(second.child.pid);
 
     // The process that took over is reachable as well.
     expect(await lab.json(["message", secondId, "Use British spelling", "--task", "a"])).toMatchObject({ code: 0 });
@@ -160,7 +160,7 @@ describe("a process that took over", () => {
     const attached = begin("attach", id);
     const { fetch } = createSocketClient(join(lab.data, "engine.sock"));
     const metrics = async () => (await fetch("http://engine.sock/metrics")).text();
-    await expect.poll(metrics, { timeout: 30_000 }).toMatch(/^tutti_live_clients 1$/m);
+    await expect.poll(metrics).toMatch(/^tutti_live_clients 1$/m);
     child.kill("SIGINT");
     expect(await end).toMatchObject({ code: 130, stdout: expect.stringContaining("The run continues") });
     gate.open();
@@ -178,10 +178,10 @@ describe("a process that took over", () => {
     const secondId = await untilEvent("y", ({ type }) => type === "worker:started");
     expect(await lab.json(["cancel", firstId])).toMatchObject({ code: 0, last: { outcome: "cancelled" } });
     await first.end;
-    await expect.poll(engineProcess, { timeout: 30_000 }).toBe(second.child.pid);
+    await expect.poll(engineProcess).toBe(second.child.pid);
     second.child.kill("SIGINT");
     expect((await second.end).code).toBe(130);
-    await expect.poll(() => processesOf(lab.folder), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder)).toEqual([]);
     gate.open();
     expect(await lab.json(["attach", secondId])).toMatchObject({ code: 0, last: { outcome: "success" } });
   });
@@ -197,7 +197,7 @@ describe("a killed process", () => {
     const secondId = await untilEvent("y", ({ type }) => type === "worker:started");
     first.child.kill("SIGKILL");
     await first.end;
-    await expect.poll(engineProcess, { timeout: 30_000 }).toBe(second.child.pid);
+    await expect.poll(engineProcess).toBe(second.child.pid);
     // The run of the killed process rests in the new engine until a command continues it.
     const attached = begin("attach", firstId);
     gate.open();
@@ -220,9 +220,9 @@ describe("a data folder", () => {
     const agent = long.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
     const first = long.start(["--data-dir", data, "run", "x", "--cwd", long.repo, "--agent", agent, "--yes"]);
     const end = finished(first);
-    await expect.poll(() => existsSync(join(data, "engine.sock")), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(data, "engine.sock"))).toBe(true);
     await expect
-      .poll(async () => (await long.json(["--data-dir", data, "list"])).last, { timeout: 30_000 })
+      .poll(async () => (await long.json(["--data-dir", data, "list"])).last)
       .toMatchObject([{ status: "running" }]);
     const [row] = (await long.json(["--data-dir", data, "list"])).last as unknown as { id: string }[];
     expect(await long.json(["--data-dir", data, "cancel", row!.id])).toMatchObject({

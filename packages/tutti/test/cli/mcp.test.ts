@@ -122,9 +122,9 @@ describe("tutti mcp", () => {
     await expect(read(`tutti://runs/${id}/tasks/z/transcript`)).rejects.toThrow('no session of task "z"');
     await expect(read("tutti://other")).rejects.toThrow("does not exist");
     const isReleased = () => lab.events().some(({ type }) => type === "workspace:released");
-    await expect.poll(isReleased, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isReleased).toBe(true);
     await client.close();
-    await expect.poll(() => lab.leftovers(), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => lab.leftovers()).toEqual([]);
   });
 
   it("answers every request of a script that closes its input at once, and ends", async () => {

@@ -12,8 +12,6 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-const PATIENCE = { timeout: 30_000 };
-
 interface Started {
   child: ChildProcess;
   end: Promise<Finished>;
@@ -27,7 +25,7 @@ function start(args: string[], env?: Record<string, string>): Started {
   child.stdout!.on("data", (text: string) => (shown += text));
   const address = async (words: string) => {
     const find = () => new RegExp(`${words} (http\\S+)`).exec(shown)?.[1];
-    await expect.poll(find, PATIENCE).toBeDefined();
+    await expect.poll(find).toBeDefined();
     return new URL(find()!);
   };
   return { child, end: finished(child), address };
@@ -40,7 +38,7 @@ async function startRun(gate: { file: string }): Promise<Started & { id: string 
   const started = start(["run", "x", "--cwd", lab.repo, "--agent", agent, "--yes"]);
   const events = () => (existsSync(join(lab.data, "tutti.db")) ? lab.events() : []);
   const worked = () => events().find(({ type }) => type === "worker:started")?.run ?? undefined;
-  await expect.poll(worked, PATIENCE).toBeDefined();
+  await expect.poll(worked).toBeDefined();
   return { ...started, id: worked()! };
 }
 
@@ -71,8 +69,8 @@ describe("tutti open", () => {
     const opened = await lab.json(["open", run.id.slice(5, 12)], { BROWSER: browser });
     expect(opened).toMatchObject({ code: 0, last: { openUrl: expect.stringContaining(`#/runs/${run.id}`) } });
     const { openUrl } = opened.last as unknown as { openUrl: string };
-    await expect.poll(() => existsSync(`${browser}.url`), PATIENCE).toBe(true);
-    await expect.poll(() => readFileSync(`${browser}.url`, "utf8"), PATIENCE).toBe(`${openUrl}\n`);
+    await expect.poll(() => existsSync(`${browser}.url`)).toBe(true);
+    await expect.poll(() => readFileSync(`${browser}.url`, "utf8")).toBe(`${openUrl}\n`);
 
     const address = new URL(openUrl);
     const page = await fetch(openUrl, { redirect: "manual" });
@@ -119,10 +117,10 @@ describe("tutti serve beside a command that works", () => {
     run.child.kill("SIGINT");
     const ended = await run.end;
     expect([ended.code, ended.stdout]).toMatchObject([130, expect.stringContaining("continues on the server")]);
-    await expect.poll(engineProcess, PATIENCE).toBe(server.child.pid);
-    await expect.poll(() => statusAt(address, run.id).catch(() => null), PATIENCE).toBe("running");
+    await expect.poll(engineProcess).toBe(server.child.pid);
+    await expect.poll(() => statusAt(address, run.id).catch(() => null)).toBe("running");
     gate.open();
-    await expect.poll(() => statusAt(address, run.id), PATIENCE).toBe("completed");
+    await expect.poll(() => statusAt(address, run.id)).toBe("completed");
     expect((await attached.end).code).toBe(0);
     expect(lab.events().filter(({ type }) => type === "worker:started")).toHaveLength(1);
     server.child.kill("SIGTERM");
@@ -137,9 +135,9 @@ describe("tutti serve beside a command that works", () => {
     const address = await server.address("listening on");
     run.child.kill("SIGKILL");
     await run.end;
-    await expect.poll(() => statusAt(address, run.id).catch(() => null), PATIENCE).toBe("running");
+    await expect.poll(() => statusAt(address, run.id).catch(() => null)).toBe("running");
     gate.open();
-    await expect.poll(() => statusAt(address, run.id), PATIENCE).toBe("completed");
+    await expect.poll(() => statusAt(address, run.id)).toBe("completed");
     server.child.kill("SIGTERM");
     expect((await server.end).code).toBe(0);
   });
@@ -152,7 +150,7 @@ describe("tutti serve beside a command that works", () => {
     expect(address.searchParams.get("token")).toBe("secret-of-mine");
     server.child.kill("SIGTERM");
     expect((await server.end).code).toBe(0);
-    await expect.poll(() => refusesConnections(address), PATIENCE).toBe(true);
+    await expect.poll(() => refusesConnections(address)).toBe(true);
     gate.open();
     expect((await run.end).code).toBe(0);
     expect(processesOf(lab.folder)).toEqual([]);

@@ -112,7 +112,7 @@ describe("tutti diff", () => {
       const [row] = JSON.parse((await lab.tutti(["--json", "list"])).stdout) as { id: string }[];
       return row ? await lab.tutti(["diff", row.id]) : { stdout: "" };
     };
-    await expect.poll(async () => (await diff()).stdout, { timeout: 60_000 }).toContain("+\u001b[31mred");
+    await expect.poll(async () => (await diff()).stdout).toContain("+\u001b[31mred");
     const { stdout } = await diff();
     expect(spawnSync("git", ["apply"], { cwd: lab.repo, input: stdout, encoding: "utf8" }).stderr).toBe("");
     expect(readFileSync(join(lab.repo, "a\tb.md"), "utf8")).toBe("\u001b[31mred\n");

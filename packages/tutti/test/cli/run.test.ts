@@ -654,7 +654,7 @@ describe("the user", () => {
     const left = JSON.parse(stdout.trim().split("\n").at(-1)!) as object;
     const next = `tutti attach ${lab.events()[0]!.run!}`;
     expect([interruptedCode, left]).toMatchObject([130, { status: "running", interrupted: true, next }]);
-    await expect.poll(() => processesOf(lab.folder), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder)).toEqual([]);
     const id = lab.events()[0]!.run!;
     const { code, last } = await lab.json(["attach", id]);
     expect(code).toBe(0);

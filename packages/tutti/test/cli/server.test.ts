@@ -139,7 +139,11 @@ describe("a server on the same data folder", () => {
     const id = (waiting.lines[0] as { run: string }).run;
     // A command that follows a run fails when the server is gone.
     const following = here("logs", id, "-f");
-    await sleep(500);
+    const metrics = async () => {
+      const headers = { authorization: "Bearer of-its-own" };
+      return (await fetch(new URL("/metrics", server.url), { headers })).text();
+    };
+    await expect.poll(metrics).toMatch(/^tutti_live_clients 1$/m);
     server.child.kill("SIGKILL");
     await server.end;
     expect(await following).toMatchObject({ code: 5, last: { error: { code: "server_unreachable" } } });

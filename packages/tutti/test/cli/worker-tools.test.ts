@@ -30,9 +30,7 @@ it("an agent plans, asks over the death of the server, reads a message and compl
   const first = await serve();
   expect(await lab.json([...flags(), "--detach"])).toMatchObject({ code: 0 });
   const asked = () => events().find((event) => event.type === "inbox:added" && event.data.item.kind === "question");
-  await expect
-    .poll(asked, { timeout: 60_000 })
-    .toMatchObject({ data: { item: { taskId: "a", options: ["red", "blue"] } } });
+  await expect.poll(asked).toMatchObject({ data: { item: { taskId: "a", options: ["red", "blue"] } } });
   const { run: id, data } = asked() as Extract<StoredEvent, { type: "inbox:added" }>;
   expect(await lab.json(["message", id!, "and varnish it", "--task", "a"])).toMatchObject({ code: 0 });
   first.kill("SIGKILL");
@@ -44,13 +42,13 @@ it("an agent plans, asks over the death of the server, reads a message and compl
   expect((await fetch(`${url}/api/orchestrator`, { headers })).status).toBe(401);
   await lab.json(["answer", data.item.id, "--option", "1"]);
   const blocked = () => events().find((event) => event.type === "inbox:added" && event.data.item.kind === "blocker");
-  await expect.poll(blocked, { timeout: 60_000 }).toMatchObject({
+  await expect.poll(blocked).toMatchObject({
     data: { item: { taskId: "a", question: "No brush", evidence: { blocker_type: "dependency_missing" } } },
   });
   const { item } = (blocked() as Extract<StoredEvent, { type: "inbox:added" }>).data;
   await lab.json(["answer", item.id, "use a roller"]);
   const ended = () => events().some(({ type }) => type === "orchestrator:completed");
-  await expect.poll(ended, { timeout: 60_000 }).toBe(true);
+  await expect.poll(ended).toBe(true);
   expect((await lab.json(["status", id!])).last).toMatchObject({ outcome: "success" });
   expect(lab.git("show", `tutti/${id}:colour.txt`)).toBe("blue\nand varnish it\nuse a roller");
   const all = events();

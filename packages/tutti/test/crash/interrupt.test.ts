@@ -17,7 +17,6 @@ const LIMIT_MS = 2000;
 const QUIET_MS = 200;
 /** A command of this length is in all its phases at some moment: it starts, opens the engine, prepares and works. */
 const LONGEST_DELAY_MS = 1200;
-const PATIENCE = { timeout: 30_000 };
 const timeout = 120_000 + INTERRUPTS * 15_000;
 
 const lab = new Lab();
@@ -89,7 +88,7 @@ describe("an interrupted command", () => {
       if (![130, ...(allowed[args[0]!] ?? [])].includes(exitOf(ended))) wrong.push(shown);
     }
     expect({ slow, wrong }).toEqual({ slow: [], wrong: [] });
-    await expect.poll(() => processesOf(lab.folder), PATIENCE).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder)).toEqual([]);
 
     gate.open();
     const { status } = (await lab.json(["status", id])).last as { status: string };
@@ -105,7 +104,7 @@ describe("an interrupted command", () => {
     const end = finished(child);
     const events = () => (existsSync(join(lab.data, "tutti.db")) ? lab.events() : []);
     const started = () => events().find(({ type }) => type === "worker:started")?.run ?? undefined;
-    await expect.poll(started, PATIENCE).toBeDefined();
+    await expect.poll(started).toBeDefined();
     child.kill("SIGINT");
     expect((await end).code).toBe(130);
     return started()!;
@@ -118,14 +117,14 @@ describe("an interrupted command", () => {
     const created = () =>
       lab.events().find(({ type, data }) => type === "orchestrator:created" && data.userRequest === "stubborn")?.run;
     const isWorking = () => lab.events().some(({ run, type }) => type === "turn:started" && run === created());
-    await expect.poll(isWorking, PATIENCE).toBe(true);
+    await expect.poll(isWorking).toBe(true);
     const sentAt = performance.now();
     child.kill("SIGTERM");
     expect((await end).code).toBe(130);
     const ms = performance.now() - sentAt;
     if (ms > LIMIT_MS) await measureSlowness();
     expect(ms).toBeLessThan(LIMIT_MS * slowness);
-    await expect.poll(() => processesOf(lab.folder), PATIENCE).toEqual([]);
+    await expect.poll(() => processesOf(lab.folder)).toEqual([]);
     const { last } = await lab.json(["status", created()!]);
     expect(last).toMatchObject({ status: "analyzing", interrupted: true, next: `tutti attach ${created()!}` });
   });
@@ -140,8 +139,8 @@ describe("an interrupted command", () => {
       const ended = await interrupt(["merge", id]);
       expect([0, 130]).toContain(exitOf(ended));
       // The git process of the merge completes although Tutti has ended.
-      await expect.poll(() => existsSync(join(lab.repo, ".git", "index.lock")), PATIENCE).toBe(false);
-      await expect.poll(() => processesOf(lab.folder), PATIENCE).toEqual([]);
+      await expect.poll(() => existsSync(join(lab.repo, ".git", "index.lock"))).toBe(false);
+      await expect.poll(() => processesOf(lab.folder)).toEqual([]);
       expect([base, commit]).toContain(lab.git("rev-parse", "HEAD"));
       expect(lab.git("status", "--porcelain")).toBe("");
       expect((await lab.json(["merge", id])).code).toBe(0);

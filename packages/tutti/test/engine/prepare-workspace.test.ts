@@ -111,8 +111,7 @@ it("makes the workspace of the next task while the one before it is at work", as
   const scenario = lab.scenario([...mainSession(tasks), first, second]);
   const id = await lab.begin(engine, scenario, { config: { autoSpawn: true } });
   const folder = join(lab.data, "worktrees", id);
-  const untilMade = (name: string) =>
-    expect.poll(() => existsSync(join(folder, `${name}.index`)), { timeout: 20_000 }).toBe(true);
+  const untilMade = (name: string) => expect.poll(() => existsSync(join(folder, `${name}.index`))).toBe(true);
   await untilMade("two-1");
   expect(existsSync(join(folder, "two-1", "one.md"))).toBe(false);
   expect(Object.keys(engine.get(id)!.workers), "nothing counts the preparation").toEqual(["one"]);

@@ -80,7 +80,7 @@ describe("a worker host", () => {
       await lab.worker("one", ["--label", "gpu=yes"]);
       const [host] = await hosts!.list();
       await hosts!.drain(host!.id);
-      await expect.poll(async () => (await hosts!.list())[0]!.state, { timeout: 60_000 }).toBe("draining");
+      await expect.poll(async () => (await hosts!.list())[0]!.state).toBe("draining");
       const labels = { gpu: "yes" };
       const id = await lab.startRun(local, lab.scenario([...mainSession([{ id: "a", labels }]), goodWorker]));
       await engine.until(id, (run) => run.workers["a"]?.status === "spawning");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { appendToBox } from "../../src/mailbox/box.ts";
 import { readBoxContent } from "../../src/mailbox/box-content.ts";
+import { Mailbox } from "../../src/mailbox/mailbox.ts";
 import { rewrite } from "../../src/mailbox/rewrite.ts";
 import { realWorld } from "../../src/world.ts";
 import { assignment, MailboxLab, report } from "./mailbox-lab.ts";
@@ -231,8 +232,10 @@ describe("a file that is", () => {
 
   it("just being written by another program is read again later", async () => {
     lab.write(FILE, '{"messages": [');
-    setTimeout(() => lab.write(FILE, JSON.stringify({ messages: [one], lastRead: null })), 60);
-    const { problems } = await lab.mailbox().send("developer", assignment("task-001"));
+    // The other program completes its write while the mailbox waits.
+    const sleep = async () => void lab.write(FILE, JSON.stringify({ messages: [one], lastRead: null }));
+    const world = { ...realWorld, now: () => 0, mono: () => 0, sleep };
+    const { problems } = await new Mailbox({ project: lab.project, world }).send("developer", assignment("task-001"));
     expect(problems).toEqual([]);
     expect(lab.json(FILE)["messages"]).toEqual([one, assignment("task-001")]);
   });

@@ -240,7 +240,8 @@ describe("watching", () => {
         stop.abort();
       }
     })();
-    await sleep(500);
+    await expect.poll(() => problems).toHaveLength(1);
+    await sleep(100);
     expect(problems).toHaveLength(1);
     lab.write(FILE, JSON.stringify({ messages: [assignment("a")] }));
     await done;

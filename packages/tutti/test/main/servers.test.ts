@@ -1,10 +1,11 @@
 // Servers that share a database: real processes, which are killed.
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab, LAUNCHER } from "../lab/lab.ts";
 import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import { createClient } from "../../src/client/client.ts";
 
 type Client = ReturnType<typeof createClient>;
@@ -19,15 +20,13 @@ afterEach(() => {
   lab.tearDown();
 });
 
-const LONG = { timeout: 120_000, interval: 100 };
-
 async function serve(name: string, url: string): Promise<{ child: ChildProcess; client: Client }> {
   const args = ["--data-dir", join(lab.folder, name), "serve", "--port", "0", "--token", name, "--database-url", url];
   const child = spawn(process.execPath, [LAUNCHER, ...args], { cwd: lab.folder, stdio: ["ignore", "pipe", "ignore"] });
   servers.push(child);
   let text = "";
   child.stdout.on("data", (part: Buffer) => (text += part.toString()));
-  const address = await vi.waitUntil(() => /listening on (\S+)\/\?token/.exec(text)?.[1], LONG);
+  const address = await waitUntil(() => /listening on (\S+)\/\?token/.exec(text)?.[1]);
   return { child, client: createClient({ baseUrl: address, token: name }) };
 }
 
@@ -49,19 +48,19 @@ describe("Two servers over one database", () => {
         autoStart: true,
       });
 
-      const plan = await vi.waitUntil(async () => (await b.client.inbox()).find(({ kind }) => kind === "plan"), LONG);
+      const plan = await waitUntil(async () => (await b.client.inbox()).find(({ kind }) => kind === "plan"));
       await b.client.answer(plan.id, { approve: true });
-      const key = await vi.waitUntil(async () => {
+      const key = await waitUntil(async () => {
         const workers = await b.client.call("GET /api/orchestrator/:id/workers", { params: { id } });
         return workers.every(({ status }) => status === "running") ? workers[0]?.sessionId : null;
-      }, LONG);
-      await vi.waitUntil(async () => (await b.client.transcript(id, key)).length > 0, LONG);
+      });
+      await waitUntil(async () => (await b.client.transcript(id, key)).length > 0);
 
       a.child.kill("SIGKILL");
       // The answer comes from the server that has taken the run over.
       await b.client.order(id, "message", { text: "Go on." });
       gate.open();
-      await vi.waitUntil(async () => (await b.client.get(id)).status === "completed", LONG);
+      await waitUntil(async () => (await b.client.get(id)).status === "completed");
       expect(await b.client.result(id)).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
 
       const again = await serve("a", url);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AcpLab, whole } from "./acp-lab.ts";
 import { Permissions } from "../../src/schema/permissions.ts";
 
@@ -405,16 +405,19 @@ describe("A conversation whose process died", () => {
   });
 
   test("is ready after its history was replayed, and passes nothing of the history on", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
     const lab = await taken({ loadSession: true });
     lab.isReady = false;
     lab.told.splice(0);
     lab.say("old words");
     await lab.reply(() => ({ result: {} }));
     lab.say("more old words");
-    await sleep(300);
+    await vi.advanceTimersByTimeAsync(300);
     lab.say("the last old words");
+    await vi.advanceTimersByTimeAsync(400);
     expect(lab.isReady).toBe(false);
-    await sleep(1500);
+    await vi.advanceTimersByTimeAsync(1000);
     expect(lab.isReady).toBe(true);
     expect(whole(lab.told)).toMatchObject([{ type: "ready", conversation: "c1" }]);
   });

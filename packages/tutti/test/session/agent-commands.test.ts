@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { waitUntil } from "../lab/wait-until.ts";
 import { endCommands, findCommands, findOwnProcesses } from "../../src/session/keeper/agent-commands.ts";
 import { sweepSession } from "../../src/session/keeper/session-processes.ts";
 
@@ -28,16 +29,16 @@ test("the commands of an agent are its shells and processes that left it, and th
     stdio: ["pipe", "pipe", "inherit"],
   });
   await once(agent.stdout, "data");
-  await vi.waitUntil(() => findOwnProcesses(key).size === 2);
+  await waitUntil(() => findOwnProcesses(key).size === 2);
   const own = findOwnProcesses(key);
   expect(findCommands(key, own)).toEqual([]);
   agent.stdin.write("go\n");
   const commands = () => findCommands(key, own).map(({ pid }) => commandOf(pid));
   // The shell that started the second command has ended.
-  await vi.waitUntil(() => commands().length === 3 && commands().every((line) => /^(sh|sleep)/.test(line)));
+  await waitUntil(() => commands().length === 3 && commands().every((line) => /^(sh|sleep)/.test(line)));
   expect(commands().toSorted()).toEqual([expect.stringMatching(/^sh -c trap/), "sleep 304", "sleep 305"]);
   await endCommands(findCommands(key, own), sleep, 100);
-  await vi.waitUntil(() => !commands().some((line) => line.startsWith("sh ")));
+  await waitUntil(() => !commands().some((line) => line.startsWith("sh ")));
   // The agent, its child from the start, and its helper.
   const left = [...findOwnProcesses(key).keys()].filter((pid) => !commandOf(pid).startsWith("sleep"));
   expect(left).toHaveLength(3);

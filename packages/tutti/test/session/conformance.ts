@@ -3,10 +3,11 @@
 // ../lab/agents/orders.ts.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen, SessionLab, texts } from "./session-lab.ts";
 import { Conversation } from "../agents/conversation.ts";
 import { killListed } from "../lab/lab.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import type { Ending } from "../../src/schema/ending.ts";
 import type { Phase } from "../../src/schema/status.ts";
 import type { Capabilities } from "../../src/session/dialogue.ts";
@@ -266,7 +267,7 @@ export function describeAgent(name: string, subject: Subject): void {
       const talk = new Conversation(host.open(lab.spec(made.agent)), () => "allow");
       if (made.runs) {
         await talk.give(1, "run setsid sh -c 'touch up; sleep 300; :'");
-        await vi.waitUntil(() => existsSync(join(lab.cwd, "up")), { timeout: 120_000 });
+        await waitUntil(() => existsSync(join(lab.cwd, "up")));
         expect(lab.processes().some((line) => line.includes("sleep 300"))).toBe(true);
       } else {
         await talk.give(1, TURNS.killed.text, TURNS.killed.phase);

@@ -183,9 +183,11 @@ describe("An interrupted command: agent", () => {
       "command",
       `process.stdin.once("data", () => {
          console.log(JSON.stringify({ type: "assistant", text: "busy" }));
-         setTimeout(() => { console.log(JSON.stringify({ type: "assistant", text: ", done" })); console.log(JSON.stringify({ type: "turn_end" })); }, 800);
-       });
-       process.stdin.on("data", () => {});`,
+         process.stdin.once("data", () => {
+           console.log(JSON.stringify({ type: "assistant", text: ", done" }));
+           console.log(JSON.stringify({ type: "turn_end" }));
+         });
+       });`,
     );
     const session = lab.host.open(lab.spec(agent));
     const signals = await interruptAt(session, atFirst("text"));

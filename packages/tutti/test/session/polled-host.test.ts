@@ -354,7 +354,8 @@ describe("A polled session", () => {
       signals.push(signal.type);
       if (signal.type === "ready") await session.deliver(turnOf(1));
     });
-    await sleep(150);
+    await expect.poll(() => signals).toContain("sent");
+    await sleep(100);
     expect(signals).toEqual(["caughtUp", "ready", "sent"]);
     await host.poll("session_1");
     await listening;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import { findMarked, identify, isAlive, sweep } from "../../src/session/process.ts";
 import { processTable } from "../../src/session/process-table.ts";
 
@@ -30,7 +31,7 @@ function start(program: string, args: string[], env: Record<string, string> = { 
 async function pidsOf(child: ChildProcess, count: number): Promise<number[]> {
   let text = "";
   child.stdout!.setEncoding("utf8").on("data", (part: string) => (text += part));
-  await vi.waitUntil(() => text.split("\n").length > count, { timeout: 60_000 });
+  await waitUntil(() => text.split("\n").length > count);
   return text.trim().split("\n").map(Number);
 }
 
@@ -78,7 +79,7 @@ describe.each(["proc", "ps"])("with the process table %s", (table) => {
     // The shell becomes a program that never waits for its child.
     const parent = start("sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"]);
     const [zombie] = await pidsOf(parent, 1);
-    await vi.waitUntil(() => identify(zombie!) === null, { timeout: 60_000 });
+    await waitUntil(() => identify(zombie!) === null);
     expect(readFileSync(`/proc/${zombie}/stat`, "latin1")).toMatch(/\) Z /);
   });
 
@@ -86,7 +87,7 @@ describe.each(["proc", "ps"])("with the process table %s", (table) => {
     const other = start("sleep", ["1000"], { [NAME]: `${mark}x` });
     const shell = start("sh", ["-c", "setsid sleep 1000 & sleep 1000 & echo $$; wait"]);
     const [leader] = await pidsOf(shell, 1);
-    await vi.waitUntil(() => findMarked(NAME, mark).length === 3, { timeout: 60_000 });
+    await waitUntil(() => findMarked(NAME, mark).length === 3);
     expect(findMarked(NAME, mark)).toContain(leader);
     await sweep(() => findMarked(NAME, mark), sleep);
     expect(findMarked(NAME, mark)).toEqual([]);
@@ -100,7 +101,7 @@ describe("without /proc", () => {
   it("the groups and the children of marked processes are found, even if their environment is hidden", async () => {
     const script = "env -i sleep 1000 & echo $!; setsid env -i sh -c 'echo $$; sleep 1000; :' & wait";
     const hidden = await pidsOf(start("sh", ["-c", script]), 2);
-    await vi.waitUntil(() => hidden.every((pid) => findMarked(NAME, mark).includes(pid)), { timeout: 60_000 });
+    await waitUntil(() => hidden.every((pid) => findMarked(NAME, mark).includes(pid)));
     await sweep(() => findMarked(NAME, mark), sleep);
     expect(hidden.filter((pid) => identify(pid) !== null)).toEqual([]);
   });
@@ -108,7 +109,7 @@ describe("without /proc", () => {
   it("the group of the caller is not taken for one of a marked child", async () => {
     const child = spawn("sleep", ["1000"], { env: { PATH: process.env["PATH"], [NAME]: mark } });
     started.push(child);
-    await vi.waitUntil(() => findMarked(NAME, mark).length > 0, { timeout: 60_000 });
+    await waitUntil(() => findMarked(NAME, mark).length > 0);
     expect(findMarked(NAME, mark)).toEqual([child.pid]);
   });
 
@@ -125,7 +126,7 @@ describe("without /proc", () => {
       const env = { TUTTI_PROCESS_TABLE: "ps" };
       const first = lab.start(["run", "Do it", "--agent", agent, "--cwd", lab.repo, "--yes"], env);
       const isWorking = () => lab.events().filter(({ type }) => type === "worker:started").length === 2;
-      await vi.waitUntil(() => isOpen(isWorking), { timeout: 60_000, interval: 100 });
+      await waitUntil(() => isOpen(isWorking));
       first.kill("SIGKILL");
       await once(first, "exit");
       gate.open();

@@ -45,7 +45,7 @@ it(
   "an agent in the sandbox can end its work after SIGTERM, and takes its processes with it",
   withBubblewrap(async () => {
     const session = open(lab.program("command", WORKER));
-    await expect.poll(() => isThere("begun"), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isThere("begun")).toBe(true);
     expect(lab.processes().some((line) => line.includes("bwrap"))).toBe(true);
     await session.stop();
     expect(isThere("asked")).toBe(true);
@@ -62,12 +62,12 @@ it(
     const session = lab.host.open(spec);
     const signals = session.signals();
     await signals.next();
-    await expect.poll(() => isThere("begun"), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isThere("begun")).toBe(true);
     session.leave();
     const folder = join(lab.folder, "sessions", spec.runId, spec.sessionId);
     const { pid } = JSON.parse(readFileSync(join(folder, "keeper.json"), "utf8")) as ProcessIdentity;
     process.kill(pid, "SIGKILL");
-    await expect.poll(() => lab.processes(), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => lab.processes()).toEqual([]);
     await session.stop();
   }),
 );
@@ -94,7 +94,7 @@ it(
     `,
       );
     const sessions = [open(caller("with"), true), open(caller("without"), false)];
-    await expect.poll(() => isThere("with") && isThere("without"), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isThere("with") && isThere("without")).toBe(true);
     const [connected, failed] = ["with", "without"].map((name) => readFileSync(join(lab.cwd, name), "utf8"));
     expect([connected, failed]).toEqual(["connected", "ECONNREFUSED"]);
     await Promise.all(sessions.map((session) => session.stop()));
@@ -141,7 +141,7 @@ it(
     void (async () => {
       for await (const _ of session.signals());
     })();
-    await expect.poll(() => existsSync(join(path, "results.log")), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(path, "results.log"))).toBe(true);
     const results: unknown = JSON.parse(readFileSync(join(path, "results.log"), "utf8"));
     expect(results).toEqual(["tool", "EROFS", "ENOENT", "done"]);
     expect(readFileSync(join(repo, "build/tool.js"), "utf8")).toBe("tool");

@@ -52,7 +52,7 @@ describe("A spare keeper", () => {
     (JSON.parse(readFileSync(fileOf(spec, "keeper.json"), "utf8")) as ProcessIdentity).pid;
 
   async function untilWaiting(): Promise<number> {
-    await expect.poll(() => spare.isWaiting, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => spare.isWaiting).toBe(true);
     await expect.poll(spares).toHaveLength(1);
     return spares()[0]!;
   }
@@ -101,9 +101,9 @@ describe("A spare keeper", () => {
       spare.prepare(null);
       setInterval(() => {}, 1000);`;
     const engine = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
-    await expect.poll(spares, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(spares).toHaveLength(1);
     engine.kill("SIGKILL");
     await once(engine, "exit");
-    await expect.poll(spares, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(spares).toEqual([]);
   });
 });

@@ -47,7 +47,7 @@ function collect(session: Session): SessionSignal[] {
 const address = () => JSON.parse(readFileSync(join(lab.cwd, "address.json"), "utf8")) as { url: string; token: string };
 
 async function connect(mode: "auto" | "legacy" = "legacy"): Promise<Client> {
-  await expect.poll(() => existsSync(join(lab.cwd, "address.json")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(lab.cwd, "address.json"))).toBe(true);
   const { url, token } = address();
   const headers = { authorization: `Bearer ${token}` };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
@@ -65,7 +65,7 @@ async function call(client: Client, name: string, input: object, options: object
 async function begin(spec = lab.spec(lab.program("command", PATIENT))) {
   const session = lab.host.open(spec);
   const signals = collect(session);
-  await expect.poll(() => signals.some(({ type }) => type === "ready"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => signals.some(({ type }) => type === "ready")).toBe(true);
   await session.deliver(turn(1));
   return { spec, session, signals };
 }
@@ -91,7 +91,7 @@ describe("an agent that uses the tools of Tutti", () => {
     });
     expect(done).toMatchObject({ isError: false, text: expect.stringContaining("Accepted") as string });
     writeFileSync(join(lab.cwd, "over"), "");
-    await expect.poll(() => signals.at(-1)?.type, { timeout: 30_000 }).toBe("gone");
+    await expect.poll(() => signals.at(-1)?.type).toBe("gone");
     const reports = signals.filter(({ type }) => type === "report");
     expect(reports).toEqual([
       {
@@ -147,9 +147,7 @@ describe("an agent that uses the tools of Tutti", () => {
     const client = await connect();
     const answer = call(client, "ask", { question: "Which colour?", options: ["red", "blue"] });
     const asked = (among: SessionSignal[]) => among.find((signal) => signal.type === "ask");
-    await expect
-      .poll(() => asked(signals), { timeout: 30_000 })
-      .toMatchObject({ question: "Which colour?", options: ["red", "blue"] });
+    await expect.poll(() => asked(signals)).toMatchObject({ question: "Which colour?", options: ["red", "blue"] });
     session.leave();
 
     const adopted = lab.newHost().open(spec);
@@ -165,7 +163,7 @@ describe("an agent that uses the tools of Tutti", () => {
     cancel.abort();
     await expect(second).rejects.toThrow();
     await client.close();
-    await expect.poll(() => again.some(({ type }) => type === "askCancelled"), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => again.some(({ type }) => type === "askCancelled")).toBe(true);
   });
 
   it("reads messages that arrive during its turn, each once", async () => {
@@ -174,7 +172,7 @@ describe("an agent that uses the tools of Tutti", () => {
     expect((await call(client, "read_messages", {})).text).toBe('{"messages":[]}');
     await session.steer!(1, "0", "use British spelling");
     const read = async () => (await call(client, "read_messages", {})).text;
-    await expect.poll(read, { timeout: 10_000 }).toBe('{"messages":["use British spelling"]}');
+    await expect.poll(read).toBe('{"messages":["use British spelling"]}');
     expect(await read()).toBe('{"messages":[]}');
     await expect.poll(() => signals.find(({ type }) => type === "steered")).toMatchObject({ id: "0" });
   });

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { storeConformance, told } from "./conformance.ts";
 import { cutConnections, hasPostgres, newCluster, newDatabase, query, withPostgres } from "../lab/postgres.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import type { LogFollower } from "../../src/store/store.ts";
@@ -60,7 +61,7 @@ describe("servers that share a database", () => {
       await a.remove("a2", { timestamp: 9 });
       await a.append("a2", 0, [told("again")]);
       const isCurrent = () => b.lastSeq() === 41 && a.lastSeq() === 41 && seenByB.removed.length === 1;
-      await vi.waitUntil(isCurrent, { timeout: 60_000 });
+      await waitUntil(isCurrent);
       expect(b.read({})).toEqual(a.read({}));
       expect(a.read({}).map(({ seq }) => seq)).toEqual(Array.from({ length: 41 }, (_, i) => i + 1));
       expect(seenByA.events.map(({ run }) => run)).toEqual(expect.arrayContaining(["b1", "b2"]));
@@ -81,7 +82,7 @@ describe("servers that share a database", () => {
       await expect(b.remove("a", { timestamp: 1 })).rejects.toMatchObject({ code: "run_moved" });
       await b.append("b", 0, [told("2")]);
       await a.close();
-      await vi.waitUntil(() => seen.gained.length > 0, { timeout: 60_000 });
+      await waitUntil(() => seen.gained.length > 0);
       expect([seen.gained, b.owns("a")]).toEqual([["a"], true]);
       await b.append("a", 1, [told("3")]);
       const again = await open(url, folder);
@@ -125,7 +126,7 @@ describe("servers that share a database", () => {
         if (i % 3 === 0) await cutConnections(url);
         await appended;
       }
-      await vi.waitUntil(() => b.lastSeq() === 30, { timeout: 60_000 });
+      await waitUntil(() => b.lastSeq() === 30);
       expect(b.read({ run: "a" }).map(({ data }) => (data as { taskId: string }).taskId)).toEqual(
         Array.from({ length: 30 }, (_, i) => `${i}`),
       );
@@ -146,7 +147,7 @@ describe("servers that share a database", () => {
         expect(a.read({}).map(({ seq }) => seq)).toEqual([1]);
         cluster.start();
         expect(await appended).toMatchObject([{ seq: 2, runSeq: 2 }]);
-        await vi.waitUntil(() => b.lastSeq() === 2, { timeout: 60_000 });
+        await waitUntil(() => b.lastSeq() === 2);
       } finally {
         for (const store of [a, b]) await store.close();
         cluster.stop();

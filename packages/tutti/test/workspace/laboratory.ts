@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { ErrorCode } from "../../src/schema/error.ts";
@@ -174,3 +175,9 @@ export function canary(top: string): { program: string; wasRun: () => boolean } 
   writeFileSync(program, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
   return { program, wasRun: () => existsSync(mark) };
 }
+
+/** Git dates commits in whole seconds. */
+export const untilNextSecond = async (): Promise<void> => {
+  const before = Math.floor(Date.now() / 1000);
+  while (Math.floor(Date.now() / 1000) === before) await sleep(10);
+};

@@ -13,6 +13,7 @@ import {
   paths,
   refs,
   RUN,
+  untilNextSecond,
 } from "./laboratory.ts";
 
 const REF = `refs/heads/tutti/${RUN}`;
@@ -47,7 +48,7 @@ describe("combine", () => {
     const lab = laboratory();
     const commits = ["one", "two"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
     const first = await lab.workspaces.combine(lab.repo, RUN, lab.head, commits, "m");
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await untilNextSecond();
     expect(await lab.workspaces.combine(lab.repo, RUN, lab.head, commits, "m")).toEqual(first);
   });
 

@@ -322,13 +322,13 @@ describe("merging the result of a run", () => {
     git(lab.repo, "config", "filter.slow.smudge", `sh -c "${smudge}"`);
     const program = fileURLToPath(new URL("./merging-process.ts", import.meta.url));
     const child = spawn(process.execPath, [program, lab.repo, lab.folder, RUN, lab.result], { stdio: "inherit" });
-    await expect.poll(() => existsSync(started), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(started)).toBe(true);
     child.kill("SIGKILL");
     await once(child, "close");
     expect(git(lab.repo, "rev-parse", "HEAD")).toBe(lab.head);
     await expectFailure(merge(lab), "wrong_state", /Another git works in/);
     writeFileSync(gate, "");
-    await expect.poll(() => git(lab.repo, "rev-parse", "HEAD"), { timeout: 60_000 }).toBe(lab.result);
+    await expect.poll(() => git(lab.repo, "rev-parse", "HEAD")).toBe(lab.result);
     expect(await merge(lab)).toEqual({ branch: "main", from: lab.result, to: lab.result });
     expect(git(lab.repo, "status", "--porcelain")).toBe("");
   });

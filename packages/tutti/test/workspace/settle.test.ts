@@ -14,6 +14,7 @@ import {
   refs,
   RUN,
   write,
+  untilNextSecond,
 } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 import type { Favour } from "../../src/workspace/workspace.ts";
@@ -240,7 +241,7 @@ describe("settling", () => {
     // Simulates a crash before the branch was moved, with a partly written scratch index.
     git(lab.repo, "update-ref", REF, before);
     write(lab.folder, { [`${RUN}/merge.scratch-index`]: "half", [`${RUN}/merge.scratch-index.lock`]: "" });
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await untilNextSecond();
     expect(await integrate(lab, commit, "m", "last")).toEqual(first);
   });
 

@@ -27,6 +27,7 @@ import {
   refs,
   RUN,
   write,
+  untilNextSecond,
 } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 
@@ -102,7 +103,7 @@ describe("snapshot", () => {
     const lab = laboratory();
     write(await workspace(lab), { "a.txt": "changed\n" });
     const first = await take(lab);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await untilNextSecond();
     expect(await take(lab)).toEqual(first);
     await lab.workspaces.remove(lab.repo, key());
     expect(await take(lab)).toEqual(first);

@@ -194,7 +194,7 @@ agent({ name: "lab" })
     cwd = params.cwd;
     again = true;
     // Some agents continue to replay after they have reported the conversation as loaded.
-    setTimeout(() => remembered().forEach((text) => void say(client, `replayed: ${text}`)), 100);
+    setImmediate(() => remembered().forEach((text) => void say(client, `replayed: ${text}`)));
     return {};
   })
   .onNotification("session/cancel", () => cancel.abort())
