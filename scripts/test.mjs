@@ -39,9 +39,13 @@ const quickTests = [
 ];
 
 /** Arguments of Vitest: the tests that use `repetitions`. */
-const longTests = ["crash", "mailbox/many-writers.test.ts", "session/memory.test.ts", "sim/sim.test.ts"].map(
-  (name) => `packages/tutti/test/${name}`,
-);
+const longTests = [
+  "crash",
+  "mailbox/many-writers.test.ts",
+  "session/memory.test.ts",
+  "sim/sim.test.ts",
+  "team/gate-model.test.ts",
+].map((name) => `packages/tutti/test/${name}`);
 
 if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
   // npm puts the pinned Node first on PATH. A direct start may use another Node.
