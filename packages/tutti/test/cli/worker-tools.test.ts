@@ -40,6 +40,10 @@ it("an agent plans, asks over the death of the server, reads a message and compl
   const headers = { authorization: `Bearer ${tokenOf(data.item.sessionId!)}` };
   const { url } = JSON.parse(readFileSync(join(lab.data, "server.json"), "utf8")) as { url: string };
   expect((await fetch(`${url}/api/orchestrator`, { headers })).status).toBe(401);
+  const post = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
+  const override = JSON.stringify({ environment: "staging", reason: "an outage" });
+  const gate = await fetch(`${url}/api/orchestrator/${id}/gate/override`, { ...post, body: override });
+  expect(gate.status).toBe(401);
   await lab.json(["answer", data.item.id, "--option", "1"]);
   const blocked = () => events().find((event) => event.type === "inbox:added" && event.data.item.kind === "blocker");
   await expect.poll(blocked).toMatchObject({

@@ -60,6 +60,15 @@ describe("a template that inherits from a team with a gate", () => {
     expect(resolve({ extends: "strict", gate: moved }, parent)).toThrow("as in the parent");
   });
 
+  it.each(["team-lead", "modes"])("has no deployment, and cannot add one without a pipeline, as in %s", (parent) => {
+    const deployer = parent === "modes" ? { protocol: "delegation" } : {};
+    expect(resolve({ extends: parent, roles: { DEPLOYMENT: deployer } })).toThrow("needs a pipeline");
+    expect(resolve({ extends: parent, roles: { RELEASE: { ...deployer, aliases: ["DEPLOYMENT"] } } })).toThrow(
+      "needs a pipeline",
+    );
+    expect(resolve({ extends: parent, gate: { environments: { staging: {} } } })).toThrow("needs a pipeline");
+  });
+
   it("cannot hide the deployment behind an alias", () => {
     const roles = { RELEASE: { protocol: "messages", aliases: ["DEPLOYMENT"] } };
     const step = {
