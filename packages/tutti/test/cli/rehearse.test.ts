@@ -118,6 +118,32 @@ describe("a rehearsal", () => {
     for (const { text } of prompts) expect(text).toContain("<<<END_ORCHESTRATOR_RESPONSE>>>");
   });
 
+  it.each([
+    ["feature", 8],
+    ["hotfix", 4],
+    ["design-only", 2],
+    ["team-lead", 3],
+    ["modes", 3],
+  ])("of the team %s plays every role, and opens its gate", async (id, planned) => {
+    const { code, last, lines } = await rehearseJson(id);
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned, completed: planned } });
+    const { template } = new TemplateLibrary({ userFolder: lab.data }).resolve(id);
+    expect(lines.some(({ type }) => type === "gate:opened")).toBe(
+      template.pipeline !== undefined && id !== "design-only",
+    );
+  });
+
+  it("of a team with a mailbox leaves its reports in the box of any lead", async () => {
+    const roles = { CHIEF: { aliases: ["ORCHESTRATOR"] }, DEVELOPER: { protocol: "mailbox" } };
+    const own = { id: "own", name: "Own", extends: "_default", roles, phases: { aggregation: { enabled: false } } };
+    mkdirSync(join(lab.data, "templates"), { recursive: true });
+    writeFileSync(join(lab.data, "templates", "own.json"), JSON.stringify(own));
+    const { code, last } = await rehearseJson("own", "--tasks", "1");
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 1, completed: 1 } });
+  });
+
   it("of one task has no aggregation phase", async () => {
     const { last, prompts } = await rehearseJson("_default", "--tasks", "1");
     expect(last).toMatchObject({ outcome: "success", census: { planned: 1 } });

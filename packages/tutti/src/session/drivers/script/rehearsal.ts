@@ -1,7 +1,7 @@
 // `rehearsalScenario` lets scripted agents answer every phase of a template and do the least that counts as work.
 // Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
-import { isAuditor, leadOf, type TeamRole } from "../../../schema/team/roles.ts";
+import { boxOf, isAuditor, leadOf, type TeamRole } from "../../../schema/team/roles.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
 
 type Data = Record<string, unknown>;
@@ -82,7 +82,7 @@ function orchestrate({ roles = {} }: Template, taskCount: number): Scenario["ses
 
 /** A role with a message protocol acknowledges its task and completes it. An `isAuditor` role approves. */
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
-  if (protocol === "mailbox") return [{ match: { role: name }, turns: [MAIL_TURN] }];
+  if (protocol === "mailbox") return [{ match: { role: name }, turns: [mailTurn(boxOf(leadOf(roles ?? {})))] }];
   if (protocol === "response") return [];
   if (protocol === "delegation") {
     const report = { taskId: "{TASK_ID}", result: "success", summary: "as rehearsed" };
@@ -173,12 +173,12 @@ const WORKER_TURN: RehearsedTurn = {
   },
 };
 
-/** A role that works on the mailbox leaves its report there. */
-const MAIL_TURN: ScenarioTurn = {
+/** A role that works on the mailbox leaves its report in the box of its lead. */
+const mailTurn = (box: string): ScenarioTurn => ({
   tools: ["Read", "Write"],
   write: {
     "rehearsal/{TASK_ID}.md": PAGE,
-    "{TUTTI_MAILBOX}/to-team-lead.json": JSON.stringify({
+    [`{TUTTI_MAILBOX}/to-${box}.json`]: JSON.stringify({
       messages: [
         {
           type: "completion_report",
@@ -196,7 +196,7 @@ const MAIL_TURN: ScenarioTurn = {
     }),
   },
   say: "The report is in the mailbox.",
-};
+});
 
 const AGGREGATION_TURN: RehearsedTurn = {
   tools: ["Read"],
