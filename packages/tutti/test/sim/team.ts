@@ -1,5 +1,7 @@
 // Draws the teams of a simulation: the shipped templates with roles, with random limits and a random gate.
 import type { Random } from "./random.ts";
+import designOnly from "../../src/template/built-in/design-only.json" with { type: "json" };
+import feature from "../../src/template/built-in/feature.json" with { type: "json" };
 import hotfix from "../../src/template/built-in/hotfix.json" with { type: "json" };
 import modes from "../../src/template/built-in/modes.json" with { type: "json" };
 import teamLead from "../../src/template/built-in/team-lead.json" with { type: "json" };
@@ -38,7 +40,10 @@ export function drawTeam(random: Random): DrawnTeam {
     conditional: random.chance(0.3),
     ...(random.chance(0.3) ? { approvalTtl: random.pick([2000, 60_000]) } : {}),
   };
-  const { roles, pipeline } = hotfix;
+  const { roles, pipeline } = { hotfix, feature, designOnly }[
+    random.weighted({ hotfix: 6, feature: 2, designOnly: 1 })
+  ];
   const gate = { environment: "staging", environments: { staging } };
-  return { members: { roles, pipeline, gate, team }, phases: { ...phases, taskPlanning: OFF } };
+  const guarded = "DEPLOYMENT" in roles ? { gate } : {};
+  return { members: { roles, pipeline, ...guarded, team }, phases: { ...phases, taskPlanning: OFF } };
 }
