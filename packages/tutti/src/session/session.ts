@@ -138,6 +138,11 @@ export interface Session {
   deliver(turn: Turn): Promise<void>;
   /** Whether this engine or an earlier one delivered the turn. */
   wasDelivered(turn: number): boolean;
+  /**
+   * Whether the session has looked for a result of the turn since it was delivered. Its signal `caughtUp` follows. Absent
+   * if results arrive only as signals.
+   */
+  hasLooked?(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
   /**
    * Whether `answer` was called, here or by an earlier engine. `wasAnswered` is absent if the session is never

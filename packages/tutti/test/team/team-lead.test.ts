@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "../engine/engine-lab.ts";
 import { FAILED_BUILD, mailboxScenario, report, reports, review, TASKS } from "./mailbox-scenario.ts";
+import { SteeredWorld } from "../lab/steered-world.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { queuedTasks, stepsOf } from "../../src/run/team/mailbox-state.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
@@ -171,12 +172,10 @@ describe("the team of document 001", () => {
     expect(stepsOf(written, { status: "in_progress", rejections: 0 })).toEqual(["rejected", "pending", "in_progress"]);
   });
 
-  it("includes an agent outside that only reads and writes the files, also while no engine runs", async () => {
+  /** A run with a developer outside, which has its first task. `answer` leaves its report. */
+  async function withOutside(lead: NonNullable<Parameters<typeof mailboxScenario>[0]>["lead"]) {
     lab.userTemplate("with-outside", { extends: "team-lead", roles: { DEVELOPER: { agent: "outside" } } });
-    const disk = newMemoryDisk();
-    engine = lab.open(new MemoryStore(disk));
-    const lead = [review(false, "say more"), review(true)];
-    const id = await begin({ plan: [TASKS[0]!], lead }, "with-outside");
+    const id = await begin({ plan: [TASKS[0]!], lead: lead! }, "with-outside");
     await engine.until(id, ({ status }) => status === "confirming");
     await engine.order(id, "confirm");
     const folder = join(lab.repo, ".tutti", "mailbox", id);
@@ -186,7 +185,6 @@ describe("the team of document 001", () => {
         .poll(() => (existsSync(join(folder, "to-developer.json")) ? read("to-developer.json").messages.length : 0))
         .toBe(count);
     await nextTask(1);
-    expect(lab.git("status", "--porcelain")).toBe("");
     const { workspace } = read("to-developer.json").messages[0]!;
     const answer = (summary: string) => {
       writeFileSync(join(workspace, "task-001.md"), `${summary}\n`);
@@ -197,6 +195,14 @@ describe("the team of document 001", () => {
         JSON.stringify({ messages: [...messages, mine], lastRead: null }),
       );
     };
+    return { id, read, nextTask, answer };
+  }
+
+  it("includes an agent outside that only reads and writes the files, also while no engine runs", async () => {
+    const disk = newMemoryDisk();
+    engine = lab.open(new MemoryStore(disk));
+    const { id, read, nextTask, answer } = await withOutside([review(false, "say more"), review(true)]);
+    expect(lab.git("status", "--porcelain")).toBe("");
     await engine.close();
     answer("first");
     engine = lab.open(new MemoryStore(disk));
@@ -208,6 +214,20 @@ describe("the team of document 001", () => {
     expect(lab.git("show", `${run.head!}:task-001.md`)).toBe("second");
     await engine.settled(id);
     expect(read("queue.json")).toMatchObject({ tasks: [{ status: "completed" }] });
+  });
+
+  it("counts the report of an agent outside that came during a pause, even if its time is over after that", async () => {
+    const world = new SteeredWorld();
+    engine = lab.open(new MemoryStore(), { world });
+    const { id, answer } = await withOutside([review(true)]);
+    await engine.order(id, "pause");
+    await engine.until(id, ({ workers }) => workers["task-001"]!.session.turn === null);
+    answer("in time");
+    await engine.order(id, "resume");
+    await world.pass(24 * 3_600_000);
+    const run = await engine.until(id, ({ outcome }) => outcome !== null);
+    expect(run.workers["task-001"]!.status).toBe("completed");
+    expect(run.outcome).toBe("success");
   });
 });
 

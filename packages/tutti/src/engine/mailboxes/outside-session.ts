@@ -25,6 +25,8 @@ export class OutsideSession implements Session {
   #turn: number | null = null;
   /** The turn that ended while no engine ran. */
   #earlier: number | null = null;
+  /** The newest turn after whose delivery the mail was read. */
+  #looked: number | null = null;
   #isInterrupted = false;
   #end: "left" | "stopped" | null = null;
   #wait = new AbortController();
@@ -54,6 +56,9 @@ export class OutsideSession implements Session {
         this.#turn = null;
         this.#isInterrupted = false;
         yield { type: "turnOver", turn, ending };
+      } else if (turn !== null && this.#looked !== turn) {
+        this.#looked = turn;
+        yield { type: "caughtUp" };
       } else {
         this.#wait = new AbortController();
         await this.#options.world.sleep(POLL_MS, this.#wait.signal);
@@ -71,6 +76,11 @@ export class OutsideSession implements Session {
   /** The mail of a turn is put into the box once, however often the turn is delivered. */
   wasDelivered(turn: number): boolean {
     return this.#turn === turn || this.#earlier === turn;
+  }
+
+  /** The role may have left its mail during a pause, or while the deadline passed unnoticed. */
+  hasLooked(turn: number): boolean {
+    return this.#looked === turn || this.#earlier === turn;
   }
 
   async answer(): Promise<void> {}

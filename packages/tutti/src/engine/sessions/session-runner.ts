@@ -157,7 +157,8 @@ export class SessionRunner {
 
   /** While `caughtUp` is false the session cannot time out: its result may be unread. */
   get caughtUp(): boolean {
-    return this.#caughtUp;
+    const turn = this.#state?.turn?.number;
+    return this.#caughtUp && (turn === undefined || this.#session?.hasLooked?.(turn) !== false);
   }
 
   get spent(): Usage {
