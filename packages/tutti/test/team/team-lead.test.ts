@@ -174,7 +174,8 @@ describe("the team of document 001", () => {
 
   /** A run with a developer outside, which has its first task. `answer` leaves its report. */
   async function withOutside(lead: NonNullable<Parameters<typeof mailboxScenario>[0]>["lead"]) {
-    lab.userTemplate("with-outside", { extends: "team-lead", roles: { DEVELOPER: { agent: "outside" } } });
+    const config = { workerTimeout: 3_600_000, idleTimeout: 3_600_000 };
+    lab.userTemplate("with-outside", { extends: "team-lead", config, roles: { DEVELOPER: { agent: "outside" } } });
     const id = await begin({ plan: [TASKS[0]!], lead: lead! }, "with-outside");
     await engine.until(id, ({ status }) => status === "confirming");
     await engine.order(id, "confirm");
@@ -224,7 +225,7 @@ describe("the team of document 001", () => {
     await engine.until(id, ({ workers }) => workers["task-001"]!.session.turn === null);
     answer("in time");
     await engine.order(id, "resume");
-    await world.pass(24 * 3_600_000);
+    await world.pass(3_601_000);
     const run = await engine.until(id, ({ outcome }) => outcome !== null);
     expect(run.workers["task-001"]!.status).toBe("completed");
     expect(run.outcome).toBe("success");
