@@ -1,9 +1,12 @@
 import { translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
-import type { AnyItem } from "./item-look.ts";
+import { planErrorsOf, type AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../errors/action-error.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { useKeys } from "../shell/keys.ts";
+import { Link } from "../shell/link.tsx";
+import { runAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
@@ -40,7 +43,10 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
   const answer = useRef<PersonAnswer | null>(null);
   const [amount, setAmount] = useState("");
   const refusal = useRefusal();
-  const write = (words: string) => keepDraft({ item: id, run: item.run, title: item.question, text: words });
+  // Edits of the plan are made in `PlanCard`, which confirms the plan with them. An answer from here has none.
+  const hasEdits = useDraftText(id, "edits") !== "";
+  const write = (words: string) =>
+    keepDraft({ item: id, part: "words", run: item.run, title: item.question, text: words });
   const action = useAction(async () => {
     // `forgetDraft` comes first: `LostDrafts` would report the words of an item that is gone.
     forgetDraft(id);
@@ -65,6 +71,10 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
   const command = `tutti answer ${id}`;
   const form = FIELDS[kind] ?? (options.length > 0 ? null : FIELDS.question!);
   const canApprove = kind === "plan" || kind === "permission";
+  const canConfirm = kind === "plan" && planErrorsOf(item).length === 0;
+  const approve = () => {
+    if (kind === "permission" || (canConfirm && !hasEdits)) give({ approve: true });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
@@ -74,7 +84,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
     hasKeys
       ? {
           ...Object.fromEntries(options.slice(0, MOST_OPTIONS).map((_, at) => [String(at + 1), () => choose(at)])),
-          ...(canApprove && { a: () => give({ approve: true }) }),
+          ...(canApprove && { a: approve }),
           ...(form && { r: () => box.current?.focus() }),
         }
       : {},
@@ -83,16 +93,25 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
 
   return (
     <div className="item-answer">
-      {(options.length > 0 || kind === "plan") && (
+      {hasEdits && (
+        <Notice tone="warning">
+          {translate("You edited this plan, and an answer from here would not have your edits.")}{" "}
+          <Link to={runAddress(item.run)}>{translate("Confirm it in the run")}</Link>{" "}
+          <button type="button" className="button" onClick={() => forgetDraft(id, "edits")}>
+            {translate("Discard my edits")}
+          </button>
+        </Notice>
+      )}
+      {(options.length > 0 || canConfirm) && (
         <div className="answer-row">
-          {kind === "plan" && (
+          {canConfirm && (
             <button
               type="button"
               className="button button-primary"
-              title={refusal ?? `${command} --approve`}
-              data-command={`${command} --approve`}
-              disabled={isBlocked}
-              onClick={() => give({ approve: true })}
+              title={refusal ?? (hasEdits ? translate("You edited this plan.") : `${command} --approve`)}
+              data-command={hasEdits ? undefined : `${command} --approve`}
+              disabled={isBlocked || hasEdits}
+              onClick={approve}
             >
               {translate("Confirm plan")} {hint("a")}
             </button>

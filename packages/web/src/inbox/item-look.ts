@@ -69,6 +69,12 @@ export function titleOf({ kind, taskId }: AnyItem): string {
   }
 }
 
+/** A plan with errors cannot be confirmed. */
+export function planErrorsOf({ kind, evidence }: AnyItem): string[] {
+  const errors = (evidence as { errors?: unknown } | null | undefined)?.errors;
+  return kind === "plan" && Array.isArray(errors) ? errors.filter((error) => typeof error === "string") : [];
+}
+
 /** The most costly wait comes first (`costOf`), then the nearest deadline, then the oldest item. */
 export function byCost(items: readonly WaitingItem[]): WaitingItem[] {
   const deadline = ({ expiresAt }: WaitingItem) =>

@@ -13,21 +13,19 @@ export function LostDrafts({ run }: { run?: string }) {
   if (!isKnown) return null;
   const open = new Set(inbox.map(({ id }) => id));
   const lost = drafts.filter((draft) => !open.has(draft.item) && (run === undefined || draft.run === run));
-  return lost.map(({ item, title, text }) => (
-    <Notice key={item} tone="warning">
-      <strong>{translate("This was answered elsewhere, so your words were not sent:")} </strong>
+  return lost.map(({ item, part, title, text }) => (
+    <Notice key={`${item} ${part}`} tone="warning">
+      <strong>
+        {part === "edits"
+          ? translate("Your edits of the plan were not applied.")
+          : translate("This was answered elsewhere, so your words were not sent:")}{" "}
+      </strong>
       <AgentText text={title} max={160} />
-      {isPlanEdit(text) ? (
-        <p>{translate("Your edits of the plan were not applied.")}</p>
-      ) : (
-        <LongText text={text} max={600} />
-      )}
-      <button type="button" className="button" onClick={() => forgetDraft(item)}>
-        {translate("Discard my words")}
+      {/* `PlanCard` keeps its edits as JSON, which means nothing to the user. */}
+      {part === "words" && <LongText text={text} max={600} />}
+      <button type="button" className="button" onClick={() => forgetDraft(item, part)}>
+        {part === "edits" ? translate("Discard my edits") : translate("Discard my words")}
       </button>
     </Notice>
   ));
 }
-
-/** `PlanCard` keeps its edits as JSON, which means nothing to the user. */
-const isPlanEdit = (text: string): boolean => text.startsWith('{"tasks":');

@@ -1,9 +1,13 @@
-// `keepDraft` stores unsent answers of the user, by inbox item. A draft survives a reload. It also survives the end of
-// its item, and the page then shows it as not sent.
+// `keepDraft` stores unsent answers of the user, by inbox item and `part`. A draft survives a reload. It also survives
+// the end of its item, and the page then shows it as not sent.
 import { useSyncExternalStore } from "react";
+
+/** `edits` are those of the tasks of a plan, as JSON. The same item may have `words`, which request another plan. */
+type DraftPart = "words" | "edits";
 
 interface UnsentDraft {
   item: string;
+  part: DraftPart;
   run: string;
   title: string;
   text: string;
@@ -32,11 +36,15 @@ function save(next: readonly UnsentDraft[]): void {
 }
 
 export function keepDraft(draft: UnsentDraft): void {
-  const others = drafts.filter(({ item }) => item !== draft.item);
+  const others = drafts.filter((each) => !isAbout(each, draft.item, draft.part));
   save(draft.text === "" ? others : [...others, draft]);
 }
 
-export const forgetDraft = (item: string): void => save(drafts.filter((each) => each.item !== item));
+export const forgetDraft = (item: string, part: DraftPart = "words"): void =>
+  save(drafts.filter((each) => !isAbout(each, item, part)));
+
+const isAbout = (draft: UnsentDraft, item: string, part: DraftPart): boolean =>
+  draft.item === item && draft.part === part;
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener);
@@ -45,5 +53,5 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const useDrafts = (): readonly UnsentDraft[] => useSyncExternalStore(subscribe, () => drafts);
 
-export const useDraftText = (item: string): string =>
-  useSyncExternalStore(subscribe, () => drafts.find((each) => each.item === item)?.text ?? "");
+export const useDraftText = (item: string, part: DraftPart = "words"): string =>
+  useSyncExternalStore(subscribe, () => drafts.find((each) => isAbout(each, item, part))?.text ?? "");

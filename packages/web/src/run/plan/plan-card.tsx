@@ -14,8 +14,9 @@ import {
 } from "./plan-edits.ts";
 import { comparePlans, earlierPlan } from "./compare-plans.ts";
 import { PlanTask } from "./plan-task.tsx";
-import { RequestChanges } from "./request-changes.tsx";
+import { keepWords, RequestChanges } from "./request-changes.tsx";
 import { budgetLimits, PlanTerms } from "../../inbox/item-evidence.tsx";
+import { ItemTerms } from "../../inbox/item-terms.tsx";
 import { ErrorBoundary } from "../../errors/error-boundary.tsx";
 import { useIsWide } from "../../shell/use-is-wide.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -44,7 +45,8 @@ interface Properties {
 /** No worker starts before the user confirms the plan. Edits are a draft (`keepDraft`), so they survive a reload. */
 export function PlanCard({ run, opened, onOpen }: Properties) {
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
-  const draft = useDraftText(item?.id ?? "");
+  const draft = useDraftText(item?.id ?? "", "edits");
+  const words = useDraftText(item?.id ?? "");
   const edits = readEdits(draft);
   const [filter, setFilter] = useState("");
   const isWide = useIsWide();
@@ -59,17 +61,21 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
   const change = (next: PlanEdits) => {
     if (!item) return;
     const text = isEdited(next) ? JSON.stringify(next) : "";
-    keepDraft({ item: item.id, run: run.id, title: translate("Edits of the plan of {id}", { id: run.id }), text });
+    const title = translate("Edits of the plan of {id}", { id: run.id });
+    keepDraft({ item: item.id, part: "edits", run: run.id, title, text });
   };
   const confirm = async () => {
     const hash = item?.hash;
     const changes = changesOf(run.tasks, edits);
+    // `LostDrafts` would report the drafts of a plan that is gone.
+    if (item) forgetDraft(item.id, "edits");
     if (item) forgetDraft(item.id);
     try {
       // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
       return await server.order(run.id, "confirm", hash === undefined ? changes : { ...changes, hash });
     } catch (error) {
       change(edits);
+      if (item) keepWords(item, words);
       throw error;
     }
   };
@@ -95,6 +101,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
               ? translate("Confirm this plan of {tasks}?", { tasks: plural(kept.length, "task") })
               : translate("This plan is invalid")}
           </h2>
+          {item && <ItemTerms item={item} />}
           {run.analysis && (
             <p className="muted agent-words">
               <AgentText text={run.analysis.summary} max={600} />
@@ -207,7 +214,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
           )}
         </div>
       )}
-      <RequestChanges run={run} />
+      {item && <RequestChanges item={item} />}
     </section>
   );
 }

@@ -1,19 +1,31 @@
 import { translate } from "../../text/language.ts";
-import { useId, useState, type FormEvent } from "react";
+import { useId, type FormEvent } from "react";
 import { useRefusal } from "../../live/use-live.ts";
 import { ActionError } from "../../errors/action-error.tsx";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
+import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
-import type { Run } from "../../../../tutti/src/schema/run.ts";
+import type { InboxItem } from "../../../../tutti/src/schema/inbox.ts";
+
+/** The same draft as that of `ItemAnswer`, which sends the same words. */
+export const keepWords = ({ id, run, question }: InboxItem, text: string): void =>
+  keepDraft({ item: id, part: "words", run, title: question, text });
 
 /** The main session makes a new plan, which `PlanCard` compares with this one. */
-export function RequestChanges({ run: { id, inbox } }: { run: Run }) {
-  const [text, setText] = useState("");
+export function RequestChanges({ item }: { item: InboxItem }) {
+  const text = useDraftText(item.id);
   const field = useId();
-  const item = Object.values(inbox).find(({ kind }) => kind === "plan");
   const refusal = useRefusal();
-  const action = useAction(() => server.order(id, "requestChanges", { text }));
+  const action = useAction(async () => {
+    forgetDraft(item.id);
+    try {
+      await server.order(item.run, "requestChanges", { text });
+    } catch (error) {
+      keepWords(item, text);
+      throw error;
+    }
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== "") action.run();
@@ -27,14 +39,14 @@ export function RequestChanges({ run: { id, inbox } }: { run: Run }) {
         placeholder={translate("Describe the changes. The main session makes a new plan.")}
         value={text}
         disabled={refusal !== null}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => keepWords(item, target.value)}
       />
       <div className="answer-row">
         <button
           type="submit"
           className="button"
           title={refusal ?? undefined}
-          data-command={item === undefined ? undefined : `tutti answer ${item.id} --reject ${shellQuote(text)}`}
+          data-command={`tutti answer ${item.id} --reject ${shellQuote(text)}`}
           disabled={action.busy || refusal !== null || text.trim() === ""}
         >
           {translate("Request a new plan")}
