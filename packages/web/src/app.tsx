@@ -19,7 +19,14 @@ const MachinePage = lazy(async () => ({ default: (await import("./machine/machin
 const HostsPage = lazy(async () => ({ default: (await import("./hosts/hosts-page.tsx")).HostsPage }));
 const PartsPage = lazy(async () => ({ default: (await import("./parts/parts-page.tsx")).PartsPage }));
 
-export function App() {
+/** The outer `ErrorBoundary` is for `Frame`. Without it, an error there leaves an empty page. */
+export const App = () => (
+  <ErrorBoundary>
+    <FramedPage />
+  </ErrorBoundary>
+);
+
+function FramedPage() {
   const route = useRoute();
   const place = route.view === "run" ? route.id : route.view;
   // A new `place` starts at its top, and keyboard users start at its beginning.

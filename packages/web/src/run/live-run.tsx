@@ -75,9 +75,15 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
       <p className="visually-hidden" role="status">
         {`${look.word}. ${waiting > 0 ? translate("The run waits for you.") : ""}`}
       </p>
-      <RunHeader run={run} look={look} />
-      <RunNotes run={run} warnings={warnings} />
-      <LostDrafts run={run.id} />
+      <Panel name={translate("The header")}>
+        <RunHeader run={run} look={look} />
+      </Panel>
+      <Panel name={translate("The state of the run")}>
+        <RunNotes run={run} warnings={warnings} />
+      </Panel>
+      <Panel name={translate("Your unsent drafts")}>
+        <LostDrafts run={run.id} />
+      </Panel>
       {isRunOver(run.status) && (
         <Panel name={translate("The result")}>
           <ResultCard run={run} />
@@ -121,7 +127,9 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
             {tab === "messages" && <MessagesTab run={run} />}
           </Panel>
           {(tab === "tasks" || tab === "log") && (
-            <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />
+            <Panel name={translate("The activity")}>
+              <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />
+            </Panel>
           )}
         </div>
         <Panel key={opened} name={translate("This panel")}>

@@ -1,5 +1,6 @@
 import { translate } from "../text/language.ts";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { ConnectionMark } from "./connection-mark.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -148,13 +149,17 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
           </Notice>
         </div>
       )}
+      <div className="frame-notice">
+        <ErrorBoundary key={opened} part={translate("This dialog")}>
+          <Suspense>
+            {opened === "palette" && <Palette route={route} onClose={() => setOpened(null)} />}
+            {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
+          </Suspense>
+        </ErrorBoundary>
+      </div>
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      <Suspense>
-        {opened === "palette" && <Palette route={route} onClose={() => setOpened(null)} />}
-        {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
-      </Suspense>
     </>
   );
 }
