@@ -48,7 +48,7 @@ describe("Notifications in the dashboard", () => {
 
       // Cancelling a run is enough for a notification, so none of them is started.
       const begin = (message: string) => stage.begin(sessions, message, { start: false });
-      const [first, second, third] = [await begin("One"), await begin("Another"), await begin("A third")];
+      const [first, second, third] = [await begin("One"), await begin("Another"), await begin("A third\u200b")];
       await stage.engine.order(first.id, "cancel");
       await until(page, "recorded.checks > 0");
       await page.evaluate("recorded.visible = false");
@@ -61,7 +61,7 @@ describe("Notifications in the dashboard", () => {
       await until(page, "recorded.shown.length > 1");
       expect((await recorded(page)).shown).toEqual([
         { title: "The run was cancelled", body: second.id, tag: `${second.id}:2` },
-        { title: "The run was cancelled", body: "0 planned\nA third", tag: `${third.id}:2` },
+        { title: "The run was cancelled", body: String.raw`0 planned${"\n"}A third\u200b`, tag: `${third.id}:2` },
       ]);
 
       await page.reload();

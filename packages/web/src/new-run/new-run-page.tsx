@@ -84,11 +84,13 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   );
   usePageTitle(translate("New run"));
 
+  const isKnown = runs?.some(({ id }) => id === after) ?? false;
   const set = (part: Partial<Fields>) => setGiven((now) => ({ ...now, ...part }));
   const custom = Object.entries(template?.variables?.custom ?? {});
   const missing = [
     fields.message.trim() === "" && translate("a request"),
     !isAbsolute(fields.cwd) && translate("the path of a folder"),
+    after !== null && !isKnown && translate("the run that this one should follow"),
     ...custom.map(
       ([name, { required, default: byDefault }]) =>
         required && byDefault === undefined && !(variables[name] ?? "").trim() && name,
@@ -133,10 +135,14 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
         <h1>{after === null ? translate("New run") : translate("Follow-up run")}</h1>
       </div>
       {refusal !== null && <Notice tone="warning">{refusal}</Notice>}
-      {after !== null && (
+      {/* Only the id of a known run is shown: a link must not put words on the page. */}
+      {after !== null && isKnown && (
         <Notice tone="neutral">
           {translate("It starts from the result of {after}, and its prompts describe that run.", { after })}
         </Notice>
+      )}
+      {after !== null && runs !== null && !isKnown && (
+        <Notice tone="bad">{translate("The run that this one should follow does not exist.")}</Notice>
       )}
       <form className="card new-run" onSubmit={submit}>
         <FormField

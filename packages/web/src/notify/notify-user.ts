@@ -3,6 +3,7 @@
 import { consent } from "./consent.ts";
 import { runAddress } from "../shell/page-route.ts";
 import { navigate } from "../shell/route.ts";
+import { visible } from "../text/safe-text.ts";
 import { notificationOf } from "../../../tutti/src/run/inbox/notification-of.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import {
@@ -42,9 +43,9 @@ function forget(matches: (news: News) => boolean): void {
 }
 
 function show({ id, title, text, request, run }: News): void {
-  const body = [text, request ?? run].filter((line) => line !== "").join("\n");
+  const body = visible([text, request ?? run].filter((line) => line !== "").join("\n"));
   // The browser shows one notification per `tag`, even if several pages receive the event.
-  const shown = new Notification(title, { body, tag: id, icon: "/favicon.svg" });
+  const shown = new Notification(visible(title), { body, tag: id, icon: "/favicon.svg" });
   shown.addEventListener("click", () => {
     window.focus();
     navigate(runAddress(run));

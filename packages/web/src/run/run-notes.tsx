@@ -14,7 +14,11 @@ export function RunNotes({ run, warnings }: { run: Run; warnings: readonly strin
   const paused = pauseSentence(run);
   return (
     <>
-      {paused !== null && <Notice tone="warning">{paused}</Notice>}
+      {paused !== null && (
+        <Notice tone="warning">
+          <AgentText text={paused} max={800} />
+        </Notice>
+      )}
       {warnings.map((warning) => (
         <Notice key={warning} tone="warning">
           <AgentText text={withPeriod(capitalize(warning))} max={400} />

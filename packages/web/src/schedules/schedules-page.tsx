@@ -12,6 +12,7 @@ import { useRequest } from "../shell/use-request.ts";
 import { useLive } from "../live/use-live.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { moment } from "../text/format.ts";
+import { shown } from "../text/safe-text.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { ScheduleView, TriggerView } from "../../../tutti/src/schema/api/schedule-routes.ts";
@@ -56,7 +57,7 @@ export function SchedulesPage() {
               command={`tutti schedules run ${shellQuote(schedule.name)}`}
               label={translate("Run now: {name}", { name: schedule.name })}
               disabled={schedule.problem !== null}
-              reason={schedule.problem ?? undefined}
+              reason={schedule.problem === null ? undefined : shown(schedule.problem, 200)}
               order={() => runNow(schedule.name)}
             />
           </Head>
@@ -94,7 +95,7 @@ function Head({ view, children }: { view: ScheduleView | TriggerView; children?:
         <AgentText text={view.name} max={80} />
       </h2>
       <Badge tone={isOn ? "good" : "neutral"} icon={isOn ? "check" : "minus"}>
-        {view.enabled ? (view.problem ?? translate("Ready")) : translate("Disabled")}
+        {view.enabled ? shown(view.problem ?? translate("Ready"), 200) : translate("Disabled")}
       </Badge>
       <span className="push" />
       {children}

@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { dependentsOf, editOf, type PlanEdits, type TaskEdit } from "./plan-edits.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { shown } from "../../text/safe-text.ts";
 
 const MOST = 6;
 
@@ -43,7 +44,7 @@ export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
           <>
             <span className="muted">{translate("after")} </span>
             {task.dependencies.slice(0, MOST).map((id) => (
-              <code key={id}>{id}</code>
+              <code key={id}>{shown(id, 100)}</code>
             ))}
             {task.dependencies.length > MOST && (
               <span className="muted">{translate("and {count} more", { count: task.dependencies.length - MOST })}</span>
