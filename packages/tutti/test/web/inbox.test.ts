@@ -1,11 +1,13 @@
 // Answers to inbox items in a real browser: drafts, evidence, keys, and the reasons of disabled buttons.
+import type { Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
 import { withBrowser } from "./with-browser.ts";
-import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+const onStage = withBrowser();
 
 describe("A plan in the inbox", () => {
-  const onStage = withBrowser();
-
   test(
     "is not confirmed without the edits made in the run, and words that request changes are a draft of their own",
     onStage(async (stage) => {
@@ -73,6 +75,88 @@ describe("A plan in the inbox", () => {
       await page.locator("main").focus();
       await page.keyboard.press("a");
       expect(await card.getByLabel("Request changes").inputValue()).toBe("Without the circle");
+    }),
+  );
+});
+
+describe("An item in the inbox", () => {
+  test(
+    "shows both sides of a conflict, and a number key takes one of them",
+    onStage(async (stage) => {
+      stage.templates.create({
+        id: "asks",
+        name: "asks",
+        extends: "documentation",
+        phases: { aggregation: { conflictResolution: "ask" } },
+      });
+      const writes = (task: string) =>
+        worker(task, { write: { "shared.md": `# From ${task}\n` }, block: done({ summary: `I wrote ${task}` }) });
+      const sessions = [...mainSession([{ id: "a" }, { id: "b" }]), writes("a"), writes("b")];
+      const { id } = await stage.begin(sessions, "Write it", { templateId: "asks", config: { autoSpawn: true } });
+      await stage.until(id, "paused");
+      const page = await stage.page();
+      const item = page.getByRole("region", { name: "Decision", exact: true });
+      await item.waitFor();
+      const evidence = Object.values(stage.engine.get(id)!.inbox)[0]!.evidence as {
+        sides: { taskId: string; ref: string }[];
+      };
+      // The task that was merged first is the first side.
+      const tasks = evidence.sides.map(({ taskId }) => taskId);
+      expect(tasks.toSorted()).toEqual(["a", "b"]);
+      for (const { taskId: task, ref } of evidence.sides) {
+        const side = item.getByRole("region", { name: `Side of ${task}` });
+        expect(await side.innerText()).toMatch(
+          new RegExp(`^${task}\\s+Title of ${task}\\s+Do ${task}\\s+The worker says\\s+I wrote ${task}\\s+Version\\s+`),
+        );
+        expect(await side.innerText()).toContain(ref);
+      }
+      expect(await violations(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+
+      expect(await item.getByRole("button").allInnerTexts()).toContain(`Take the version of ${tasks[1]}\n2`);
+      await page.locator("main").focus();
+      await page.keyboard.press("9");
+      await page.keyboard.press("2");
+      await expect
+        .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer))
+        .toEqual([`take the version of ${tasks[1]}`]);
+    }),
+  );
+
+  test(
+    "says why its button is disabled",
+    onStage(async (stage) => {
+      const { id } = await stage.begin(mainSession([{ id: "a" }]), "Write a page");
+      await stage.until(id, "confirming");
+      const page = await stage.page();
+      await page.route("**/api/inbox*", async (route) => {
+        const items = (await (await route.fetch()).json()) as object[];
+        const evidence = { kind: "usd", used: 1, limit: 1 };
+        await route.fulfill({
+          json: [
+            { ...items[0], id: "money", kind: "budget", options: ["as much again", "cancel"], evidence },
+            { ...items[0], id: "data", kind: "data", evidence: undefined },
+          ],
+        });
+      });
+      await page.goto(`${stage.url}/?item=money`);
+      const stateOf = async (button: Locator) => [await button.isDisabled(), await button.getAttribute("title")];
+      const limit = page.getByRole("button", { name: "Set the limit" });
+      await limit.waitFor();
+      await expect.poll(() => stateOf(limit)).toEqual([true, "Enter an amount above 0."]);
+      await page.getByLabel("New limit").fill("2");
+      await expect.poll(() => stateOf(limit)).toEqual([false, null]);
+
+      await page.goto(`${stage.url}/?item=data`);
+      const submit = page.getByRole("button", { name: "Submit data" });
+      await submit.waitFor();
+      await expect.poll(() => stateOf(submit)).toEqual([true, "Enter a JSON object."]);
+      await page.getByLabel("Data as a JSON object").fill("[1");
+      await page.getByText("This is not a JSON object.").waitFor();
+      await page.getByLabel("Data as a JSON object").fill('{"status":"success"}');
+      await page.getByText("This is not a JSON object.").waitFor({ state: "detached" });
+      await expect.poll(() => stateOf(submit)).toEqual([false, null]);
     }),
   );
 });

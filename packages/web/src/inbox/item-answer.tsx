@@ -180,12 +180,17 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             value={amount}
             onChange={({ target }) => setAmount(target.value)}
           />
-          <button type="submit" className="button" disabled={isBlocked || !(Number(amount) > 0)}>
+          <button
+            type="submit"
+            className="button"
+            title={refusal ?? (Number(amount) > 0 ? undefined : translate("Enter an amount above 0."))}
+            disabled={isBlocked || !(Number(amount) > 0)}
+          >
             {translate("Set the limit")}
           </button>
         </form>
       )}
-      {kind === "data" && <DataForm isBlocked={isBlocked} give={give} />}
+      {kind === "data" && <DataForm isBlocked={isBlocked} refusal={refusal} give={give} />}
       <ActionError error={action.error} />
     </div>
   );
@@ -193,11 +198,12 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
 
 interface DataProperties {
   isBlocked: boolean;
+  refusal: string | null;
   give: (answer: PersonAnswer) => void;
 }
 
 /** For a phase that no session could provide data for. */
-function DataForm({ isBlocked, give }: DataProperties) {
+function DataForm({ isBlocked, refusal, give }: DataProperties) {
   const field = useId();
   const [text, setText] = useState("");
   const data = readObject(text);
@@ -219,9 +225,19 @@ function DataForm({ isBlocked, give }: DataProperties) {
         onChange={({ target }) => setText(target.value)}
       />
       <div className="answer-row">
-        <button type="submit" className="button button-primary" disabled={isBlocked || data === null}>
+        <button
+          type="submit"
+          className="button button-primary"
+          title={refusal ?? (data === null ? translate("Enter a JSON object.") : undefined)}
+          disabled={isBlocked || data === null}
+        >
           {translate("Submit data")}
         </button>
+        {text.trim() !== "" && data === null && (
+          <span className="muted" role="status">
+            {translate("This is not a JSON object.")}
+          </span>
+        )}
       </div>
     </form>
   );

@@ -5,6 +5,7 @@ import { FactList } from "../parts/fact-list.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
+import { shown } from "../text/safe-text.ts";
 import type { PlanEstimate } from "../../../tutti/src/run/plan/estimate.ts";
 import type { Budget } from "../../../tutti/src/schema/budget.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
@@ -74,16 +75,25 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         />
       );
     case "decision": {
-      const tasks = Array.isArray(facts["tasks"]) ? facts["tasks"].filter((id) => typeof id === "string") : [];
+      const sides = Array.isArray(facts["sides"]) ? (facts["sides"] as ConflictSide[]) : [];
+      const named = Array.isArray(facts["tasks"]) ? facts["tasks"] : sides.map(({ taskId }) => taskId);
+      const tasks = named.filter((id) => typeof id === "string");
       return (
         <>
           <FactList
             rows={[
               [translate("Kind"), facts["type"]],
               [translate("Files"), list(facts["files"])],
-              [translate("Tasks"), list(facts["tasks"])],
+              [translate("Tasks"), list(tasks)],
             ]}
           />
+          {sides.length > 0 && (
+            <div className="evidence-sides">
+              {sides.map((side) => (
+                <Side key={side.taskId} side={side} />
+              ))}
+            </div>
+          )}
           {tasks.length > 0 && (
             <p>
               {translate("See the version of")} <VersionLinks run={item.run} tasks={tasks} />.
@@ -100,6 +110,32 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
 const list = (value: unknown, separator = ", "): string | null =>
   Array.isArray(value) && value.length > 0 ? value.join(separator) : null;
 
+/** `summary` is the claim of the worker. `ref` keeps its version. */
+interface ConflictSide {
+  taskId: string;
+  title?: string;
+  description?: string;
+  summary?: string;
+  ref?: string;
+}
+
+function Side({ side: { taskId, title, description, summary, ref } }: { side: ConflictSide }) {
+  return (
+    <section aria-label={translate("Side of {taskId}", { taskId })}>
+      <h3>
+        <code>{shown(taskId, 100)}</code> {title !== undefined && <AgentText text={title} max={120} />}
+      </h3>
+      {description !== undefined && <LongText text={description} max={400} />}
+      <FactList
+        rows={[
+          [translate("The worker says"), summary],
+          [translate("Version"), ref],
+        ]}
+      />
+    </section>
+  );
+}
+
 const MOST_TASKS = 12;
 
 function PlanEvidence({ facts }: { facts: Facts }) {
@@ -115,7 +151,7 @@ function PlanEvidence({ facts }: { facts: Facts }) {
             {dependencies.length > 0 && (
               <span className="muted">
                 {" "}
-                {translate("after")} {dependencies.join(", ")}
+                {translate("after")} <AgentText text={dependencies.join(", ")} max={200} />
               </span>
             )}
           </li>
