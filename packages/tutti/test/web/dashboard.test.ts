@@ -93,6 +93,40 @@ describe("The dashboard", () => {
       await page.locator(".run-row", { hasText: "Wait for the provider" }).getByText("Waiting").waitFor();
       expect(await page.getByText("Created 149").count()).toBe(0);
       expect(await rows.last().getAttribute("aria-posinset")).toBe("152");
+
+      // The page of a run has the same word.
+      const word = page.locator(".run-title .badge");
+      await page.goto(`${stage.url}/runs/${held.id}`);
+      await word.getByText("Waiting").waitFor();
+      await page.goto(`${stage.url}/runs/${quiet.id}`);
+      await word.getByText("Stalled").waitFor();
+      stage.say(quiet.id, workers["a"]!.sessionId, "I am still here.");
+      await word.getByText("Working").waitFor();
+    }),
+  );
+
+  test(
+    "lists a run with failed tasks as degraded, among those that need the user",
+    onStage(async (stage) => {
+      const failed = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+      const sessions = [...mainSession([{ id: "a" }, { id: "b" }]), worker("a", { block: failed }), goodWorker];
+      const { id } = await stage.begin(sessions, "Write two pages", { config: { autoSpawn: true } });
+      await stage.until(id, "completed");
+      const page = await stage.page("/runs");
+      const row = page.getByRole("region", { name: /^Needs you/ }).locator(".run-row");
+      await row.waitFor();
+      expect(await row.innerText()).toMatch(/^Degraded[\s\S]*Write two pages[\s\S]*1 item for you/);
+      await row.click();
+      await page.locator(".run-title .badge").getByText("Degraded").waitFor();
+      const inbox = await stage.page();
+      const item = inbox.getByRole("region", { name: "Failed task of a" });
+      await item.waitFor();
+      expect(await item.innerText()).toMatch(/without an answer:\s+leave it/);
+      // An answered failure needs the user no more, and the result stays.
+      await page.getByRole("button", { name: "Leave it: a" }).click();
+      await page.getByRole("link", { name: "Runs" }).click();
+      await page.getByText(/1 of 2 tasks/).waitFor();
+      expect(await page.locator(".run-row").innerText()).toMatch(/^Degraded/);
     }),
   );
 

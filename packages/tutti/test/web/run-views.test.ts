@@ -88,7 +88,10 @@ describe("A run", () => {
         turns: [
           {
             tools: Array.from({ length: 200 }, (_, i) => `Tool${i}`),
-            block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } },
+            block: {
+              phase: "completion",
+              data: { task_id: "{TASK_ID}", status: "failed", error: "no luck with {TASK_ID}" },
+            },
           },
         ],
       };
@@ -111,6 +114,12 @@ describe("A run", () => {
       expect([sentence!.x, sum!.x]).toEqual([main!.x, main!.x]);
       expect(sentence!.y).toBeGreaterThan(sum!.y);
       expect(await page.locator(".result-side").count()).toBe(0);
+      // A reason is in the result and in the log, not in every list of tasks.
+      await page.locator(".activity").getByText("no luck with part-3").waitFor();
+      const words = (await page.locator("main").innerText()).split(/no luck with part-3/i);
+      expect(words.length - 1).toBe(2);
+      const failed = page.getByRole("region", { name: "Failed tasks" });
+      await failed.getByText("Title of part-3").waitFor();
       expect(await violations(page)).toEqual([]);
 
       await page.locator('.task-node[data-task="part-3"]').click();
@@ -120,10 +129,18 @@ describe("A run", () => {
         .poll(() => page.evaluate("(e => e.scrollTop > 0)(document.querySelector('.transcript-body'))"))
         .toBe(true);
       await panel.getByText("Do part-3", { exact: true }).waitFor();
-      await panel.getByText("No luck", { exact: true }).waitFor();
+      await panel.getByText("No luck with part-3", { exact: true }).waitFor();
       await panel.getByRole("button", { name: "Retry part-3" }).waitFor();
       const fixed = [".task-details .long-text", ".task-details .notice", ".task-details .worker-actions .button"];
       for (const part of fixed) expect([part, await isInView(page, part)]).toEqual([part, true]);
+
+      // A failure is left as it is, alone or with all others.
+      await failed.getByRole("button", { name: "Leave it: part-3" }).click();
+      await expect.poll(() => Object.keys(stage.engine.get(id)!.inbox).length).toBe(7);
+      await failed.getByText("Title of part-3").waitFor({ state: "detached" });
+      await failed.getByRole("button", { name: "Leave all" }).click();
+      await failed.waitFor({ state: "detached" });
+      expect(stage.engine.get(id)!.inbox).toEqual({});
     }),
   );
 

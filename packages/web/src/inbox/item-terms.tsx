@@ -16,6 +16,14 @@ export function ItemTerms({ item }: { item: AnyItem }) {
     <p className="item-terms">
       <span className="muted">{translate("asked {when}", { when: ago(timeOf(createdAt), now) })}</span>
       {riskWord !== null && <span className={`chip${risk === "high" ? " tone-bad" : ""}`}>{riskWord}</span>}
+      {left === null && item.default !== undefined && (
+        <span className="muted">
+          {translate("without an answer:")}{" "}
+          <q>
+            <AgentText text={item.default} max={80} />
+          </q>
+        </span>
+      )}
       {left !== null && (
         <span className="item-deadline">
           <Icon name="clock" size={14} />

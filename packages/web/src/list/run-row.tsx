@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { live } from "../live/live-store.ts";
-import { runLook, type StatusStyle } from "../run/run-look.ts";
+import { lookAtWork, runLook, type StatusStyle } from "../run/run-look.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
@@ -23,7 +23,7 @@ interface Properties {
 }
 
 export function RunRow({ run, index, count, questions, now, isSelected, onSelect }: Properties) {
-  const look = listLook(run, questions, now);
+  const look = lookOf(run, questions, now);
   return (
     <li className="run-item" aria-setsize={count} aria-posinset={index + 1}>
       <input
@@ -33,7 +33,7 @@ export function RunRow({ run, index, count, questions, now, isSelected, onSelect
         checked={isSelected}
         onChange={({ target }) => onSelect(run.id, target.checked)}
       />
-      <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" ? " needs-you" : ""}`}>
+      <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" || questions > 0 ? " needs-you" : ""}`}>
         <span className="run-row-status">
           <Badge tone={look.tone} icon={look.icon}>
             {look.word}
@@ -75,17 +75,12 @@ export function RunRow({ run, index, count, questions, now, isSelected, onSelect
   );
 }
 
-/** An active run that only waits for a provider, or without any sign of life, does not look like one at work. */
-export function listLook(run: ListedRun, questions: number, now: number, eventAt = live.eventAt(run.id)): StatusStyle {
-  const look = runLook(run.status, questions, run.outcome);
-  if (look.tone !== "running") return look;
-  if (run.heldSince !== undefined) return WAITING;
-  const quietFor = now - Math.max(Date.parse(run.updatedAt), eventAt);
-  return run.quietAfterMs !== undefined && quietFor > run.quietAfterMs ? STALLED : look;
-}
-
-const WAITING: StatusStyle = { word: translate("Waiting"), tone: "warning", icon: "clock" };
-const STALLED: StatusStyle = { word: translate("Stalled"), tone: "bad", icon: "warning" };
+const lookOf = (run: ListedRun, questions: number, now: number): StatusStyle =>
+  lookAtWork(runLook(run.status, questions, run.outcome), {
+    isHeld: run.heldSince !== undefined,
+    quietForMs: now - Math.max(Date.parse(run.updatedAt), live.eventAt(run.id)),
+    quietAfterMs: run.quietAfterMs,
+  });
 
 const isNearBudget = ({ usage, budget }: ListedRun): boolean =>
   budget?.usd !== undefined && usage.usd > budget.usd * 0.9;

@@ -13,6 +13,7 @@ import { canResumeMain } from "../../../tutti/src/run/lifecycle.ts";
 import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
 export function InboxCards({ run }: { run: Run }) {
   const items = Object.values(run.inbox).filter(({ kind }) => kind !== "plan");
@@ -20,7 +21,8 @@ export function InboxCards({ run }: { run: Run }) {
   const others = items
     .filter((item) => !failures.includes(item))
     .toSorted((a, b) => costOf(b) - costOf(a) || a.createdAt - b.createdAt);
-  const single = failures.length === 1 ? failures : [];
+  // `ResultCard` has the reasons of a run that is over, so the tasks are only listed.
+  const single = failures.length === 1 && !isRunOver(run.status) ? failures : [];
   return (
     <>
       {[...others, ...single].map((item, index) => (
@@ -34,7 +36,7 @@ export function InboxCards({ run }: { run: Run }) {
           />
         </ErrorBoundary>
       ))}
-      {failures.length > 1 && <FailedTasks run={run} failures={failures} />}
+      {failures.length > single.length && <FailedTasks run={run} failures={failures} />}
     </>
   );
 }
@@ -44,6 +46,8 @@ const canTryAgain = (run: Run, { taskId }: InboxItem): boolean =>
 
 function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
   const possible = failures.filter((item) => canTryAgain(run, item));
+  const isOver = isRunOver(run.status);
+  const titleOf = ({ taskId }: InboxItem) => run.tasks.find(({ id }) => id === taskId)?.title ?? "";
   const answer = (items: InboxItem[], option: number) => async () => {
     for (const { id, hash } of items) await server.answer(id, { option, hash });
   };
@@ -55,6 +59,13 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
           <h2>{translate("{tasks} did not complete", { tasks: plural(failures.length, "task") })}</h2>
         </div>
         <div className="run-actions">
+          {failures.length > 1 && (
+            <OrderButton
+              word={translate("Leave all")}
+              command={failures.map(({ id }) => `tutti answer ${id} --option 1`).join("; ")}
+              order={answer(failures, 1)}
+            />
+          )}
           <OrderButton
             word={translate("Retry all failed")}
             primary
@@ -69,7 +80,13 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
         {failures.map((item) => (
           <li key={item.id}>
             <code>{item.taskId}</code>
-            <AgentText text={(item.evidence as { error?: string } | undefined)?.error ?? item.question} max={300} />
+            <AgentText text={isOver ? titleOf(item) : reasonOf(item)} max={300} />
+            <OrderButton
+              word={translate("Leave it")}
+              label={translate("Leave it: {taskId}", { taskId: item.taskId ?? "" })}
+              command={`tutti answer ${item.id} --option 1`}
+              order={answer([item], 1)}
+            />
             <OrderButton
               word={translate("Try it again")}
               label={translate("Try it again: {taskId}", { taskId: item.taskId ?? "" })}
@@ -83,3 +100,6 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
     </section>
   );
 }
+
+const reasonOf = ({ evidence, question }: InboxItem): string =>
+  (evidence as { error?: string } | undefined)?.error ?? question;

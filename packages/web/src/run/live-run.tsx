@@ -3,16 +3,18 @@ import { lazy, Suspense, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { RunHeader } from "./run-header.tsx";
-import { runLook } from "./run-look.ts";
+import { lookAtWork, runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./waiting.ts";
 import { LostDrafts } from "../inbox/lost-drafts.tsx";
+import { live } from "../live/live-store.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Link } from "../shell/link.tsx";
 import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
 import { leaveTo, navigate } from "../shell/route.ts";
 import { useIsWide } from "../shell/use-is-wide.ts";
+import { useNow } from "../shell/use-now.ts";
 import { shown } from "../text/safe-text.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -38,6 +40,9 @@ interface Properties {
   place: RunPlace;
 }
 
+/** How often the page asks itself whether the run has stalled. */
+const CHECK_QUIET_MS = 5000;
+
 const TAB_NAMES: Record<RunTab, string> = {
   tasks: translate("Tasks"),
   plan: translate("Plan"),
@@ -51,7 +56,13 @@ const TAB_NAMES: Record<RunTab, string> = {
 export function LiveRun({ run, activity, warnings, place }: Properties) {
   const { session: opened, tab } = place;
   const questions = Object.values(run.inbox).filter(holdsUp).length;
-  const look = runLook(run.status, questions, run.outcome);
+  const style = runLook(run.status, questions, run.outcome);
+  const now = useNow(style.tone === "running", CHECK_QUIET_MS);
+  const look = lookAtWork(style, {
+    isHeld: run.heldSince !== undefined,
+    quietForMs: now - Math.max(run.updatedAt, live.eventAt(run.id)),
+    quietAfterMs: run.template.config.progressDetectionInterval,
+  });
   const waiting = questions + (run.status === "confirming" ? 1 : 0);
   // A wide `PlanCard` has the graph itself.
   const hasPlanGraph = useIsWide() && run.status === "confirming" && run.tasks.length > 0;

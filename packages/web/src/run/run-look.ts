@@ -2,7 +2,7 @@ import { translate } from "../text/language.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
-import type { RunStatus } from "../../../tutti/src/schema/status.ts";
+import { isRunOver, type RunStatus } from "../../../tutti/src/schema/status.ts";
 
 export interface StatusStyle {
   word: string;
@@ -32,8 +32,28 @@ export const VERDICTS: Record<Verdict, StatusStyle> = {
   cancelled: { word: translate("Cancelled"), tone: "neutral", icon: "minus" },
 };
 
-/** Waiting `questions` take precedence over `status`. */
+/**
+ * Waiting `questions` take precedence over the status of an open run. The end of a run is a fact that they do not change,
+ * so they are shown beside it.
+ */
 export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): StatusStyle {
-  if (questions > 0) return LOOKS.confirming;
+  if (questions > 0 && !isRunOver(status)) return LOOKS.confirming;
   return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];
+}
+
+const WAITING: StatusStyle = { word: translate("Waiting"), tone: "warning", icon: "clock" };
+const STALLED: StatusStyle = { word: translate("Stalled"), tone: "bad", icon: "warning" };
+
+interface SignsOfLife {
+  /** True if the run only waits for a provider. */
+  isHeld: boolean;
+  quietForMs: number;
+  quietAfterMs: number | undefined;
+}
+
+/** A run that only waits for a provider, or shows no sign of life, does not look like one at work. */
+export function lookAtWork(look: StatusStyle, { isHeld, quietForMs, quietAfterMs }: SignsOfLife): StatusStyle {
+  if (look.tone !== "running") return look;
+  if (isHeld) return WAITING;
+  return quietAfterMs !== undefined && quietForMs > quietAfterMs ? STALLED : look;
 }

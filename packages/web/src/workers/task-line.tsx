@@ -6,6 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration, plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 
 interface Properties {
@@ -63,16 +64,24 @@ const Line = memo(
     Object.entries(after).every(([name, value]) => before[name as keyof typeof before] === value),
 );
 
+const timeOf = ({ startedAt, completedAt }: Run["workers"][string]): string =>
+  startedAt === null || completedAt === null
+    ? ""
+    : translate(" in {time}", { time: duration(completedAt - startedAt) });
+
 function detail(run: Run, task: Task): string {
   const worker = run.workers[task.id];
   if (worker?.status === "completed") {
-    const time =
-      worker.startedAt === null
-        ? ""
-        : translate(" in {time}", { time: duration(worker.completedAt! - worker.startedAt) });
-    return `${plural(worker.outputFiles.length, "file")}${time}, ${plural(worker.toolStats.total, "tool call")}`;
+    const files = plural(worker.outputFiles.length, "file");
+    return `${files}${timeOf(worker)}, ${plural(worker.toolStats.total, "tool call")}`;
   }
-  if (worker?.error) return worker.error;
+  if (worker?.error) {
+    const hasReason =
+      isRunOver(run.status) ||
+      Object.values(run.inbox).some(({ kind, taskId }) => kind === "failure" && taskId === task.id);
+    // The result, or the inbox item of the failure, has the reason.
+    return hasReason ? `${plural(worker.toolStats.total, "tool call")}${timeOf(worker)}` : worker.error;
+  }
   if (Object.hasOwn(run.skipped, task.id)) return translate("skipped by a user");
   const blocked = run.blocked[task.id];
   if (blocked) return translate("blocked by {tasks}", { tasks: blocked.join(", ") });
