@@ -12,7 +12,7 @@ const light = [
   "{config,mutants,protocol,run,schema,store}/**/*",
   "template/!(gallery)",
   "cli/board",
-  "engine/{attempt-key,clock-watch,group-commit,prompt,slots,tool-stats}",
+  "engine/{attempt-key,clock-watch,group-commit,prompt,slots,tool-stats,turn-record}",
   "mailbox/{box,published-files,state-files}",
   "module/{analysis-flow,sub-session-manager,template-manager}",
   "notify/{address-rules,notification-of,notifier,webhook}",

@@ -184,12 +184,14 @@ describe("A plan", () => {
       const { id } = await stage.begin([...mainSession(tasks), goodWorker], "Write some pages");
       await stage.until(id, "confirming");
       const page = await stage.page(`/runs/${id}`);
-      await page.getByText("Longest chain").waitFor();
+      const chain = page.locator(".evidence > div", { hasText: "Longest chain" });
+      await expect.poll(() => chain.innerText()).toMatch(/a → b \(/);
       await page.getByRole("button", { name: "Edit a" }).click();
       const fields = page.getByRole("group", { name: "Edit a" });
       await fields.getByLabel("Title").fill("A better title");
       await page.getByRole("button", { name: "Edit b" }).click();
       await page.getByRole("group", { name: "Dependencies of b" }).getByLabel("a").uncheck();
+      await expect.poll(() => chain.innerText()).toMatch(/Longest chain\s+[abc] \(/);
       await page.getByRole("button", { name: "Edit c" }).click();
       await page.getByRole("button", { name: "Remove c" }).click();
       await page.getByRole("button", { name: "Add a task" }).click();
@@ -208,6 +210,12 @@ describe("A plan", () => {
       await page.setViewportSize({ width: 360, height: 740 });
       const heading = await page.locator("#plan-title").boundingBox();
       expect(heading!.width).toBeGreaterThan(200);
+      expect((await page.getByLabel("Request changes").boundingBox())!.width).toBeGreaterThan(250);
+      const [path, mark] = [
+        await page.locator(".top-bar-path").boundingBox(),
+        await page.locator(".connection").boundingBox(),
+      ];
+      expect(path!.x + path!.width).toBeLessThanOrEqual(mark!.x);
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByRole("button", { name: "Confirm plan" }).click();
       await stage.until(id, "completed");
@@ -273,12 +281,20 @@ describe("A plan", () => {
       expect(await page.locator("[data-row]").count()).toBe(1);
       await page.getByRole("button", { name: "Graph" }).click();
       const node = page.locator('.task-node[data-task="t1"]');
-      // Only the stage at work is open. A click opens another one, and a second click closes it.
-      await node.waitFor();
+      // Only the stage at work is open, at a readable size. A click opens another one, and a second click closes it.
+      await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
+      // The arrow keys move the view.
+      await node.focus();
+      const { x } = (await node.boundingBox())!;
+      await page.keyboard.press("ArrowLeft");
+      await expect.poll(async () => (await node.boundingBox())!.x > x).toBe(true);
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(async () => Math.round((await node.boundingBox())!.x)).toBe(Math.round(x));
       expect(await page.locator("[data-stage]").allInnerTexts()).toEqual([
         expect.stringMatching(/Stage 2\s+20 tasks[\s\S]*20 waiting/),
         expect.stringContaining("Stage 3"),
       ]);
+      await page.getByRole("button", { name: "Whole plan" }).click();
       await page.locator('[data-stage="3"]').click();
       await page.locator('[data-stage="3"]').waitFor({ state: "detached" });
       await page.getByRole("group", { name: "Open stages" }).getByRole("button", { name: "Stage 3" }).click();
@@ -540,6 +556,13 @@ describe("A run", () => {
       expect(await transcript.locator(".entry").count()).toBeLessThanOrEqual(300);
       await transcript.getByRole("button", { name: /Show earlier/ }).click();
       await expect.poll(() => transcript.locator(".entry").count()).toBeGreaterThan(500);
+      await transcript.getByLabel("Kind of entries").selectOption("Words");
+      await expect.poll(() => transcript.locator(".entry").count()).toBe(1);
+      await transcript.getByText("The last words.").waitFor();
+      await transcript.getByLabel("Kind of entries").selectOption("Tools");
+      await expect.poll(() => transcript.locator(".entry").count()).toBeGreaterThan(500);
+      expect(await transcript.getByText("The last words.").count()).toBe(0);
+      await transcript.getByLabel("Kind of entries").selectOption({ index: 0 });
       await transcript.getByLabel("Find in the transcript").fill("Tool699");
       await expect.poll(() => transcript.locator(".entry").count()).toBe(1);
       // Escape in a field belongs to the field.
@@ -599,14 +622,18 @@ describe("A run", () => {
       expect(await page.getByText("Tutti says yes").count()).toBe(0);
 
       // A paused clock stands still, and paused workers are not at work.
+      await page.clock.install();
       await page.goto(`${stage.url}/runs/${id}`);
+      await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+      const time = () => page.locator(".facts dd").first().innerText();
+      const atWork = await time();
+      await page.clock.runFor(5000);
+      await expect.poll(time).not.toBe(atWork);
       await page.getByRole("button", { name: "Pause", exact: true }).click();
       await untilStatus(page, "a", "Paused");
       await page.getByRole("heading", { name: "Paused 1" }).waitFor();
-      const time = () => page.locator(".facts dd").first().innerText();
       const before = await time();
-      await page.clock.install();
-      await page.clock.runFor(5000);
+      await page.clock.runFor(60_000);
       expect(await time()).toBe(before);
 
       // On a narrow screen the workers come before the graph, and the beginning of a request is visible in the list.
@@ -629,6 +656,54 @@ describe("A run", () => {
         })()`),
       ).toBe(true);
     }),
+  );
+
+  test(
+    "opens one connection for all its pages, and notices that it is half open",
+    onStage(async (stage) => {
+      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c", dependencies: ["b"] }];
+      const hangs = { match: { role: "worker" }, turns: [{ say: "hm", then: "hang" }] };
+      const id = await confirmed(stage, [...mainSession(tasks), hangs], "Write three pages");
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn != null);
+      const page = await stage.page("/", { viewport: { width: 360, height: 740 } });
+      await page.getByText("Live", { exact: true }).waitFor();
+      const sockets: string[] = [];
+      page.on("websocket", (socket) => sockets.push(socket.url()));
+      await page.reload();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("link", { name: "Runs" }).click();
+      await page.locator(".run-row").click();
+      await untilStatus(page, "a", "Working");
+      // On a phone the graph is enlarged with its buttons.
+      const node = page.locator('.task-node[data-task="a"]');
+      const width = async () => (await node.boundingBox())!.width;
+      await page.getByRole("button", { name: "Whole plan" }).click();
+      await expect.poll(async () => (await width()) < 150).toBe(true);
+      for (let clicks = 0; clicks < 20 && (await width()) <= 150; clicks++) {
+        const last = await width();
+        await page.getByRole("button", { name: "Zoom in" }).click();
+        await expect.poll(async () => (await width()) > last).toBe(true);
+      }
+      expect(await width()).toBeGreaterThan(150);
+      await page.getByRole("link", { name: "Inbox" }).click();
+      await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+      expect(sockets.length).toBe(1);
+
+      // The socket stays open, but no answer comes any more: only the check of the server finds out.
+      await page.clock.install();
+      let isDead = false;
+      await page.routeWebSocket(/events/, (socket) => {
+        if (isDead) return void socket.close();
+        const real = socket.connectToServer();
+        real.onMessage((message) => void (isDead || socket.send(message)));
+      });
+      await page.reload();
+      await page.getByText("Live", { exact: true }).waitFor();
+      isDead = true;
+      await page.route("**/api/health", (route) => route.abort());
+      await page.clock.runFor(30_000);
+      await page.getByText("Reconnecting").waitFor();
+    }, /ERR_FAILED/),
   );
 
   test(

@@ -85,8 +85,10 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => {
-      setWidth(entry!.contentRect.width);
-      const isReadable = (entry!.contentRect.width - 2 * MARGIN) / layout.width >= READABLE;
+      const { width, height } = entry!.contentRect;
+      setWidth(width);
+      const zoom = Math.min((width - 2 * MARGIN) / layout.width, (height - 2 * MARGIN) / layout.height);
+      const isReadable = zoom >= READABLE;
       fit(wanted.current ?? (isReadable ? [] : working.current.slice(0, 6)));
     });
     observer.observe(frame.current!);

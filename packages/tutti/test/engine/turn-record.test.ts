@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { TurnRecord } from "../../src/engine/sessions/turn-record.ts";
+import { DEFAULT_DELIMITERS } from "../../src/protocol/response/response-scanner.ts";
+
+test("`lastWords` of a turn have no part of a block that is still open, however much of it has arrived", () => {
+  const record = new TurnRecord(DEFAULT_DELIMITERS);
+  record.text("I read the tests.\n", false);
+  record.text(`${DEFAULT_DELIMITERS.delimiterStart}\n{"phase":"progress","data":{"current_action":"`, false);
+  for (let part = 0; part < 60; part++) record.text("reading ".repeat(10), false);
+  expect(record.lastWords).toBe("I read the tests.");
+  record.text(`"}}\n${DEFAULT_DELIMITERS.delimiterEnd}\nNow I write.`, true);
+  expect(record.lastWords).toMatch(/^I read the tests\.\s+Now I write\.$/);
+});
