@@ -1,4 +1,5 @@
 import type { Check } from "./check.ts";
+import { sentence } from "../sentence.ts";
 import { findDriver } from "../session/agents.ts";
 import { findLogin, type Login } from "../session/find-login.ts";
 import { locateProgram, probeProgram, type ProgramFound } from "../session/probe-program.ts";
@@ -11,7 +12,11 @@ const OTHER_PROGRAMS = ["auggie", "cursor-agent", "goose", "kimi", "opencode", "
 export async function checkAgents(timeoutMs: number): Promise<Check[]> {
   const names = Object.keys(TESTED_PROGRAMS) as TestedProgramName[];
   const tested = await Promise.all(names.map((name) => checkTested(name, timeoutMs)));
-  const local: Check = { name: "agent local", status: "ok", found: "built in; needs no model and no login" };
+  const local: Check = {
+    name: sentence("agent {name}", { name: "local" }),
+    status: "ok",
+    found: sentence("built in; needs no model and no login"),
+  };
   return [local, ...tested.flat(), ...checkOthers()];
 }
 
@@ -19,11 +24,16 @@ async function checkTested(name: TestedProgramName, timeoutMs: number): Promise<
   const tested: TestedProgram = TESTED_PROGRAMS[name];
   const program = await probeProgram(name, { timeoutMs, env: tested.askEnv });
   if (program === null) {
-    const advice = `To use it: npm install --global ${tested.npmPackage}@${tested.version}.`;
-    return [{ name: `agent ${name}`, status: "missing", found: "not found on the PATH", advice }];
+    const advice = sentence("To use it: npm install --global {package}@{version}.", {
+      package: tested.npmPackage,
+      version: tested.version,
+    });
+    return [
+      { name: sentence("agent {name}", { name }), status: "missing", found: sentence("not found on the PATH"), advice },
+    ];
   }
   const isKnown = isDriven(tested.agent);
-  return [checkProgram(`agent ${name}`, program, tested, isKnown), checkLogin(name, isKnown)];
+  return [checkProgram(sentence("agent {name}", { name }), program, tested, isKnown), checkLogin(name, isKnown)];
 }
 
 function checkProgram(
@@ -37,21 +47,35 @@ function checkProgram(
     // `isWrapperOnly`: npm was not allowed to run the install script, which installs the program itself.
     const isWrapperOnly = problem?.includes("native binary not installed") === true;
     const advice = isWrapperOnly
-      ? `Install it again without --ignore-scripts, because it needs its install script: ${install}.`
-      : `Start it by hand to see what is wrong, or install it again: ${install}.`;
-    return { name, status: "warning", found: `${path} does not print its version: ${problem}`, advice };
+      ? sentence("Install it again without --ignore-scripts, because it needs its install script: {install}.", {
+          install,
+        })
+      : sentence("Start it by hand to see what is wrong, or install it again: {install}.", { install });
+    return {
+      name,
+      status: "warning",
+      found: sentence("{path} does not print its version: {detail}", { path, detail: String(problem) }),
+      advice,
+    };
   }
-  const found = `${version} at ${path}`;
+  const found = sentence("{version} at {path}", { version, path });
   const series = seriesOf(tested.version);
   if (seriesOf(version) !== series) {
-    const advice = `Tutti is not tested with this version. Install ${series}.x: ${install}.`;
+    const advice = sentence("Tutti is not tested with this version. Install {series}.x: {install}.", {
+      series,
+      install,
+    });
     return { name, status: "warning", found, advice };
   }
   if (!isKnown) {
-    const advice = "This version of Tutti has no driver for it. Use it as text:PROGRAM or command:PROGRAM.";
+    const advice = sentence("This version of Tutti has no driver for it. Use it as text:PROGRAM or command:PROGRAM.");
     return { name, status: "warning", found, advice };
   }
-  return { name, status: "ok", found: `${found}; use it with --agent ${JSON.stringify(tested.agent)}` };
+  return {
+    name,
+    status: "ok",
+    found: sentence("{found}; use it with --agent {agent}", { found, agent: JSON.stringify(tested.agent) }),
+  };
 }
 
 function isDriven(agent: string): boolean {
@@ -64,42 +88,52 @@ function isDriven(agent: string): boolean {
 }
 
 function checkLogin(program: TestedProgramName, isKnown: boolean): Check {
-  const name = `login ${program}`;
+  const name = sentence("login {name}", { name: program });
   const login = findLogin(program);
   if (login === null) {
-    const advice = `Start ${program} once and log in. A login in a key ring is not detected.`;
-    return { name, status: "missing", found: "no login found", advice };
+    const advice = sentence("Start {program} once and log in. A login in a key ring is not detected.", { program });
+    return { name, status: "missing", found: sentence("no login found"), advice };
   }
   return { name, ...describeLogin(login, program, isKnown) };
 }
 
 function describeLogin(login: Login, program: TestedProgramName, isKnown: boolean): Omit<Check, "name"> {
   if (login.type === "variable") {
-    return { status: "ok", found: `seems to be logged in: ${login.name} is set`, ...passOn(login.name, isKnown) };
+    return {
+      status: "ok",
+      found: sentence("seems to be logged in: {name} is set", { name: login.name }),
+      ...passOn(login.name, isKnown),
+    };
   }
   const { file, mode, expiresAt, placedBy } = login;
   if (expiresAt !== null && expiresAt <= realWorld.now()) {
     const since = new Date(expiresAt).toISOString();
     return {
       status: "warning",
-      found: `${file} expired at ${since}`,
-      advice: `Start ${program} once and log in again.`,
+      found: sentence("{file} expired at {since}", { file, since }),
+      advice: sentence("Start {program} once and log in again.", { program }),
     };
   }
-  const found = `seems to be logged in: ${file} exists (mode ${mode.toString(8)})`;
+  const found = sentence("seems to be logged in: {file} exists (mode {mode})", { file, mode: mode.toString(8) });
   if ((mode & 0o077) !== 0)
-    return { status: "warning", found, advice: `Other users can read it. Run chmod 600 ${file}.` };
+    return { status: "warning", found, advice: sentence("Other users can read it. Run chmod 600 {file}.", { file }) };
   return { status: "ok", found, ...(placedBy === null ? {} : passOn(placedBy, isKnown)) };
 }
 
 /** A driver passes the login of its agent on. Without one (`isKnown` is false) the user must pass the `variable`. */
 const passOn = (variable: string, isKnown: boolean): Pick<Check, "advice"> =>
-  isKnown ? {} : { advice: `Pass it to the agents with --agent-env ${variable}=….` };
+  isKnown ? {} : { advice: sentence("Pass it to the agents with --agent-env {variable}=….", { variable }) };
 
 function checkOthers(): Check[] {
   return OTHER_PROGRAMS.flatMap((program) => {
     const path = locateProgram(program);
     if (path === null) return [];
-    return [{ name: `agent ${program}`, status: "ok" as const, found: `${path}; not tested with Tutti` }];
+    return [
+      {
+        name: sentence("agent {name}", { name: program }),
+        status: "ok" as const,
+        found: sentence("{path}; not tested with Tutti", { path }),
+      },
+    ];
   });
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Check } from "./check.ts";
+import { sentence } from "../sentence.ts";
 import { findEngine } from "../store/folder-lock.ts";
 import { FORMAT } from "../store/migrate.ts";
 import { readFormat } from "../store/read-format.ts";
@@ -9,17 +10,17 @@ const GIGABYTE = 1e9;
 
 export function checkDataFolder(dataDir: string): Check[] {
   const folder = resolve(dataDir);
-  const name = "data folder";
-  const advice = "Make it writable, or choose another folder with --data-dir or TUTTI_DATA_DIR.";
+  const name = sentence("data folder");
+  const advice = sentence("Make it writable, or choose another folder with --data-dir or TUTTI_DATA_DIR.");
   try {
     const existing = nearestFolder(folder);
     accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
     const space = checkSpace(existing);
-    const found = existing === folder ? folder : `${folder}, which will be created when needed`;
+    const found = existing === folder ? folder : sentence("{folder}, which will be created when needed", { folder });
     const usable: Check = { name, status: "ok", found };
     return existing === folder ? [usable, space, ...checkContent(folder)] : [usable, space];
   } catch (error) {
-    const found = `${folder} cannot be used: ${(error as Error).message}`;
+    const found = sentence("{folder} cannot be used: {detail}", { folder, detail: (error as Error).message });
     return [{ name, status: "missing", found, advice }];
   }
 }
@@ -35,55 +36,78 @@ function nearestFolder(folder: string): string {
 function checkSpace(folder: string): Check {
   const { bavail, bsize } = statfsSync(folder);
   const gigabytes = (bavail * bsize) / GIGABYTE;
-  const found = `${gigabytes.toFixed(1)} GB free on the disk of the data folder`;
-  if (gigabytes >= 1) return { name: "free space", status: "ok", found };
-  const advice =
-    "Free some space or move the data folder: each worker needs space for a copy of the repository's files.";
-  return { name: "free space", status: "warning", found, advice };
+  const found = sentence("{gigabytes} GB free on the disk of the data folder", { gigabytes: gigabytes.toFixed(1) });
+  if (gigabytes >= 1) return { name: sentence("free space"), status: "ok", found };
+  const advice = sentence(
+    "Free some space or move the data folder: each worker needs space for a copy of the repository's files.",
+  );
+  return { name: sentence("free space"), status: "warning", found, advice };
 }
 
 const checkContent = (folder: string): Check[] => [checkEngine(folder), checkStore(folder), checkToken(folder)];
 
 function checkEngine(folder: string): Check {
-  const name = "engine";
+  const name = sentence("engine");
   try {
     const engine = findEngine(folder);
-    if (engine === null) return { name, status: "ok", found: "none runs on the data folder" };
-    const found = `one runs on the data folder${engine.pid === null ? "" : `: process ${engine.pid}`}`;
-    const advice = "Commands that need their own engine are refused until it ends.";
+    if (engine === null) return { name, status: "ok", found: sentence("none runs on the data folder") };
+    const found =
+      engine.pid === null
+        ? sentence("one runs on the data folder")
+        : sentence("one runs on the data folder: process {pid}", { pid: engine.pid });
+    const advice = sentence("Commands that need their own engine are refused until it ends.");
     return { name, status: "ok", found, advice };
   } catch (error) {
-    const found = `the lock of the data folder cannot be read: ${(error as Error).message}`;
-    return { name, status: "missing", found, advice: "Make sure that you own engine.lock in the data folder." };
+    const found = sentence("the lock of the data folder cannot be read: {detail}", {
+      detail: (error as Error).message,
+    });
+    return {
+      name,
+      status: "missing",
+      found,
+      advice: sentence("Make sure that you own engine.lock in the data folder."),
+    };
   }
 }
 
 function checkStore(folder: string): Check {
-  const name = "store";
+  const name = sentence("store");
   const file = join(folder, "tutti.db");
-  if (!existsSync(file)) return { name, status: "ok", found: "none yet; the first run creates it" };
+  if (!existsSync(file)) return { name, status: "ok", found: sentence("none yet; the first run creates it") };
   try {
     const format = readFormat(file);
-    const found = `format ${format} in ${file}`;
+    const found = sentence("format {format} in {file}", { format, file });
     if (format === FORMAT) return { name, status: "ok", found };
     if (format < FORMAT) {
-      return { name, status: "ok", found: `${found}; the next start migrates it to format ${FORMAT}` };
+      return {
+        name,
+        status: "ok",
+        found: sentence("{found}; the next start migrates it to format {newest}", { found, newest: FORMAT }),
+      };
     }
-    const advice = `Use the newer Tutti that wrote it, or another --data-dir: this version reads formats up to ${FORMAT}.`;
+    const advice = sentence(
+      "Use the newer Tutti that wrote it, or another --data-dir: this version reads formats up to {newest}.",
+      { newest: FORMAT },
+    );
     return { name, status: "missing", found, advice };
   } catch (error) {
-    const found = `${file} cannot be read: ${(error as Error).message}`;
-    return { name, status: "missing", found, advice: "Restore it from a backup, or use another --data-dir." };
+    const found = sentence("{file} cannot be read: {detail}", { file, detail: (error as Error).message });
+    return { name, status: "missing", found, advice: sentence("Restore it from a backup, or use another --data-dir.") };
   }
 }
 
 function checkToken(folder: string): Check {
-  const name = "token";
+  const name = sentence("token");
   const file = join(folder, "token");
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) return { name, status: "ok", found: "none yet; the first tutti serve creates it" };
+  if (stat === undefined) return { name, status: "ok", found: sentence("none yet; the first tutti serve creates it") };
   const mode = (stat.mode & 0o777).toString(8);
-  if ((stat.mode & 0o077) === 0) return { name, status: "ok", found: `${file}, mode ${mode}` };
-  const found = `other users can read ${file} (mode ${mode})`;
-  return { name, status: "warning", found, advice: `Run chmod 600 ${file}, or delete the file to get a new token.` };
+  if ((stat.mode & 0o077) === 0) return { name, status: "ok", found: sentence("{file}, mode {mode}", { file, mode }) };
+  const found = sentence("other users can read {file} (mode {mode})", { file, mode });
+  return {
+    name,
+    status: "warning",
+    found,
+    advice: sentence("Run chmod 600 {file}, or delete the file to get a new token.", { file }),
+  };
 }

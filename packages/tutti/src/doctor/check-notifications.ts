@@ -3,25 +3,33 @@ import type { Check } from "./check.ts";
 import { readUserConfig } from "../config/config.ts";
 import { whyNotAllowed } from "../notify/webhook-target.ts";
 import { asTuttiError } from "../schema/error.ts";
+import { sentence } from "../sentence.ts";
 
 /** Checks each of the `webhooks` without sending anything. */
 export function checkNotifications(dataDir: string, env: Readonly<NodeJS.ProcessEnv>): Check[] {
   try {
     const settings = readUserConfig(resolve(dataDir)).notifications;
     return (settings?.webhooks ?? []).map((webhook) => {
-      const name = "notifications";
+      const name = sentence("notifications");
       const { host } = new URL(webhook.url);
       const refusal = whyNotAllowed(webhook, settings!);
       if (refusal !== null) {
-        const advice = "Add the host there to allow it. Until then nothing is sent to it.";
-        return { name, status: "warning", found: `webhook: ${refusal}`, advice };
+        const advice = sentence("Add the host there to allow it. Until then nothing is sent to it.");
+        return { name, status: "warning", found: sentence("webhook: {detail}", { detail: refusal }), advice };
       }
       const { secretEnv } = webhook;
       if (secretEnv !== undefined && !env[secretEnv]) {
-        const advice = `Set ${secretEnv} in the environment of tutti. Until then nothing is sent.`;
-        return { name, status: "warning", found: `webhook ${host}: ${secretEnv} is not set`, advice };
+        const advice = sentence("Set {variable} in the environment of tutti. Until then nothing is sent.", {
+          variable: secretEnv,
+        });
+        return {
+          name,
+          status: "warning",
+          found: sentence("webhook {host}: {variable} is not set", { host, variable: secretEnv }),
+          advice,
+        };
       }
-      return { name, status: "ok", found: `webhook ${host}; test it with: tutti notify test` };
+      return { name, status: "ok", found: sentence("webhook {host}; test it with: tutti notify test", { host }) };
     });
   } catch (error) {
     return [{ name: "configuration", status: "warning", found: asTuttiError(error).message }];

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Check } from "./check.ts";
 import { packageFolder } from "../own-files.ts";
 import { asTuttiError } from "../schema/error.ts";
+import { sentence } from "../sentence.ts";
 import { locateProgram } from "../session/probe-program.ts";
 import { probeSandbox } from "../session/sandbox/probe-sandbox.ts";
 import { OLDEST_GIT } from "../workspace/git.ts";
@@ -10,51 +11,74 @@ import { isTooOld, readGitVersion } from "../workspace/git-version.ts";
 
 /** Never fails: `bin/tutti.js` refuses a Node that is too old before it loads this file. */
 export function checkNode(version: string): Check {
-  const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${packageFolder}`;
+  const found = sentence("Node {node} at {path} runs Tutti {version} from {folder}", {
+    node: process.versions.node,
+    path: process.execPath,
+    version,
+    folder: packageFolder,
+  });
   return { name: "node", status: "ok", found };
 }
 
 export async function checkGit(timeoutMs: number): Promise<Check> {
   const name = "git";
   const path = locateProgram("git");
-  const advice = `Install git ${OLDEST_GIT} or newer. Workspaces and merges need it.`;
-  if (path === null) return { name, status: "missing", found: "not found", advice };
+  const advice = sentence("Install git {version} or newer. Workspaces and merges need it.", { version: OLDEST_GIT });
+  if (path === null) return { name, status: "missing", found: sentence("not found"), advice };
   try {
     const version = await readGitVersion(timeoutMs);
-    const found = `${version === "" ? "unknown version" : version} at ${path}`;
+    const found = sentence("{version} at {path}", {
+      version: version === "" ? sentence("unknown version") : version,
+      path,
+    });
     if (version === "") return { name, status: "warning", found, advice };
-    if (isTooOld(version)) return { name, status: "missing", found: `${found}, which is too old`, advice };
-    return { name, status: "ok", found: `${found}; user.name and user.email are not needed, Tutti commits as itself` };
+    if (isTooOld(version))
+      return { name, status: "missing", found: sentence("{found}, which is too old", { found }), advice };
+    return {
+      name,
+      status: "ok",
+      found: sentence("{found}; user.name and user.email are not needed, Tutti commits as itself", { found }),
+    };
   } catch (error) {
-    const found = `${path}, which does not work: ${asTuttiError(error).message}`;
+    const found = sentence("{path}, which does not work: {detail}", { path, detail: asTuttiError(error).message });
     return { name, status: "missing", found, advice };
   }
 }
 
 export async function checkSandbox(timeoutMs: number): Promise<Check> {
   const name = "sandbox";
-  const advice =
-    "Install bubblewrap and allow user namespaces. Until then, use only agents that you trust: they can do whatever you can.";
+  const advice = sentence(
+    "Install bubblewrap and allow user namespaces. Until then, use only agents that you trust: they can do whatever you can.",
+  );
   const sandbox = await probeSandbox({ timeoutMs });
-  if (sandbox === null) return { name, status: "missing", found: "bubblewrap (bwrap) was not found", advice };
+  if (sandbox === null) return { name, status: "missing", found: sentence("bubblewrap (bwrap) was not found"), advice };
   const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
-  if (sandbox.problem === null) return { name, status: "ok", found: `${where} works` };
-  return { name, status: "warning", found: `${where} does not work: ${sandbox.problem}`, advice };
+  if (sandbox.problem === null) return { name, status: "ok", found: sentence("{where} works", { where }) };
+  return {
+    name,
+    status: "warning",
+    found: sentence("{where} does not work: {detail}", { where, detail: sandbox.problem }),
+    advice,
+  };
 }
 
 export function checkSqlite(): Check {
-  return { name: "sqlite", status: "ok", found: `SQLite ${process.versions["sqlite"] ?? ""}, built into Node` };
+  return {
+    name: "sqlite",
+    status: "ok",
+    found: sentence("SQLite {version}, built into Node", { version: process.versions["sqlite"] ?? "" }),
+  };
 }
 
 export function checkPostgres(): Check {
   const name = "postgresql";
-  const use = "needed only to distribute work over several machines";
+  const use = sentence("needed only to distribute work over several machines");
   const found = ["psql", "postgres"].flatMap((program) => {
     const path = locateProgram(program) ?? locateServer(program);
     return path === null ? [] : [`${program} at ${path}`];
   });
-  if (found.length === 0) return { name, status: "missing", found: `not found; ${use}` };
-  return { name, status: "ok", found: `${found.join(", ")}; ${use}` };
+  if (found.length === 0) return { name, status: "missing", found: sentence("not found; {use}", { use }) };
+  return { name, status: "ok", found: sentence("{programs}; {use}", { programs: found.join(", "), use }) };
 }
 
 /** Debian keeps the server programs off the PATH, in one folder per version. */

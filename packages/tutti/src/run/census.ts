@@ -11,6 +11,7 @@ import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run, Subagent } from "../schema/run.ts";
+import { sentence } from "../sentence.ts";
 import { isRunOver, type SubagentEnd } from "../schema/status.ts";
 
 type TaskStanding =
@@ -125,7 +126,9 @@ function causes(run: Run): Outcome["causes"] {
       return [{ taskId: task.id, status: standing, reason: blockedReason(run.blocked[task.id]!) }];
     }
     if (standing === "active" || standing === "neverStarted") {
-      return isRunOver(run.status) ? [{ taskId: task.id, status: "neverStarted", reason: "the run ended first" }] : [];
+      return isRunOver(run.status)
+        ? [{ taskId: task.id, status: "neverStarted", reason: sentence("the run ended first") }]
+        : [];
     }
     return [{ taskId: task.id, status: standing, reason: worker?.error ?? standing }];
   });
@@ -133,10 +136,12 @@ function causes(run: Run): Outcome["causes"] {
 }
 
 const blockedReason = (because: readonly string[]): string =>
-  because.length > 0 ? `needs ${because.join(", ")}` : "the phase timed out before the task could start";
+  because.length > 0
+    ? sentence("needs {tasks}", { tasks: because.join(", ") })
+    : sentence("the phase timed out before the task could start");
 
 function partialReason(output: unknown): string {
-  return typeof output === "string" && output !== "" ? output : "the worker reported a partial result";
+  return typeof output === "string" && output !== "" ? output : sentence("the worker reported a partial result");
 }
 
 export function completedVerdict(run: Run): Verdict {
@@ -169,6 +174,6 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     verification: run.checks ? { ...run.verification, commands: run.checks.commands } : run.verification,
     usage: run.usage,
     durationMs: run.startedAt === null ? 0 : (run.completedAt ?? now) - run.startedAt,
-    error: run.status === "error" ? (run.errors.at(-1)?.error ?? "the run failed") : null,
+    error: run.status === "error" ? (run.errors.at(-1)?.error ?? sentence("the run failed")) : null,
   };
 }

@@ -32,6 +32,7 @@ import { followDeadlines } from "./team/deadline.ts";
 import { breakCircuit, isContinuous } from "./team/cycle.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
+import { sentence } from "../sentence.ts";
 import { DEFAULT_RECYCLE_AFTER } from "../schema/team/roles.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -167,7 +168,7 @@ function followExecution(run: Run, at: number): RunEvent[] {
 /** `phaseOverAt` has passed: active tasks time out, and tasks that have not started are blocked. */
 function endPhase(run: Run): RunEvent[] {
   if (openWork(run).unfinished === 0) return [];
-  const error = "the workerExecution phase timed out";
+  const error = sentence("the workerExecution phase timed out");
   return run.tasks.flatMap((task): RunEvent[] => {
     const standing = taskStanding(run, task.id);
     if (standing === "neverStarted") {
@@ -190,7 +191,10 @@ function newlyBlocked(run: Run, at: number): RunEvent[] {
     });
   const [first] = blocked;
   if (first && run.template.config.failedDependency === "fail") {
-    const error = `task ${first.taskId} cannot start because ${first.because.join(", ")} did not complete`;
+    const error = sentence("task {taskId} cannot start because {tasks} did not complete", {
+      taskId: first.taskId,
+      tasks: first.because.join(", "),
+    });
     return [fail(run, "workerExecution", error, "dependency_failed", at)];
   }
   return [...blocked].flatMap((data): RunEvent[] => [
@@ -212,7 +216,11 @@ function blockGated(run: Run, at: number): RunEvent[] {
 function refuse(run: Run, taskId: string, at: number): RunEvent[] {
   const refused = refuseDeployment(run, taskId, at);
   const { environment, reasons } = refused.data;
-  const question = `Task ${taskId} was not started, because the gate of ${environment} is closed. ${reasons.join(" ")}`;
+  const question = sentence("Task {taskId} was not started, because the gate of {environment} is closed. {reasons}", {
+    taskId,
+    environment,
+    reasons: reasons.join(" "),
+  });
   const item = {
     kind: "gate" as const,
     taskId,
@@ -227,7 +235,7 @@ function refuse(run: Run, taskId: string, at: number): RunEvent[] {
 function failDeployment(run: Run, { sessionId, taskId }: Worker, at: number): RunEvent[] {
   const refused = refuseDeployment(run, taskId, at);
   const { environment, reasons } = refused.data;
-  const error = `the gate of ${environment} is closed: ${reasons.join(" ")}`;
+  const error = sentence("the gate of {environment} is closed: {detail}", { environment, detail: reasons.join(" ") });
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "gate_closed" };
   return [refused, { type: "worker:failed", data }];
 }

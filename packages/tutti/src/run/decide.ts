@@ -28,6 +28,7 @@ import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isInformational, type RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import { sentence } from "../sentence.ts";
 
 export const decide = (run: Run | null, command: Command, at: number): RunEvent[] =>
   decideStep(run, command, at).events;
@@ -88,7 +89,11 @@ function failure(run: Run, data: { taskId: string; error: string; code: string }
   const { taskId, error, code } = data;
   const worker = workerOf(run, taskId)!;
   const evidence = { error, code, attempt: worker.attempt, sessionId: worker.sessionId, retryCount: worker.retryCount };
-  const question = `Task ${taskId} (${worker.task.title}) did not complete: ${error}`;
+  const question = sentence("Task {taskId} ({title}) did not complete: {error}", {
+    taskId,
+    title: worker.task.title,
+    error,
+  });
   const [, leave] = FAILURE_OPTIONS;
   return addItem(
     run,

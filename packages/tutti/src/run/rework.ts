@@ -7,6 +7,7 @@ import { entryOf } from "./fold/shared-record.ts";
 import type { Report } from "./command.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import { sentence } from "../sentence.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export const awaitsMerge = (worker: Worker | undefined, commit: string): worker is Worker =>
@@ -25,7 +26,9 @@ export function rejectMerge(run: Run, report: Extract<Report, { type: "mergeReje
     const again = { ...about, retryCount: retryCount + 1, automatic: true, notBefore: null };
     return [rejected, { type: "worker:retrying", data: again }];
   }
-  const error = `its work was not merged, because with it ${data.commands.map(describeFailed).join(" and ")}`;
+  const error = sentence("its work was not merged, because with it {detail}", {
+    detail: data.commands.map((each) => describeFailed(each)).join(" and "),
+  });
   return [rejected, { type: "worker:failed", data: { ...about, error, code: "check_failed" } }];
 }
 

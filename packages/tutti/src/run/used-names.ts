@@ -7,6 +7,7 @@ import type { Report } from "./command.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { UsedName } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
+import { sentence, type Say } from "../sentence.ts";
 import type { Worker } from "../schema/worker.ts";
 
 /** Completed tasks of which none builds on all others (`isApart`), so that their names can contradict. */
@@ -29,8 +30,12 @@ export function noteUsedNames(run: Run, { head, names }: Extract<Report, { type:
 }
 
 /** Returns a sentence without a period. */
-export const describeUse = ({ name, change, task, file, usedBy, usedIn, line }: UsedName): string =>
-  `${usedBy} uses ${name} in ${usedIn}:${line}, which ${task} ${change === "removed" ? "removed from" : "declared anew in"} ${file}`;
+export function describeUse({ change, line, name, task, file, usedBy, usedIn }: UsedName, say: Say = sentence): string {
+  const values = { usedBy, name, place: `${usedIn}:${line}`, task, file };
+  return change === "removed"
+    ? say("{usedBy} uses {name} in {place}, which {task} removed from {file}", values)
+    : say("{usedBy} uses {name} in {place}, which {task} declared anew in {file}", values);
+}
 
 /** Sentences about `usedNames` that the main session did not name among its conflicts. */
 export function nameWarnings({ usedNames, aggregation }: Run): string[] {

@@ -23,10 +23,12 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   "environment-fault": ["schema"],
   // The sentences about wrong members, for templates and messages.
   "explain-issue": [],
+  // Fills the values into sentences for users, which the dashboard translates.
+  sentence: [],
   protocol: ["schema", "explain-issue"],
   // Tools as tables, and the server that offers them to agents.
   mcp: ["schema", "explain-issue"],
-  run: ["schema"],
+  run: ["schema", "sentence"],
   client: ["schema"],
   template: ["schema", "explain-issue", "world", "durable-file", "own-files"],
   // Completes templates and names agents, and reads the settings of schedules and notifications.
@@ -49,7 +51,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // Sends notifications about events, and runs the user's own command for them.
   notify: ["schema", "run", "session", "world", "durable-file"],
   // Inspects the machine with the modules that know it: programs, git, the store and the user's configuration.
-  doctor: ["schema", "config", "notify", "store", "session", "workspace", "world", "own-files"],
+  doctor: ["schema", "sentence", "config", "notify", "store", "session", "workspace", "world", "own-files"],
   // Folds a server's run by the same rules to follow it in a terminal. Engines and servers come from `main`; the rest
   // are parts that work without either: message files, templates, checks of the machine, sample projects.
   cli: [
@@ -70,7 +72,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
     "world",
     "own-files",
   ],
-  web: ["schema", "client", "run"],
+  web: ["schema", "sentence", "client", "run"],
   // A program on the public protocol of agents. Like any other agent, it shares no code with Tutti.
   "local-agent": [],
   // The composition root. It may import neither commands nor the client nor the public classes.
@@ -118,7 +120,7 @@ const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehear
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "explain-issue", "durable-file", "own-files", "environment-fault", "index"];
+const topFiles = ["world", "explain-issue", "sentence", "durable-file", "own-files", "environment-fault", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];

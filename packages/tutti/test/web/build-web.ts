@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../../../..");
 const web = join(root, "packages/web");
 const SOURCES = [
   ...["src", "public", "index.html", "vite.config.ts", "zod-types.ts", "package.json"].map((name) => join(web, name)),
-  ...["schema", "run", "client"].map((name) => join(root, "packages/tutti/src", name)),
+  ...["schema", "run", "client", "sentence.ts"].map((name) => join(root, "packages/tutti/src", name)),
 ];
 const LOCK = join(root, "node_modules/.tutti-web-build");
 

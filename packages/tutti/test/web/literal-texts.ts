@@ -14,8 +14,18 @@ const SHOWN = /^(aria-label|title|placeholder|alt|label|word|question|yes|name|n
 const UNSHOWN = /^(class|className|key|id|data-.*|style|d|viewBox|list|href|to|type|role)$/;
 /** Elements whose contents and names are the same in every language: commands, names, keys and marks. */
 const CODE = new Set(["code", "kbd", "pre", "CopyLine", "Icon"]);
-/** `translate` and `plural` have the text; the others take names that only programs read. */
-const CALLS = new Set(["translate", "plural", "nounFor", "querySelector", "closest", "matchMedia", "useRequest"]);
+/** `translate`, `say`, `sentence` and `plural` have the text; the others take names that only programs read. */
+const CALLS = new Set([
+  "translate",
+  "say",
+  "sentence",
+  "plural",
+  "nounFor",
+  "querySelector",
+  "closest",
+  "matchMedia",
+  "useRequest",
+]);
 const WORD = /\p{L}{2}/u;
 const SENTENCE = /\p{L}[,;:]? \p{L}{2}/u;
 /** A word beside a substitution, such as ` left` in `${amount} left`. */

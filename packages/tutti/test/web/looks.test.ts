@@ -228,6 +228,7 @@ describe("The page", () => {
       await page.getByRole("heading", { name: "Confirmer ce plan de 8 tâches" }).waitFor();
       await page.getByText("En direct", { exact: true }).waitFor();
       await page.getByText("Plus longue chaîne").waitFor();
+      await page.getByRole("list", { name: "Événements récents" }).getByText("Le plan est prêt : 8 tâches").waitFor();
       expect(await page.getAttribute("html", "lang")).toBe("fr");
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       await saveScreenshot(page, "french-360");
@@ -246,6 +247,17 @@ describe("The page", () => {
       expect(french).toEqual([]);
       await page.getByRole("button", { name: "Afficher en français" }).click();
       await page.getByRole("button", { name: "Confirmer le plan" }).waitFor();
+
+      // Sentences of the log are French, words of agents are not.
+      const fails = { block: { phase: "completion", data: { task_id: "a", status: "failed", error: "no luck" } } };
+      const failed = await stage.begin([...mainSession([{ id: "a" }]), worker("a", fails)], REQUEST, {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(failed.id, ({ released }) => released);
+      await page.goto(`${stage.url}/runs/${failed.id}`);
+      await page.getByText("La tâche a (Title of a) ne s'est pas terminée : no luck").waitFor();
+      await page.getByRole("button", { name: "Réessayer" }).waitFor();
+      await page.getByText("a a échoué : no luck", { exact: true }).waitFor();
 
       // An error has a sentence for its code, and the words of the server below.
       await page.goto(`${stage.url}/runs/orch_aaaaaaaaaaaa`);

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { literalTexts } from "./literal-texts.ts";
+import { sharedSentences } from "./shared-sentences.ts";
 import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { byCost } from "../../../web/src/inbox/item-look.ts";
@@ -26,10 +27,12 @@ import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-
 import { agentName, duration } from "../../../web/src/text/format.ts";
 import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
+import { sentenceReader, type SentenceMark } from "../../../web/src/text/sentence-reader.ts";
 import { pairResults } from "../../../web/src/transcript/pair-results.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
 import type { Run } from "../../src/schema/run.ts";
+import { sentence } from "../../src/sentence.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
 describe("`layOut`", () => {
@@ -324,9 +327,10 @@ test("`comparePlans` names new, removed and changed tasks", () => {
   });
 });
 
+const folder = join(import.meta.dirname, "../../../web/src");
+const french = JSON.parse(readFileSync(join(folder, "text/french.json"), "utf8")) as Record<string, string>;
+
 test("Every French text has the placeholders of its English one, and every text is used", () => {
-  const folder = join(import.meta.dirname, "../../../web/src");
-  const french = JSON.parse(readFileSync(join(folder, "text/french.json"), "utf8")) as Record<string, string>;
   const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted();
   for (const [english, text] of Object.entries(french)) {
     expect([english, placeholders(text)]).toEqual([english, placeholders(english)]);
@@ -336,7 +340,49 @@ test("Every French text has the placeholders of its English one, and every text 
   const isUsed = (text: string) => [`"${text}"`, `'${text}'`].some((quoted) => sources.includes(quoted));
   // `plural` adds the s of a noun; the names of filters are the keys of a table.
   const isDerived = (text: string) => isUsed(text.replace(/s$/, "")) || sources.includes(`  ${text}: (`);
-  expect(Object.keys(french).filter((text) => !isUsed(text) && !isDerived(text))).toEqual([]);
+  const shared = sharedSentences();
+  expect(Object.keys(french).filter((text) => !shared.has(text) && !isUsed(text) && !isDerived(text))).toEqual([]);
+});
+
+describe("Sentences that Tutti writes outside the dashboard", () => {
+  test("are in the catalogue: those of events, of inbox items, of plans and of the machine", () => {
+    const shared = sharedSentences();
+    expect([...shared].filter((key) => french[key] === undefined)).toEqual([]);
+    for (const key of ["was approved by {by}#log", "try it again#log", "free space#doctor"])
+      expect([key, shared.has(key)]).toEqual([key, true]);
+    expect(shared.has("Task {taskId} ({title}) did not complete: {error}#stored")).toBe(true);
+    // A sentence of an event that passes through neither `say` nor `sentence` would stay English.
+    const source = readFileSync(join(import.meta.dirname, "../../src/run/describe-event.ts"), "utf8");
+    expect(literalTexts(source)).toEqual([]);
+  });
+
+  test("are read back from the log with their values", () => {
+    const read = sentenceReader(french);
+    const asIs = (text: string) => text;
+    for (const [key, translation] of Object.entries(french)) {
+      const [english, mark] = [
+        key.replace(/#\w+$/, ""),
+        /#(stored|doctor)$/.exec(key)?.[0] as SentenceMark | undefined,
+      ];
+      if (mark === undefined) continue;
+      const names = english.match(/(?<=\{)\w+(?=\})/g) ?? [];
+      const values = Object.fromEntries(names.map((name) => [name, `${name}-1`]));
+      expect(read(sentence(english, values), mark, asIs)).toBe(sentence(translation, values));
+    }
+  });
+
+  test("are translated within other sentences, and words of agents stay as they are", () => {
+    const read = sentenceReader(french);
+    const say = (text: string): string => french[`${text}#log`] ?? read(text, "#stored", say);
+    expect(say("Task a (leave it) did not complete: Worker timed out after 500ms")).toBe(
+      "La tâche a (leave it) ne s'est pas terminée : L'agent a dépassé son délai de 500 ms",
+    );
+    expect(say("The run has used 2 of 1 turns. May it use as much again?")).toBe(
+      "L'exécution a utilisé 2 tours sur 1. Peut-elle en utiliser encore autant ?",
+    );
+    for (const words of ["no luck", "it needs the keys of the provider", `{title} ${"w and ".repeat(20_000)}`])
+      expect(say(words)).toBe(words);
+  });
 });
 
 /** Files whose texts are the same in every language. */
@@ -364,7 +410,6 @@ test("Every text of the pages passes through `translate`", () => {
       </p>
     );`),
   ).toEqual(["3: A title", "4: Words", "4: more", "5: left", "5: a request"]);
-  const folder = join(import.meta.dirname, "../../../web/src");
   const files = globSync("**/*.{ts,tsx}", { cwd: folder }).filter((name) => !UNTRANSLATED.has(name));
   expect(
     files.flatMap((name) => literalTexts(readFileSync(join(folder, name), "utf8")).map((text) => `${name}:${text}`)),

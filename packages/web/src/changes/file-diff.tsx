@@ -15,6 +15,14 @@ interface Properties {
 
 const MOST_LINES = 400;
 
+const STATUSES: Readonly<Record<FileChange["status"], string>> = {
+  added: translate("added#file"),
+  modified: translate("modified#file"),
+  deleted: translate("deleted#file"),
+  renamed: translate("renamed#file"),
+  typechanged: translate("type changed#file"),
+};
+
 export function FileDiff({ file, target }: Properties) {
   const { path, from, status, additions, deletions, binary, patch } = file;
   const [most, setMost] = useState(MOST_LINES);
@@ -31,7 +39,7 @@ export function FileDiff({ file, target }: Properties) {
           )}
           <AgentText text={path} max={300} />
         </span>
-        <span className="chip">{status}</span>
+        <span className="chip">{STATUSES[status]}</span>
         <span className="push diff-counts">
           <span className="tone-good">+{count(additions)}</span> <span className="tone-bad">−{count(deletions)}</span>
         </span>

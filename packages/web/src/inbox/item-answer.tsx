@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
 import { planErrorsOf, type AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
@@ -12,7 +12,7 @@ import { useAction } from "../shell/use-action.ts";
 import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
 import { shown } from "../text/safe-text.ts";
 import { shellQuote } from "../text/shell-quote.ts";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import { capitalize, isOfAgent } from "../../../tutti/src/run/describe-event.ts";
 import type { PersonAnswer } from "../../../tutti/src/schema/inbox.ts";
 
 interface Properties {
@@ -126,7 +126,8 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
               disabled={isBlocked || isImpossible(at)}
               onClick={() => choose(at)}
             >
-              <span className="clip">{shown(capitalize(option), 60)}</span> {hint(String(at + 1))}
+              <span className="clip">{shown(capitalize(isOfAgent(item) ? option : say(option)), 60)}</span>{" "}
+              {hint(String(at + 1))}
             </button>
           ))}
         </div>

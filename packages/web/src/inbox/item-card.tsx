@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { useId } from "react";
 import { ItemAnswer } from "./item-answer.tsx";
 import { ItemEvidence } from "./item-evidence.tsx";
@@ -7,6 +7,7 @@ import { lookOf, titleOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
+import { describeQuestion } from "../../../tutti/src/run/describe-event.ts";
 
 interface Properties {
   item: AnyItem;
@@ -39,7 +40,7 @@ export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properti
             )}
           </h2>
           <div className="agent-words">
-            <LongText text={item.question} max={2000} />
+            <LongText text={describeQuestion(item, say)} max={2000} />
           </div>
           <ItemTerms item={item} />
         </div>

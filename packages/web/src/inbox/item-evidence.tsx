@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import type { AnyItem } from "./item-look.ts";
 import { VersionLinks } from "../changes/version-links.tsx";
 import { FactList } from "../parts/fact-list.tsx";
@@ -30,7 +30,7 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         />
       );
     case "budget": {
-      const unit = facts["kind"] === "usd" ? "$" : typeof facts["kind"] === "string" ? facts["kind"] : "";
+      const unit = facts["kind"] === "usd" ? "$" : typeof facts["kind"] === "string" ? say(facts["kind"]) : "";
       const amount = (value: unknown) => (unit === "$" ? money(Number(value)) : `${count(Number(value))} ${unit}`);
       return (
         <FactList
@@ -51,7 +51,7 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
               translate("Resumes by itself"),
               facts["autoResume"] === undefined ? null : translate(facts["autoResume"] ? "yes" : "no"),
             ],
-            [translate("Advice"), facts["advice"]],
+            [translate("Advice"), typeof facts["advice"] === "string" ? say(facts["advice"]) : null],
           ]}
         />
       );
@@ -211,7 +211,7 @@ export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsPrope
       />
       {advice.map((sentence) => (
         <p key={sentence} className="muted">
-          <AgentText text={sentence} max={300} />
+          <AgentText text={say(sentence)} max={300} />
         </p>
       ))}
     </>

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { timeOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
@@ -35,7 +35,7 @@ export function ItemTerms({ item }: { item: AnyItem }) {
               <>
                 {` ${translate("with")} `}
                 <q>
-                  <AgentText text={item.default} max={80} />
+                  <AgentText text={say(item.default)} max={80} />
                 </q>
               </>
             )}

@@ -1,6 +1,7 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { Badge } from "../parts/badge.tsx";
-import type { IconName } from "../parts/icon-shapes.ts";
+import { endingLook } from "./ending-look.ts";
+import type { StatusStyle } from "../run/run-look.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
@@ -9,7 +10,6 @@ import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { compact, duration, moment, money, plural } from "../text/format.ts";
 import type { RunTimeline, RunUsage } from "../../../tutti/src/schema/api/run-values.ts";
-import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 interface Properties {
@@ -19,15 +19,6 @@ interface Properties {
 }
 
 type AttemptRow = RunTimeline["sessions"][number] & { error: string | null; used: RunUsage["sessions"][number] | null };
-
-const ENDINGS: Readonly<Record<string, [word: string, tone: Severity, icon: IconName]>> = {
-  "worker:completed": [translate("Completed"), "good", "check"],
-  "worker:failed": [translate("Failed"), "bad", "cross"],
-  "worker:timeout": [translate("Timed out"), "bad", "clock"],
-  "worker:cancelled": [translate("Cancelled"), "neutral", "minus"],
-  "worker:lost": [translate("Lost"), "bad", "warning"],
-  "main:lost": [translate("Lost"), "bad", "warning"],
-};
 
 export function Attempts({ run, place, taskId }: Properties) {
   const newest = taskId === null ? run.main : run.workers[taskId];
@@ -39,10 +30,8 @@ export function Attempts({ run, place, taskId }: Properties) {
       {value?.length === 0 && <p className="nothing-yet">{translate("It has not started yet.")}</p>}
       <ol className="tab-rows" aria-label={translate("Attempts")}>
         {value?.toReversed().map(({ sessionId, attempt, startedAt, endedAt, ending, turns, error: reason, used }) => {
-          const [word, tone, icon] =
-            ending === null
-              ? ([translate("Working"), "running", "dot"] as const)
-              : (ENDINGS[ending] ?? [translate("Ended"), "neutral", "minus"]);
+          const { word, tone, icon }: StatusStyle =
+            ending === null ? { word: translate("Working"), tone: "running", icon: "dot" } : endingLook(ending);
           return (
             <li key={sessionId}>
               <div className="tab-row-head">
@@ -58,7 +47,7 @@ export function Attempts({ run, place, taskId }: Properties) {
               </div>
               {reason !== null && (
                 <p className="agent-words">
-                  <AgentText text={reason} max={600} />
+                  <AgentText text={say(reason)} max={600} />
                 </p>
               )}
               <p className="muted">

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -22,7 +22,7 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
         <div>
           <h3>{translate("The worker says")}</h3>
           <div className="agent-words">
-            <LongText text={summary ?? error ?? translate("It has not reported yet.")} max={600} />
+            <LongText text={summary ?? (error && say(error)) ?? translate("It has not reported yet.")} max={600} />
             {reportedWarnings.map((warning) => (
               <p key={warning}>
                 <AgentText text={warning} max={300} />
@@ -50,7 +50,7 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
       </div>
       {warnings.map((warning) => (
         <Notice key={warning} tone="warning">
-          <AgentText text={translate("Claim without evidence: {warning}.", { warning })} max={400} />
+          <AgentText text={translate("Claim without evidence: {warning}.", { warning: say(warning) })} max={400} />
         </Notice>
       ))}
     </>

@@ -40,6 +40,12 @@ export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) 
   );
 }
 
+const ENDS: Record<NonNullable<Subagent["status"]>, string> = {
+  completed: translate("completed#task"),
+  failed: translate("failed#task"),
+  cancelled: translate("cancelled#task"),
+};
+
 function SubAgentBadge({ status, isOpen }: { status: Subagent["status"]; isOpen: boolean }) {
   if (isOpen) {
     return (
@@ -51,7 +57,7 @@ function SubAgentBadge({ status, isOpen }: { status: Subagent["status"]; isOpen:
   const isGood = status === undefined || status === "completed";
   return (
     <Badge tone={isGood ? "good" : "bad"} icon={isGood ? "check" : "cross"}>
-      {status ?? translate("ended")}
+      {status === undefined ? translate("ended") : ENDS[status]}
     </Badge>
   );
 }

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { sayCheck, translate } from "../text/language.ts";
 import { useState } from "react";
 import { TokensSection } from "./tokens-section.tsx";
 import { useRefusal } from "../live/use-live.ts";
@@ -16,6 +16,12 @@ import "../styles/machine.css";
 
 const TONES = { ok: "good", warning: "warning", missing: "bad" } as const;
 const ICONS = { ok: "check", warning: "warning", missing: "cross" } as const;
+
+const STATUSES = {
+  ok: translate("ok#check"),
+  warning: translate("warning#check"),
+  missing: translate("missing#check"),
+};
 
 export function MachinePage() {
   const refusal = useRefusal();
@@ -47,15 +53,15 @@ export function MachinePage() {
               <li key={`${index} ${name}`}>
                 <span className={`inline-mark tone-${TONES[status]}`}>
                   <Icon name={ICONS[status]} size={14} />
-                  <span className="visually-hidden">{status}</span>
+                  <span className="visually-hidden">{STATUSES[status]}</span>
                 </span>
-                <strong>{name}</strong>
+                <strong>{sayCheck(name)}</strong>
                 <span>
-                  <AgentText text={found} max={400} />
+                  <AgentText text={sayCheck(found)} max={400} />
                   {advice !== undefined && (
                     <span className="muted">
                       {" "}
-                      <AgentText text={advice} max={400} />
+                      <AgentText text={sayCheck(advice)} max={400} />
                     </span>
                   )}
                 </span>

@@ -1,6 +1,6 @@
 // `InboxCards` shows the open items of a run except its plan, which has `PlanCard`. Items that stop the run come first;
 // failed tasks share one card.
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
@@ -80,7 +80,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
         {failures.map((item) => (
           <li key={item.id}>
             <code>{item.taskId}</code>
-            <AgentText text={isOver ? titleOf(item) : reasonOf(item)} max={300} />
+            <AgentText text={isOver ? titleOf(item) : say(reasonOf(item))} max={300} />
             <OrderButton
               word={translate("Leave it")}
               label={translate("Leave it: {taskId}", { taskId: item.taskId ?? "" })}

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 type Reason = NonNullable<Run["pausedFrom"]>["reason"];
@@ -32,5 +32,5 @@ const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "st
 export function pauseSentence({ pausedFrom }: Run): string | null {
   if (!pausedFrom) return null;
   const { reason, detail } = pausedFrom;
-  return WITH_DETAIL.has(reason) ? `${SENTENCES[reason]} ${detail}` : SENTENCES[reason];
+  return WITH_DETAIL.has(reason) ? `${SENTENCES[reason]} ${say(detail)}` : SENTENCES[reason];
 }

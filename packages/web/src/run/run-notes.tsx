@@ -5,6 +5,7 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { Notice } from "../parts/notice.tsx";
 import { withPeriod } from "../errors/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { say } from "../text/language.ts";
 
 const MOST = 3;
 
@@ -21,12 +22,12 @@ export function RunNotes({ run, warnings }: { run: Run; warnings: readonly strin
       )}
       {warnings.map((warning) => (
         <Notice key={warning} tone="warning">
-          <AgentText text={withPeriod(capitalize(warning))} max={400} />
+          <AgentText text={withPeriod(capitalize(say(warning)))} max={400} />
         </Notice>
       ))}
       {errors.map(({ error, timestamp }) => (
         <Notice key={`${timestamp} ${error}`} tone="bad">
-          <AgentText text={capitalize(error)} max={600} />
+          <AgentText text={capitalize(say(error))} max={600} />
         </Notice>
       ))}
     </>

@@ -1,12 +1,15 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { useEffect, useMemo, useState } from "react";
 import { clockStepMs } from "./clock.ts";
+import { endingLook } from "../inspector/ending-look.ts";
 import { holdsUp } from "./waiting.ts";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
+import { capitalize, describePauseReason, PAUSE_WORDS } from "../../../tutti/src/run/describe-event.ts";
 import { estimatePlan } from "../../../tutti/src/run/plan/estimate.ts";
 import type { RunTimeline } from "../../../tutti/src/schema/api/run-values.ts";
+import type { PauseReason } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
@@ -17,6 +20,12 @@ const toneOf = (ending: string | null): string => {
   if (ending === "worker:completed") return "good";
   return /failed|timeout|lost/.test(ending) ? "bad" : "neutral";
 };
+
+/** A newer server may have a reason that this page does not know. */
+const describePause = (reason: string): string =>
+  Object.hasOwn(PAUSE_WORDS, reason)
+    ? capitalize(describePauseReason(reason as PauseReason, say))
+    : translate("Paused");
 
 /** Only open waits: the state of a run has no ended ones. */
 function waitsOf({ inbox, main, workers }: Run, sessionId: string): { since: number; word: string }[] {
@@ -89,7 +98,7 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
               <span
                 key={pause.startedAt}
                 className="timeline-bar is-pause"
-                title={translate("Paused: {reason}", { reason: pause.reason })}
+                title={describePause(pause.reason)}
                 style={place(pause.startedAt, pause.endedAt)}
               />
             ))}
@@ -124,7 +133,7 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
           <span className="muted">
             {duration((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt))}
             <span className="visually-hidden">
-              {ending === null ? translate(" so far") : ` ${ending.replace(/^\w+:/, "")}`}
+              {ending === null ? translate(" so far") : ` ${endingLook(ending).word}`}
             </span>
           </span>
         </li>

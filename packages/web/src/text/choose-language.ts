@@ -6,8 +6,10 @@ export async function loadLanguage(): Promise<void> {
   document.documentElement.lang = language;
   if (language === "en") return;
   try {
-    const response = await fetch(french);
-    if (response.ok) setCatalogue((await response.json()) as Catalogue);
+    const [response, { sentenceReader }] = await Promise.all([fetch(french), import("./sentence-reader.ts")]);
+    if (!response.ok) return;
+    const texts = (await response.json()) as Catalogue;
+    setCatalogue(texts, sentenceReader(texts));
   } catch {
     // Without the server the page stays English, and `live` reports that the server does not respond.
   }

@@ -1,7 +1,11 @@
 // `translate` gives texts in the language of the page: the user's choice, or the first of the browser's languages that
 // is known. English is in the sources. `french.json` has the French text of every English one: `translate` accepts only
-// these, so a missing one does not compile. Sentences of the log, of the server and of agents are not part of
-// it; `errorSentence` has a text for the codes of errors.
+// these, so a missing one does not compile. Sentences that Tutti itself says elsewhere are marked there: `#log` is one of
+// `describeEvent`, `#stored` one that the log holds with its values, `#doctor` one of `tutti doctor`. Words of agents and
+// users stay as they are. `errorSentence` has a text for the codes of errors.
+import type { sentenceReader } from "./sentence-reader.ts";
+import { sentence, type Say } from "../../../tutti/src/sentence.ts";
+
 export type Language = "en" | "fr";
 export type Catalogue = typeof import("./french.json");
 type EnglishText = keyof Catalogue;
@@ -14,20 +18,29 @@ export type Noun = { [T in EnglishText]: `${T}s` extends EnglishText ? T : never
 
 export const LANGUAGE_KEY = "tutti-language";
 let catalogue: Catalogue | null = null;
+let read: ReturnType<typeof sentenceReader> = (text) => text;
 
 export const language: Language = findLanguage();
 
 /** Modules that call `translate` while they load must be loaded after `setCatalogue`. */
-export function setCatalogue(texts: Catalogue): void {
+export function setCatalogue(texts: Catalogue, reader: typeof read): void {
   catalogue = texts;
+  read = reader;
 }
 
 /** Replaces the `{name}` placeholders by `values`. A part after `#` only distinguishes meanings. */
 export function translate<T extends EnglishText>(text: T, ...[values]: ValuesOf<T>): string {
-  const found: string = catalogue?.[text] ?? text.replace(/#.*$/, "");
-  if (values === undefined) return found;
-  return found.replace(/\{(\w+)\}/g, (_, name: PlaceholderOf<T>) => String(values[name]));
+  return sentence(catalogue?.[text] ?? text.replace(/#.*$/, ""), values);
 }
+
+/** For sentences of `describeEvent`, and without `values` for a text of the log, which may be such a sentence. */
+export const say: Say = (text, values) => {
+  const found = (catalogue as Readonly<Record<string, string>> | null)?.[`${text}#log`];
+  return found === undefined && values === undefined ? read(text, "#stored", say) : sentence(found ?? text, values);
+};
+
+/** For sentences of `tutti doctor`. */
+export const sayCheck = (text: string): string => read(text, "#doctor", sayCheck);
 
 export const nounFor = (value: number, noun: Noun): string =>
   translate((value === 1 || (value === 0 && language === "fr") ? noun : `${noun}s`) as Noun);

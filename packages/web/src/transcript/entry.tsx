@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { Said } from "./said.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
 import { toolTarget } from "./tool-target.ts";
@@ -85,7 +85,7 @@ export function Entry({ entry, result, format }: Properties) {
         />
       );
     case "toolFailed":
-      return <Aside text={withDetail(translate("The tool call failed"), entry.error)} bad />;
+      return <Aside text={withDetail(translate("The tool call failed"), entry.error, say)} bad />;
     case "askCancelled":
       return <Aside text={translate("The agent withdrew its question")} />;
     case "trouble":
@@ -100,7 +100,7 @@ export function Entry({ entry, result, format }: Properties) {
       return kind === "ended" ? (
         <Aside text={translate("Turn {turn} ended", { turn: entry.turn })} />
       ) : (
-        <Aside text={withDetail(translate("Turn {turn} failed", { turn: entry.turn }), detail)} bad />
+        <Aside text={withDetail(translate("Turn {turn} failed", { turn: entry.turn }), detail, say)} bad />
       );
     }
     default:

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { taskLook } from "../run/task-look.ts";
 import { WorkerActions } from "../workers/worker-actions.tsx";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
@@ -29,7 +29,7 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
       <LongText text={task.description} max={600} />
       {worker?.error && (
         <Notice tone="bad">
-          <AgentText text={capitalize(worker.error)} max={1000} />
+          <AgentText text={capitalize(say(worker.error))} max={1000} />
         </Notice>
       )}
       {blocked && (

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { memo } from "react";
 import type { StatusStyle } from "../run/run-look.ts";
 import { taskLook } from "../run/task-look.ts";
@@ -80,7 +80,7 @@ function detail(run: Run, task: Task): string {
       isRunOver(run.status) ||
       Object.values(run.inbox).some(({ kind, taskId }) => kind === "failure" && taskId === task.id);
     // The result, or the inbox item of the failure, has the reason.
-    return hasReason ? `${plural(worker.toolStats.total, "tool call")}${timeOf(worker)}` : worker.error;
+    return hasReason ? `${plural(worker.toolStats.total, "tool call")}${timeOf(worker)}` : say(worker.error);
   }
   if (Object.hasOwn(run.skipped, task.id)) return translate("skipped by a user");
   const blocked = run.blocked[task.id];

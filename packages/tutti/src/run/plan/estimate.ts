@@ -1,6 +1,7 @@
 import type { History } from "../command.ts";
 import { scopesOverlap } from "./scopes.ts";
 import { chainLengths, taskWeights } from "../urgency.ts";
+import { sentence } from "../../sentence.ts";
 import type { Task } from "../../schema/task.ts";
 
 /** `GUESS` has averages that users of coding agents report, for plans without any history. */
@@ -62,10 +63,13 @@ function criticalPath(tasks: readonly Task[], weights: ReadonlyMap<string, numbe
 function advise(tasks: readonly Task[], criticalWeight: number, total: number): string[] {
   const advice: string[] = [];
   if (tasks.length > 1 && criticalWeight >= total * 0.9) {
-    advice.push("almost every task depends on another: several workers will hardly be faster than one");
+    advice.push(sentence("almost every task depends on another: several workers will hardly be faster than one"));
   }
   const pair = firstOverlap(tasks);
-  if (pair) advice.push(`${pair[0]} and ${pair[1]} name the same files and will not run at the same time`);
+  if (pair !== null) {
+    const [one, other] = pair;
+    advice.push(sentence("{one} and {other} name the same files and will not run at the same time", { one, other }));
+  }
   return advice;
 }
 

@@ -9,6 +9,7 @@ import type { TaskListAnswer } from "../../schema/answer.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { SharedInterface, type Task } from "../../schema/task.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -90,7 +91,10 @@ const describeChange = ({ name, owner, changed }: ForeignChange): string =>
 function raiseForeignChange(run: Run, worker: Worker, at: number): RunEvent[] {
   const { taskId, sessionId } = worker;
   const changes = foreignChanges(run, worker);
-  const description = `Task ${taskId} changed ${changes.map(describeChange).join(", and ")}.`;
+  const description = sentence("Task {taskId} changed {changes}.", {
+    taskId,
+    changes: changes.map(describeChange).join(", and "),
+  });
   const evidence = {
     blocker_type: "interface",
     interfaces: changes.map(({ name, owner, changed: files }) => ({ name, owner, files })),

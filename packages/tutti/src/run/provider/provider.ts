@@ -12,6 +12,7 @@ import { PAUSABLE } from "../transitions.ts";
 import type { Ending, FailureCause } from "../../schema/ending.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Refusal, Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { Owed, SessionState } from "../../schema/worker.ts";
 
@@ -138,7 +139,7 @@ export function refusedUntil(run: Run, since: number): number | null {
 }
 
 /** Do not change these texts: open items of older logs hold them, and `answerLimit` compares with them. */
-export const LIMIT_OPTIONS = ["go on", "cancel the run"];
+export const LIMIT_OPTIONS = [sentence("go on"), sentence("cancel the run")];
 /** A usage limit without a `resetAt` is assumed to last `USUAL_LIMIT_MS`. */
 const USUAL_LIMIT_MS = 3_600_000;
 
@@ -150,25 +151,37 @@ export function park(run: Run, agent: string, ending: Ending, itemId: string, at
   const known = ending.resetAt !== undefined && ending.resetAt > at ? ending.resetAt : null;
   const resumeAt = known ?? at + USUAL_LIMIT_MS;
   const byItself = autoResume && run.autoResumes < maxAutoResumes;
-  const until = known === null ? "the reset time is unknown" : `until ${new Date(known).toISOString()}`;
+  const until =
+    known === null
+      ? sentence("the reset time is unknown")
+      : sentence("until {time}", { time: new Date(known).toISOString() });
   const item = addItem(
     run,
     {
       id: itemId,
       kind: "limit",
-      question: `The usage limit of ${provider} is reached (${until}): ${ending.detail}. Continue now?`,
+      question: sentence("The usage limit of {provider} is reached ({until}): {detail}. Continue now?", {
+        provider,
+        until,
+        detail: ending.detail,
+      }),
       options: LIMIT_OPTIONS,
       evidence: { provider, resetAt: known, autoResume: byItself },
       ...(byItself ? { expiresAt: resumeAt, default: LIMIT_OPTIONS[0]! } : {}),
     },
     at,
   );
-  return [item, ...pause(run, "usage_limit", `the usage limit of ${provider} is reached, ${until}`)];
+  return [
+    item,
+    ...pause(run, "usage_limit", sentence("the usage limit of {provider} is reached, {until}", { provider, until })),
+  ];
 }
 
 const ADVICE: Partial<Record<FailureCause, string>> = {
-  auth: "the provider rejects the login. Log in again or set its key (`tutti doctor` shows the current state), then resume the run",
-  billing: "the account cannot pay for this request. Check its plan or balance, then resume the run",
+  auth: sentence(
+    "the provider rejects the login. Log in again or set its key (`tutti doctor` shows the current state), then resume the run",
+  ),
+  billing: sentence("the account cannot pay for this request. Check its plan or balance, then resume the run"),
 };
 
 /** Whether the provider refuses every request with this error `code` until the user acts on the `ADVICE`. */
@@ -177,7 +190,7 @@ export const needsUser = (code: string | null): boolean => code !== null && Obje
 /** Pauses the run until the user has acted on `advice`. Without a failed task, an item asks whether to continue. */
 export function holdForUser(run: Run, agent: string, advice: string, itemId: string, at: number): RunEvent[] {
   const evidence = { provider: providerOf(agent, run.providers), advice };
-  const question = `${advice}. Continue now?`;
+  const question = sentence("{advice}. Continue now?", { advice });
   const item = addItem(run, { id: itemId, kind: "limit", question, options: LIMIT_OPTIONS, evidence }, at);
   return [item, ...pause(run, "provider", advice)];
 }

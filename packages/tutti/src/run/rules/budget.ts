@@ -4,15 +4,16 @@ import type { RunEvent } from "../../schema/event.ts";
 import { BUDGET_KINDS, type Budget, type BudgetKind } from "../../schema/budget.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 
 const MINUTE = 60_000;
-const NAMES: Record<BudgetKind, string> = {
-  usd: "US dollars",
-  tokens: "tokens",
-  minutes: "minutes",
-  turns: "turns",
-  depth: "levels of sub-sessions",
-  descendants: "sessions",
+const UNITS: Record<BudgetKind, string> = {
+  usd: sentence("US dollars"),
+  tokens: sentence("tokens"),
+  minutes: sentence("minutes"),
+  turns: sentence("turns"),
+  depth: sentence("levels of sub-sessions"),
+  descendants: sentence("sessions"),
 };
 
 /** `live` is the `Usage` of open turns. */
@@ -54,13 +55,13 @@ export function exhaustedBudget(
 export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage): RunEvent[] {
   const limit = run.budget[kind]!;
   const spent = used(run, at, live)[kind];
-  const shown = `${Math.round(spent * 100) / 100} of ${limit} ${NAMES[kind]}`;
+  const amount = { used: Math.round(spent * 100) / 100, limit, unit: UNITS[kind] };
   const item = addItem(
     run,
     {
       kind: "budget",
-      question: `The run has used ${shown}. May it use as much again?`,
-      options: ["use as much again", "cancel the run"],
+      question: sentence("The run has used {used} of {limit} {unit}. May it use as much again?", amount),
+      options: [sentence("use as much again"), sentence("cancel the run")],
       evidence: { kind, used: spent, limit, usage: run.usage },
       risk: "medium",
     },
@@ -76,7 +77,7 @@ export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage)
         previousStatus: run.status,
         previousPhase: run.currentPhase,
         reason: "budget",
-        detail: `it has used ${shown}`,
+        detail: sentence("it has used {used} of {limit} {unit}", amount),
       },
     },
   ];

@@ -3,20 +3,24 @@
 import type { VerificationAnswer } from "../../schema/answer.ts";
 import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence, type Say } from "../../sentence.ts";
 
 const failedCommands = ({ checks }: Run): CheckedCommand[] =>
   (checks?.commands ?? []).filter(({ exitCode }) => exitCode !== 0);
 
 /** Returns a clause without a period. */
-export const describeFailed = ({ name, exitCode }: CheckedCommand): string =>
-  `the command "${name}" failed with exit code ${exitCode}`;
+export const describeFailed = ({ name, exitCode }: CheckedCommand, say: Say = sentence): string =>
+  say('the command "{name}" failed with exit code {code}', { name, code: exitCode });
 
 /** Claims of the `verification` that failed commands contradict. */
 export function contradictions(run: Run): Outcome["causes"] {
   const { verification } = run;
   const failed = verification === null || verification.status === "failed" ? [] : failedCommands(run);
   if (failed.length === 0) return [];
-  const reason = `the verification reported "${verification!.status}", but ${failed.map(describeFailed).join(" and ")}`;
+  const reason = sentence('the verification reported "{status}", but {detail}', {
+    status: verification!.status,
+    detail: failed.map((each) => describeFailed(each)).join(" and "),
+  });
   return [{ taskId: "main", status: "contradicted", reason }];
 }
 
@@ -30,12 +34,12 @@ export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
       : issues.length > 0
         ? issues.map(({ description }) => description)
         : [answer.summary ?? "the verification failed"];
-  return [...failedCommands(run).map(describeFailed), ...own];
+  return [...failedCommands(run).map((each) => describeFailed(each)), ...own];
 }
 
 export const mergeWarnings = ({ redBase }: Run): string[] =>
   redBase === undefined
     ? []
     : [
-        `Merges were not checked, because without the work of the next task ${redBase.map(describeFailed).join(" and ")} already.`,
+        `Merges were not checked, because without the work of the next task ${redBase.map((each) => describeFailed(each)).join(" and ")} already.`,
       ];

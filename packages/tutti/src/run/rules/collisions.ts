@@ -16,6 +16,7 @@ import { dependenciesOf } from "../plan/dependencies-of.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Conflict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 
 /** Conflicts between at least two tasks that `taskId` builds on. */
 export function collisionsOf(run: Run, taskId: string): Conflict[] {
@@ -91,8 +92,11 @@ export function isLeftToUser({ template }: Run): boolean {
  */
 export const openConflicts = (run: Run) =>
   run.conflicts.filter(isOpen).map((conflict) => ({
-    question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,
-    options: conflict.tasks.map((task) => `take the version of ${task}`),
+    question: sentence("{tasks} made conflicting changes to {files}", {
+      tasks: conflict.tasks.join(" and "),
+      files: conflict.files.join(", "),
+    }),
+    options: conflict.tasks.map((task) => sentence("take the version of {task}", { task })),
     evidence: { ...conflict, sides: conflict.tasks.map((taskId, i) => sideOf(run, taskId, conflict.refs[i])) },
   }));
 

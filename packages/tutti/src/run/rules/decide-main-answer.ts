@@ -33,6 +33,7 @@ import type {
 } from "../../schema/answer.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import type { Phase } from "../../schema/status.ts";
 import { addTools, succeededTools, type SessionState } from "../../schema/worker.ts";
 
@@ -72,7 +73,10 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
-    const error = `no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`;
+    const error = sentence("no usable answer after {count} tries: {problems}", {
+      count: MAX_TRIES,
+      problems: describeProblems(problems, run, "; "),
+    });
     return [
       ...ended(problems),
       askForData(run, phase, error, over.itemId, at),
@@ -102,7 +106,10 @@ function decideDelegation(
   const giveUp = (problems: string[]): RunEvent[] => {
     const isLast = run.owed!.try >= MAX_TRIES;
     if (!isLast) return ended(problems);
-    const reason = `no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`;
+    const reason = sentence("no usable answer after {count} tries: {problems}", {
+      count: MAX_TRIES,
+      problems: describeProblems(problems, run, "; "),
+    });
     return [...ended(problems), ...loseMain(run, main, { reason, code: "no_answer", limit: 1 }, at)];
   };
   const askAbout = (question: string): RunEvent => askUser(run, null, main.sessionId, { ...over, question }, at);
@@ -164,7 +171,10 @@ function breakOff(
 }
 
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
-  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. You can supply its data, or try it again.`;
+  const question = sentence("The {phase} phase got {error}. You can supply its data, or try it again.", {
+    phase,
+    error: error.replace(/\.+$/, ""),
+  });
   return addItem(run, { id: itemId, kind: "data", question, phase, options: FAILURE_OPTIONS }, at);
 }
 
@@ -204,7 +214,7 @@ const NO_WORK = "You called no tool and changed no file. Carry out the request, 
 function endNaturally(run: Run, answer: AnalysisAnswer, about: AnswerContext, ended: Ended, at: number): RunEvent[] {
   if (about.isUnproven && !run.template.config.acceptWithoutWork) {
     if (run.owed!.try < MAX_TRIES) return ended([NO_WORK]);
-    const error = "the session reported success, but called no tool and changed nothing";
+    const error = sentence("the session reported success, but called no tool and changed nothing");
     return [...ended([NO_WORK]), ...failMain(run, "analysis", error, "no_work", at)];
   }
   const { status, reason } = statedEnd(answer.summary);
@@ -342,7 +352,7 @@ function openDecisions(run: Run, answer: AggregationAnswer, warnings: readonly s
   const others = byPerson || ofAgent.length === 0 ? open.filter((each) => !named.has(each)) : [];
   const found = [...ofAgent, ...others];
   const whole = {
-    question: [...warnings, answer.summary ?? "The main session needs a decision"].join(". "),
+    question: [...warnings, answer.summary ?? sentence("The main session needs a decision")].join(". "),
     options: undefined,
     evidence: answer,
   };

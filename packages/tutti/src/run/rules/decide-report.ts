@@ -33,6 +33,7 @@ import type { RunEvent } from "../../schema/event.ts";
 import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
 import type { Usage } from "../../schema/outcome.ts";
 import type { GivenAnswer, Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { OUTSIDE } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
@@ -187,7 +188,7 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
       return [...withdrawn, ...loseMain(run, main, { reason, code: "session_lost", counted }, at)];
     }
     case "expired": {
-      const reason = `the ${run.currentPhase} phase timed out without an answer`;
+      const reason = sentence("the {phase} phase timed out without an answer", { phase: String(run.currentPhase) });
       return [...withdrawn, ...loseMain(run, main, { reason, code: "phase_timeout", limit: MAX_TIMEOUTS }, at)];
     }
     case "idle":
@@ -246,13 +247,13 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       // A pause interrupts the agent, which may end its process. That does not count as a loss.
       const counted = report.counted && worker.status !== "paused";
       if (counted && worker.losses + 1 >= MAX_LOSSES) {
-        const error = `its session was lost ${MAX_LOSSES} times: ${reason}`;
+        const error = sentence("its session was lost {count} times: {detail}", { count: MAX_LOSSES, detail: reason });
         return [...withdrawn, { type: "worker:failed", data: { ...about, error, code: "session_lost" } }];
       }
       return [...withdrawn, { type: "worker:lost", data: { ...about, reason, counted } }];
     }
     case "expired": {
-      const error = `Worker timed out after ${run.template.config.workerTimeout}ms`;
+      const error = sentence("Worker timed out after {ms}ms", { ms: run.template.config.workerTimeout });
       return [...withdrawn, { type: "worker:timeout", data: { ...about, error, code: "worker_timeout" } }];
     }
     case "idle": {
@@ -264,7 +265,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
       // Time before `turn.startedAt` does not count.
       if (at - worker.session.turn!.startedAt < idleTimeout) return [];
-      const error = `Worker showed no activity for ${idleTimeout}ms`;
+      const error = sentence("Worker showed no activity for {ms}ms", { ms: idleTimeout });
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
     case "acknowledged":

@@ -7,6 +7,7 @@ import { MAX_LOSSES } from "./losses.ts";
 import { FAILURE_OPTIONS, NEEDS_USER } from "./retry.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import type { SessionState } from "../../schema/worker.ts";
 
 interface MainLoss {
@@ -20,7 +21,7 @@ interface MainLoss {
 }
 
 /** Do not change the second of `WAITING_OPTIONS`: open items of older logs hold it. */
-const WAITING_OPTIONS = [FAILURE_OPTIONS[0]!, "cancel the run"];
+const WAITING_OPTIONS = [FAILURE_OPTIONS[0]!, sentence("cancel the run")];
 
 export function loseMain(run: Run, main: SessionState, loss: MainLoss, at: number): RunEvent[] {
   const { reason, code, limit = MAX_LOSSES } = loss;
@@ -48,7 +49,7 @@ export function failMain(run: Run, operation: string, error: string, code: strin
 }
 
 function failureOfMain(run: Run, phase: string, error: string, code: string, options: string[], at: number): RunEvent {
-  const question = `The phase ${phase} did not complete: ${error}`;
+  const question = sentence("The phase {phase} did not complete: {error}", { phase, error });
   const evidence = { phase, error, code, attempt: run.main?.attempt ?? 0 };
   return addItem(run, { kind: "failure", question, options, evidence, risk: "medium" }, at);
 }

@@ -9,6 +9,7 @@ import { isGated, mustPassGate } from "../team/gate.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { isRunOver } from "../../schema/status.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -39,7 +40,7 @@ const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
-export const FAILURE_OPTIONS = ["try it again", "leave it"];
+export const FAILURE_OPTIONS = [sentence("try it again"), sentence("leave it")];
 
 const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;

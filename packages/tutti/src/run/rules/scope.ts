@@ -6,6 +6,7 @@ import { listNames } from "../work-warnings.ts";
 import type { EventOf } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 
 /** `MAX_FILES` limits the size of the event. */
 const MAX_FILES = 200;
@@ -25,7 +26,10 @@ export function outsideCauses(run: Run): Outcome["causes"] {
   return (run.outside ?? []).flatMap(({ taskId, attempt, files }) => {
     const worker = taskId === null ? null : entryOf(run.workers, taskId);
     if (worker && (worker.attempt !== attempt || worker.status !== "completed")) return [];
-    const reason = `changes outside the scope ${(run.scope ?? []).join(", ")} are not part of the result: ${listNames(files)}`;
+    const reason = sentence("changes outside the scope {scope} are not part of the result: {files}", {
+      scope: (run.scope ?? []).join(", "),
+      files: listNames(files),
+    });
     return [{ taskId: taskId ?? "main", status: "out_of_scope", reason }];
   });
 }

@@ -4,6 +4,7 @@ import { activeWorkers, workerOfSession } from "../lookup.ts";
 import { isReceived, messageTo } from "./team.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { DEFAULT_ACK_TIMEOUT_MS, DEFAULT_RESEND_LIMIT } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 
@@ -34,7 +35,10 @@ export function followMessages(run: Run, at: number): RunEvent[] {
   const events = overdue.map((message): RunEvent =>
     message.deliveries <= resendLimit
       ? { type: "message:resent", data: { ...about(run, message), after: at - message.deliveredAt! } }
-      : { type: "message:expired", data: { ...about(run, message), reason: "It was not acknowledged in time." } },
+      : {
+          type: "message:expired",
+          data: { ...about(run, message), reason: sentence("It was not acknowledged in time.") },
+        },
   );
   return [...events, ...expireUndelivered(run)];
 }
@@ -44,7 +48,7 @@ function expireUndelivered(run: Run): RunEvent[] {
     (message) =>
       ["queued", "delivered"].includes(message.state) && isReceived(message) && isOver(run, message.sessionId),
   );
-  const reason = "The session that it was sent to has ended.";
+  const reason = sentence("The session that it was sent to has ended.");
   return open.map((message) => ({ type: "message:expired", data: { ...about(run, message), reason } }));
 }
 

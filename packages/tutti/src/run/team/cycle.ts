@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { extendPlan } from "./redelegate.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import type { Task } from "../../schema/task.ts";
 import { DEFAULT_BREAKER } from "../../schema/team/roles.ts";
 
@@ -43,6 +44,6 @@ export function breakCircuit(run: Run): RunEvent[] {
   const { failures } = run;
   if (!isContinuous(run) || !failures || failures.count < breaker) return [];
   const { code, count, error } = failures;
-  const reason = `${count} tasks in a row failed in the same way (${code}): ${error}`;
+  const reason = sentence("{count} tasks in a row failed in the same way ({code}): {error}", { count, code, error });
   return [{ type: "breaker:open", data: { id: run.id, code, count, reason } }, ...pause(run, "breaker", reason)];
 }

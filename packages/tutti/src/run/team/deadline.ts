@@ -8,9 +8,10 @@ import { messageTo } from "./team.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import type { Worker } from "../../schema/worker.ts";
 
-const DEADLINE_OPTIONS = ["keep waiting", "cancel the task"];
+const DEADLINE_OPTIONS = [sentence("keep waiting"), sentence("cancel the task")];
 
 interface TaskDeadline {
   at: number;
@@ -95,7 +96,11 @@ function remind(run: Run, { taskId, sessionId }: Worker, deadline: number): RunE
 function escalateOverdue(run: Run, { taskId, sessionId, task, overdue }: Worker, at: number): RunEvent[] {
   const deadline = overdue!.deadline;
   const since = new Date(deadline).toISOString();
-  const description = `Task ${taskId} of ${task.role ?? "the team"} is overdue since ${since} and goes on after a reminder.`;
+  const description = sentence("Task {taskId} of {role} is overdue since {since} and goes on after a reminder.", {
+    taskId,
+    role: task.role ?? sentence("the team"),
+    since,
+  });
   const evidence = { blocker_type: "deadline", deadline: since, overdueMs: at - deadline };
   // The item has no `sessionId`, so that the session continues while the user decides.
   const item = { kind: "blocker" as const, taskId, question: description, options: DEADLINE_OPTIONS, evidence };

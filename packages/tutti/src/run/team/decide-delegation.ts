@@ -10,6 +10,7 @@ import { planErrors } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { mediatorOf } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -36,7 +37,7 @@ export function decideDelegatedTurn(
   if (!hasAnswered && !mustAnswer) return [...refused, ...ways.goOn()];
   const { problems, events, waits, report } = decideAsParent(run, worker, over, at);
   if (problems.length > 0) {
-    const error = `no usable answer: ${problems.join(" ")}`;
+    const error = sentence("no usable answer: {problems}", { problems: problems.join(" ") });
     return [...refused, ...(ways.isLastTry ? ways.failed(error, "no_answer") : [ways.ended(problems)])];
   }
   const { taskId, sessionId } = worker;

@@ -13,6 +13,7 @@ import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import { PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
 import { leadOf, roleNamed } from "../../schema/team/roles.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
@@ -295,7 +296,7 @@ export function reject(
   const { rejections = 0 } = task.delegation ?? {};
   const why = reasons.length > 0 ? reasons : [textOf(again?.["context"]) || "The result is not good enough."];
   if (rejections >= rejectionLimit(run)) {
-    const error = `rejected ${rejections + 1} times: ${why.join(" ")}`;
+    const error = sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: why.join(" ") });
     const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
     return { events: [...first, { type: "worker:failed", data }], isOpen: false };
   }

@@ -14,6 +14,7 @@ import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 import type { LeadDuty, Worker } from "../../schema/worker.ts";
 
 /** Asks the main session about the worker that has waited longest (`awaits.since`), once it owes nothing else. */
@@ -73,8 +74,10 @@ export function askUserInstead(run: Run, itemId: string, at: number): RunEvent[]
   const done = leadAnswered(run, worker, awaits);
   if (awaits.kind === "resolution")
     return [done, ...raiseBlocker(run, worker, awaits.body, { messageId: awaits.messageId, itemId }, at)];
-  const subject = `${leadOfRun(run)} gave no verdict on ${taskId} (${task.title}).`;
-  const question = `${subject} Approve the work, or reject it with a reason.`;
+  const question = sentence(
+    "{lead} gave no verdict on {taskId} ({title}). Approve the work, or reject it with a reason.",
+    { lead: String(leadOfRun(run)), taskId, title: task.title },
+  );
   const { acceptanceCriteria = [] } = task;
   const evidence = { completion: awaits.body, acceptanceCriteria, files: awaits.work?.outputFiles };
   const item = {
@@ -89,7 +92,7 @@ export function askUserInstead(run: Run, itemId: string, at: number): RunEvent[]
   return [addItem(run, { ...item, risk: "medium" }, at), done];
 }
 
-export const VERDICT_OPTIONS = ["approve it", "reject it"];
+export const VERDICT_OPTIONS = [sentence("approve it"), sentence("reject it")];
 
 /** `reason` is why the user rejected the work. */
 export function giveVerdict(run: Run, item: InboxItem, isApproved: boolean, reason: string, at: number): RunEvent[] {
@@ -146,7 +149,7 @@ function reject(
     const data = { id: run.id, sessionId, taskId, by, reasons, count: rejections + 1 };
     return [...first, { type: "task:rejected", data }];
   }
-  const error = `rejected ${rejections + 1} times: ${reasons.join(" ")}`;
+  const error = sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: reasons.join(" ") });
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
   return [...first, { type: "worker:failed", data }];
 }
@@ -177,7 +180,10 @@ function resolve(
     return [resolved!, ...acted, ...redelegate(run, taskId, { note: noteOf(worker.awaits!.body, decision) })];
   }
   if (given["resume_task"] !== false) return events;
-  const error = `${from} stopped the task: ${decision || "no reason was given"}`;
+  const error = sentence("{from} stopped the task: {detail}", {
+    from,
+    detail: decision || sentence("no reason was given"),
+  });
   const data = { sessionId, orchestratorId: run.id, taskId, error, code: "stopped" };
   return [...events, { type: "worker:failed", data }];
 }

@@ -493,8 +493,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-249"],
     file: "tutti/src/run/rules/decide-report.ts",
-    find: "Worker timed out after ${run.template.config.workerTimeout}ms",
-    replace: "Worker timed out after ${run.template.config.workerTimeout / 1000}s",
+    find: "Worker timed out after {ms}ms",
+    replace: "Worker timed out after {ms}s",
   },
   {
     rows: ["D4-249"],

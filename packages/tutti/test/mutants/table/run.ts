@@ -513,8 +513,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-249"],
     file: "tutti/src/run/rules/decide-report.ts",
-    find: "`Worker timed out after ${run.template.config.workerTimeout}ms`",
-    replace: "`Worker timed out after ${at}ms`",
+    find: "{ ms: run.template.config.workerTimeout }",
+    replace: "{ ms: at }",
   },
   {
     rows: ["D4-506"],

@@ -1,4 +1,4 @@
-import { translate } from "../../text/language.ts";
+import { say, translate } from "../../text/language.ts";
 import { lazy, Suspense, useState } from "react";
 import { CancelButton } from "../cancel-button.tsx";
 import {
@@ -136,7 +136,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
       </header>
       {run.planErrors.map((error) => (
         <Notice key={error} tone="bad">
-          <AgentText text={capitalize(error)} max={600} />
+          <AgentText text={capitalize(say(error))} max={600} />
         </Notice>
       ))}
       {problem !== null && (

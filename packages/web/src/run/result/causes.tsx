@@ -1,11 +1,20 @@
-import { translate } from "../../text/language.ts";
+import { say, translate } from "../../text/language.ts";
 import { FoldedList } from "./folded-list.tsx";
 import type { Outcome } from "../../../../tutti/src/schema/outcome.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
-const WORDS: Record<string, string> = { neverStarted: translate("never started"), timeout: translate("timed out") };
+const WORDS: Readonly<Record<string, string>> = {
+  neverStarted: translate("never started#task"),
+  timeout: translate("timed out#task"),
+  failed: translate("failed#task"),
+  cancelled: translate("cancelled#task"),
+  blocked: translate("blocked#task"),
+  partial: translate("partial#task"),
+  contradicted: translate("contradicted#task"),
+  out_of_scope: translate("out of scope#task"),
+};
 
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
@@ -22,7 +31,7 @@ export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Ta
             <AgentText text={titles.get(taskId) ?? taskId} max={120} />
           </strong>
           <div>
-            <code>{taskId}</code> {WORDS[status] ?? status}: <AgentText text={reason} max={400} />
+            <code>{taskId}</code> {WORDS[status] ?? status}: <AgentText text={say(reason)} max={400} />
           </div>
         </li>
       )}

@@ -1,4 +1,4 @@
-import { translate } from "../../text/language.ts";
+import { say, translate } from "../../text/language.ts";
 import { BranchCommands } from "./branch-commands.tsx";
 import { Causes } from "./causes.tsx";
 import { CensusRow } from "./census-row.tsx";
@@ -40,13 +40,13 @@ export function ResultCard({ run }: { run: Run }) {
         </header>
         <CensusRow census={result.census} />
         {!hasSide && files !== null && <p className="muted">{translate("No files changed.")}</p>}
-        {result.error !== null && <LongText text={capitalize(result.error)} max={1000} />}
+        {result.error !== null && <LongText text={capitalize(say(result.error))} max={1000} />}
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} />
         <Conflicts run={run.id} conflicts={result.conflicts} />
         {result.warnings.map((warning) => (
-          <LongText key={warning} text={warning} max={600} />
+          <LongText key={warning} text={say(warning)} max={600} />
         ))}
       </div>
       {hasSide && (
