@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { Run } from "../../src/schema/run.ts";
 
 const IMAGE = `<img src=x onerror="document.body.dataset.owned='yes'">`;
 const SCRIPT = `<script>document.body.dataset.owned='yes'</script>`;
@@ -54,12 +55,109 @@ const SESSIONS = [
   }),
 ];
 
+/** The elements that make the page wider than the window. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth)
+    .map((e) => e.tagName + "." + e.className).slice(0, 8)`;
+
 async function expectHarmless(page: Page): Promise<void> {
   expect(await page.evaluate("document.body.dataset.owned ?? null")).toBeNull();
-  expect(await page.locator("main img, main script, main iframe").count()).toBe(0);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect(await page.locator("main img, main script, main iframe, dialog img, dialog script").count()).toBe(0);
+  expect(await page.evaluate(TOO_WIDE)).toEqual([]);
   const invisible = String.raw`/[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u001b\u200b\u00ad\u{e0041}]/u`;
   expect(await page.evaluate(`${invisible}.test(document.body.innerText)`)).toBe(false);
+}
+
+/** A word that only agents write here, so that every place that shows it has to be marked as an agent's. */
+const MARKER = "zqxword";
+const WORDS = `${MARKER} ${IMAGE} ${SCRIPT} ${TURNED} ${TERMINAL}`;
+
+const MARKED_TASKS = ["a", "b"].map((id) => ({
+  id,
+  title: `Title ${WORDS}`,
+  description: `Description ${WORDS}`,
+  scope: [`src/${WORDS}`],
+  dependencies: [],
+}));
+
+const finds = (phase: string, data: object) => ({
+  match: { role: "main", phase },
+  turns: [{ say: WORDS, block: { phase, data } }],
+});
+
+const MARKED_SESSIONS = [
+  finds("analysis", { summary: WORDS, recommended_splits: 2 }),
+  finds("task_list", { tasks: MARKED_TASKS }),
+  finds("aggregation", { status: "success", summary: WORDS }),
+  finds("verification", { status: "passed_with_warnings", summary: WORDS }),
+];
+
+const ENDS = [
+  ...MARKED_SESSIONS,
+  worker("a", {
+    tools: ["Write"],
+    write: { "docs/a.md": `${MARKER} ${IMAGE} ${SCRIPT} ${TURNED}\n` },
+    say: WORDS,
+    block: done({ summary: WORDS }),
+  }),
+  worker("b", { block: { phase: "completion", data: { task_id: "b", status: "failed", error: WORDS } } }),
+];
+
+const HANGS = [...MARKED_SESSIONS, { match: { role: "worker" }, turns: [{ say: WORDS, then: "hang" }] }];
+
+/** Fields of a run that only real agents and repositories fill. */
+function withEveryField(run: Run): Run {
+  const item = (kind: string, more: object) => {
+    const about = { run: run.id, taskId: "a", sessionId: null, askId: null, risk: "low", hash: "", createdAt: 1 };
+    return { id: `item_${kind}`, kind, question: WORDS, options: [WORDS, "no"], ...about, ...more };
+  };
+  const isOpen = run.status === "running";
+  const inbox = {
+    permission: item("permission", { evidence: { tool: WORDS, subject: WORDS }, default: WORDS, expiresAt: 2e12 }),
+    decision: item("decision", { taskId: null, evidence: { type: WORDS, files: ["a.md"], tasks: ["a", "b"] } }),
+    blocker: item("blocker", { evidence: { blocker_type: WORDS } }),
+  };
+  const command = { name: "test", run: "npm test", exitCode: 1, durationMs: 5, output: WORDS };
+  const subagent = { sessionId: "s", taskId: "a", taskToolId: null, description: WORDS, startedAt: 1, text: WORDS };
+  const workers = Object.entries(run.workers).map(([id, each]) => [
+    id,
+    { ...each, currentAction: WORDS, outputPreview: WORDS, reportedWarnings: [WORDS] },
+  ]);
+  return {
+    ...run,
+    inbox: isOpen ? inbox : run.inbox,
+    workers: Object.fromEntries(workers),
+    subagents: { [IMAGE]: { ...subagent, endedAt: 2, status: "failed" } },
+    checks: { isRunning: false, commands: [command] },
+    conflicts: [
+      { type: "conflict", files: [`docs/${IMAGE}`], tasks: ["a", "b"], resolution: WORDS, refs: [] },
+      ...run.conflicts,
+    ],
+    verification: run.verification && {
+      ...run.verification,
+      issues: [{ severity: "error", description: WORDS, location: WORDS }],
+    },
+  } as unknown as Run;
+}
+
+/** Texts with `MARKER` outside of an agent's words, its transcript and the contents of its files. */
+const UNMARKED = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (!data.includes("${MARKER}") || parentElement.closest(".entries, .diff-lines, .check-command, option")) continue;
+    const words = parentElement.closest(".agent-words");
+    const isMarked = words !== null && parseFloat(getComputedStyle(words).borderLeftWidth) > 0;
+    if (!isMarked && !words?.parentElement.closest(".agent-words"))
+      found.push(parentElement.outerHTML.slice(0, 80) + " in " + parentElement.parentElement.className);
+  }
+  return found;
+})()`;
+
+async function expectMarked(page: Page, place: string): Promise<void> {
+  expect([place, await page.evaluate(UNMARKED)]).toEqual([place, []]);
+  await expectHarmless(page);
 }
 
 describe("Hostile text", () => {
@@ -146,6 +244,72 @@ describe("Hostile text", () => {
       expect(await page.getByText("Tutti says yes").count()).toBe(0);
       await page.goto(`${stage.url}/runs/new?after=${id}`);
       await page.getByText(`It starts from the result of ${id}`).waitFor();
+    }),
+  );
+
+  test(
+    "is harmless in every field and on every screen, and marked as the words of an agent",
+    onStage(async (stage) => {
+      const page = await stage.page("/runs/new");
+      await page.route("**/snapshot", async (route) => {
+        const body = (await (await route.fetch()).json()) as { run: Run };
+        await route.fulfill({ json: { ...body, run: withEveryField(body.run) } });
+      });
+      const open = async (path: string, shows: string) => {
+        await page.goto(`${stage.url}${path}`);
+        await page.locator(shows).first().waitFor();
+        await expectMarked(page, path);
+      };
+      const ended = await stage.begin(ENDS, "Write two pages");
+      await stage.until(ended.id, "confirming");
+      await open("/", ".evidence-tasks .agent-words");
+      await open(`/runs/${ended.id}`, ".plan-task .agent-words");
+      await stage.engine.order(ended.id, "confirm");
+      await stage.engine.until(ended.id, ({ released }) => released);
+      const session = stage.engine.get(ended.id)!.workers["a"]!.sessionId;
+      stage.writeTranscript(ended.id, session, [
+        { type: "tool", name: WORDS, input: { path: WORDS }, id: WORDS },
+        { type: "tool_result", id: WORDS, text: WORDS },
+        { type: "assistant", text: WORDS },
+      ]);
+      const run = `/runs/${ended.id}`;
+      await open("/", ".item-answer .button");
+      await open("/runs", ".run-row");
+      await open("/runs/new", "form");
+      await page.keyboard.press("Control+k");
+      await page.locator(".palette li").first().waitFor();
+      await expectMarked(page, "palette");
+      await open(run, ".result .verification .agent-words");
+      await page.locator(".task-node").first().waitFor();
+      for (const view of ["Table", "Timeline"]) {
+        await page.getByRole("button", { name: view, exact: true }).click();
+        await page
+          .locator(`.${view === "Table" ? "task-table" : "timeline"} .row-button`)
+          .first()
+          .waitFor();
+        await expectMarked(page, view);
+      }
+      await open(`${run}?tab=plan`, ".tab-rows .agent-words");
+      await open(`${run}?tab=changes`, ".diff-text");
+      await open(`${run}?tab=checks`, ".check-command .long-text");
+      await open(`${run}?tab=cost`, ".cost-rows");
+      await open(`${run}?tab=log`, ".activity .agent-words");
+      await open(`${run}?session=a`, ".entry-tool");
+      expect(await page.locator(".entry").allInnerTexts()).toHaveLength(2);
+      await open(`${run}?session=a&part=changes`, ".transcript .diff-text");
+      await open(`${run}?session=a&part=checks`, ".transcript .claim");
+      await open(`${run}?session=b&part=attempts`, ".transcript .tab-rows .agent-words");
+      await open(`${run}?session=a&part=agents`, ".transcript .tab-rows .agent-words");
+
+      const hanging = await stage.begin(HANGS, "Write two pages", { config: { autoSpawn: true } });
+      await stage.engine.until(hanging.id, ({ workers }) => workers["a"]?.session.turn != null);
+      await open(`/runs/${hanging.id}`, ".worker-card .last-words .agent-words");
+      await page.getByRole("region", { name: "Permission of a" }).waitFor();
+      await page.getByRole("region", { name: "Decision" }).waitFor();
+      await expectMarked(page, "items");
+      await page.setViewportSize({ width: 360, height: 740 });
+      await expectMarked(page, "items at 360 px");
+      await page.close();
     }),
   );
 });

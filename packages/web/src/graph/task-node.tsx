@@ -2,7 +2,7 @@ import { memo } from "react";
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import type { StatusStyle } from "../run/run-look.ts";
 import { Icon } from "../parts/icon.tsx";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { shown } from "../text/safe-text.ts";
 
 export interface NodeContent extends StatusStyle {
@@ -38,7 +38,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskNodeType>
           <span className="task-node-id mono">{id}</span>
         </span>
         <span className="task-node-title">
-          <AgentText text={title} max={120} />
+          <AgentWords text={title} max={120} />
         </span>
         <span className="task-node-bar" aria-hidden="true">
           <span style={{ width: `${progress}%` }} />

@@ -1,3 +1,4 @@
+import { AgentWords } from "../text/agent-words.tsx";
 import { say, translate } from "../text/language.ts";
 import { useId, useRef, useState, type FormEvent } from "react";
 import { planErrorsOf, type AnyItem } from "./item-look.ts";
@@ -126,7 +127,13 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
               disabled={isBlocked || isImpossible(at)}
               onClick={() => choose(at)}
             >
-              <span className="clip">{shown(capitalize(isOfAgent(item) ? option : say(option)), 60)}</span>{" "}
+              <span className="clip">
+                {isOfAgent(item) || kind === "decision" ? (
+                  <AgentWords text={capitalize(option)} max={60} />
+                ) : (
+                  shown(capitalize(say(option)), 60)
+                )}
+              </span>{" "}
               {hint(String(at + 1))}
             </button>
           ))}

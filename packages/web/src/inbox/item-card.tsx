@@ -5,9 +5,12 @@ import { ItemEvidence } from "./item-evidence.tsx";
 import { ItemTerms } from "./item-terms.tsx";
 import { lookOf, titleOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { describeQuestion } from "../../../tutti/src/run/describe-event.ts";
+
+/** These questions hold no words of an agent. */
+const isOfTutti = ({ kind }: AnyItem): boolean => kind === "budget" || kind === "host" || kind === "plan";
 
 interface Properties {
   item: AnyItem;
@@ -35,13 +38,17 @@ export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properti
             {task !== undefined && (
               <span className="muted">
                 {" "}
-                <AgentText text={task} max={100} />
+                <AgentWords text={task} max={100} />
               </span>
             )}
           </h2>
-          <div className="agent-words">
+          {isOfTutti(item) ? (
             <LongText text={describeQuestion(item, say)} max={2000} />
-          </div>
+          ) : (
+            <AgentQuote>
+              <LongText text={describeQuestion(item, say)} max={2000} />
+            </AgentQuote>
+          )}
           <ItemTerms item={item} />
         </div>
       </header>

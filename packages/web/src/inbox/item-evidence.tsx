@@ -3,6 +3,7 @@ import type { AnyItem } from "./item-look.ts";
 import { VersionLinks } from "../changes/version-links.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
 import { shown } from "../text/safe-text.ts";
@@ -24,8 +25,8 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       return (
         <FactList
           rows={[
-            [translate("Tool"), facts["tool"]],
-            [translate("Subject"), facts["subject"]],
+            [translate("Tool"), words(facts["tool"])],
+            [translate("Subject"), words(facts["subject"])],
           ]}
         />
       );
@@ -82,7 +83,7 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         <>
           <FactList
             rows={[
-              [translate("Kind"), facts["type"]],
+              [translate("Kind"), words(facts["type"])],
               [translate("Files"), list(facts["files"])],
               [translate("Tasks"), list(tasks)],
             ]}
@@ -103,9 +104,15 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
       );
     }
     default:
-      return <LongText text={JSON.stringify(evidence, null, 2)} max={2000} mono />;
+      return (
+        <AgentQuote>
+          <LongText text={JSON.stringify(evidence, null, 2)} max={2000} mono />
+        </AgentQuote>
+      );
   }
 }
+
+const words = (value: unknown) => (typeof value === "string" ? <AgentWords text={value} max={600} /> : value);
 
 const list = (value: unknown, separator = ", "): string | null =>
   Array.isArray(value) && value.length > 0 ? value.join(separator) : null;
@@ -147,7 +154,7 @@ function PlanEvidence({ facts }: { facts: Facts }) {
       <ol className="evidence-tasks">
         {tasks.slice(0, MOST_TASKS).map(({ id, title, dependencies }, index) => (
           <li key={`${index} ${id}`}>
-            <code>{id}</code> <AgentText text={title} max={120} />
+            <code>{id}</code> <AgentWords text={title} max={120} />
             {dependencies.length > 0 && (
               <span className="muted">
                 {" "}

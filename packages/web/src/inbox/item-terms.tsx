@@ -3,7 +3,9 @@ import { timeOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { ago, duration } from "../text/format.ts";
+import { isOfAgent } from "../../../tutti/src/run/describe-event.ts";
 
 const RISKS = { low: null, medium: translate("Medium risk"), high: translate("High risk") } as const;
 
@@ -35,7 +37,11 @@ export function ItemTerms({ item }: { item: AnyItem }) {
               <>
                 {` ${translate("with")} `}
                 <q>
-                  <AgentText text={say(item.default)} max={80} />
+                  {isOfAgent(item) ? (
+                    <AgentWords text={item.default} max={80} />
+                  ) : (
+                    <AgentText text={say(item.default)} max={80} />
+                  )}
                 </q>
               </>
             )}

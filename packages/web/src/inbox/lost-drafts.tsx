@@ -1,6 +1,6 @@
 import { useLive } from "../live/use-live.ts";
 import { Notice } from "../parts/notice.tsx";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { forgetDraft, useDrafts } from "../text/drafts.ts";
 import { translate } from "../text/language.ts";
 import { LongText } from "../text/long-text.tsx";
@@ -20,7 +20,7 @@ export function LostDrafts({ run }: { run?: string }) {
           ? translate("Your edits of the plan were not applied.")
           : translate("This was answered elsewhere, so your words were not sent:")}{" "}
       </strong>
-      <AgentText text={title} max={160} />
+      <AgentWords text={title} max={160} />
       {/* `PlanCard` keeps its edits as JSON, which means nothing to the user. */}
       {part === "words" && <LongText text={text} max={600} />}
       <button type="button" className="button" onClick={() => forgetDraft(item, part)}>

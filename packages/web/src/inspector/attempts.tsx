@@ -8,6 +8,7 @@ import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote } from "../text/agent-words.tsx";
 import { compact, duration, moment, money, plural } from "../text/format.ts";
 import type { RunTimeline, RunUsage } from "../../../tutti/src/schema/api/run-values.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -46,9 +47,9 @@ export function Attempts({ run, place, taskId }: Properties) {
                 </span>
               </div>
               {reason !== null && (
-                <p className="agent-words">
+                <AgentQuote>
                   <AgentText text={say(reason)} max={600} />
-                </p>
+                </AgentQuote>
               )}
               <p className="muted">
                 {[

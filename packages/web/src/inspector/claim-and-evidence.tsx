@@ -2,6 +2,7 @@ import { say, translate } from "../text/language.ts";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote } from "../text/agent-words.tsx";
 import { plural } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
 import { ToolCounts } from "../workers/tool-counts.tsx";
@@ -21,14 +22,14 @@ export function ClaimAndEvidence({ worker }: { worker: Worker }) {
       <div className="claim">
         <div>
           <h3>{translate("The worker says")}</h3>
-          <div className="agent-words">
+          <AgentQuote>
             <LongText text={summary ?? (error && say(error)) ?? translate("It has not reported yet.")} max={600} />
             {reportedWarnings.map((warning) => (
               <p key={warning}>
                 <AgentText text={warning} max={300} />
               </p>
             ))}
-          </div>
+          </AgentQuote>
         </div>
         <div>
           <h3>{translate("Tutti saw")}</h3>

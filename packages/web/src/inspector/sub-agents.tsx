@@ -2,6 +2,7 @@ import { translate } from "../text/language.ts";
 import { subAgentsOf } from "./sub-agents-of.ts";
 import { Badge } from "../parts/badge.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { duration, moment } from "../text/format.ts";
 import { useNow } from "../shell/use-now.ts";
 import type { Run, Subagent } from "../../../tutti/src/schema/run.ts";
@@ -19,7 +20,7 @@ export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) 
           <div className="tab-row-head">
             <SubAgentBadge status={status} isOpen={endedAt === null && !isRunOver(run.status)} />
             <strong>
-              <AgentText text={description ?? translate("sub-agent")} max={160} />
+              {description === null ? translate("sub-agent") : <AgentWords text={description} max={160} />}
             </strong>
             {registered && <span className="chip">{translate("registered")}</span>}
             <span className="push muted" title={moment(startedAt)}>
@@ -27,9 +28,9 @@ export function SubAgents({ run, taskId }: { run: Run; taskId: string | null }) 
             </span>
           </div>
           {text !== undefined && (
-            <p className="agent-words">
+            <AgentQuote>
               <AgentText text={text} max={400} />
-            </p>
+            </AgentQuote>
           )}
           <p className="mono muted">
             <AgentText text={id} max={120} />

@@ -12,6 +12,7 @@ import { NumberField } from "./number-field.tsx";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { AgentMarkdown } from "../text/agent-markdown.tsx";
+import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { Severity } from "../../../tutti/src/run/describe-event.ts";
@@ -106,9 +107,12 @@ function Parts({ theme }: { theme: string }) {
         <summary>Folded</summary>
         <p>Content</p>
       </details>
-      <div className="agent-words">
+      <AgentQuote>
         <AgentMarkdown text={"Words of an agent with `code` and **weight**.\n\n- an item"} />
-      </div>
+      </AgentQuote>
+      <p>
+        Within a line: <AgentWords text="words of an agent" />
+      </p>
       <LongText text={"A long text\nwith lines"} mono />
       <div className="parts-row muted">
         {(Object.keys(SHAPES) as IconName[]).map((name) => (

@@ -1,10 +1,12 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { useState } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { ForkButton } from "./fork-button.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { clock, moment } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
+import { withDetail } from "../../../tutti/src/run/describe-event.ts";
 
 interface Properties {
   activity: readonly ActivityLine[];
@@ -45,14 +47,20 @@ export function ActivityCard({ activity, run, whole }: Properties) {
         tabIndex={0}
         aria-label={translate("Recent events, newest first")}
       >
-        {activity.toReversed().map(({ seq, at, text, tone }) => (
+        {activity.toReversed().map(({ seq, at, title, words, tone }) => (
           <li key={seq} className={`tone-${tone}`}>
             <time className="mono muted" dateTime={new Date(at).toISOString()} title={moment(at)}>
               {clock(at)}
             </time>
             <span className="activity-dot" aria-hidden="true" />
             <span>
-              <AgentText text={text} max={300} />
+              <AgentText text={words === "" ? title : withDetail(title, " ", say).trimEnd()} max={300} />
+              {words !== "" && (
+                <>
+                  {" "}
+                  <AgentWords text={words} max={300} />
+                </>
+              )}
             </span>
           </li>
         ))}

@@ -8,6 +8,9 @@ export interface ActivityLine {
   runSeq: number;
   at: number;
   text: string;
+  /** The part of `text` before `words`, which are an agent's. Without such words it is the whole text. */
+  title: string;
+  words: string;
   tone: Severity;
 }
 
@@ -15,9 +18,32 @@ export interface ActivityLine {
 export function activityLine(event: StoredEvent, run: Run): ActivityLine | null {
   const description = isShownElsewhere(event) ? null : describeEvent(event, run, say);
   if (description === null) return null;
-  const text = withDetail(titleOf(description), description.detail, say);
-  return { seq: event.seq, runSeq: event.runSeq, at: event.timestamp, text, tone: description.severity };
+  const title = titleOf(description);
+  const text = withDetail(title, description.detail, say);
+  const parts = hasAgentWords(event) ? { title, words: description.detail } : { title: text, words: "" };
+  return { seq: event.seq, runSeq: event.runSeq, at: event.timestamp, text, ...parts, tone: description.severity };
 }
+
+/** Events whose detail an agent wrote, or contains words of an agent. */
+const OF_AGENTS: ReadonlySet<string> = new Set<StoredEvent["type"]>([
+  "orchestrator:analysisComplete",
+  "orchestrator:aggregated",
+  "orchestrator:verified",
+  "orchestrator:error",
+  "verification:fixing",
+  "main:lost",
+  "worker:started",
+  "worker:failed",
+  "worker:lost",
+  "lead:completed",
+  "task:rejected",
+  "workspace:repaired",
+  "subagent:started",
+  "subagent:ended",
+]);
+
+const hasAgentWords = ({ type, data }: StoredEvent): boolean =>
+  OF_AGENTS.has(type) || (type === "inbox:added" && data.item.kind !== "budget" && data.item.kind !== "host");
 
 /** Progress has its meters. A plan and a failed task have a line from their own events. */
 const isShownElsewhere = ({ type, data }: StoredEvent): boolean =>

@@ -7,7 +7,7 @@ import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { plural } from "../text/format.ts";
 import { canResumeMain } from "../../../tutti/src/run/lifecycle.ts";
 import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
@@ -80,7 +80,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
         {failures.map((item) => (
           <li key={item.id}>
             <code>{item.taskId}</code>
-            <AgentText text={isOver ? titleOf(item) : say(reasonOf(item))} max={300} />
+            <AgentWords text={isOver ? titleOf(item) : say(reasonOf(item))} max={300} />
             <OrderButton
               word={translate("Leave it")}
               label={translate("Leave it: {taskId}", { taskId: item.taskId ?? "" })}

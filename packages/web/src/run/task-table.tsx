@@ -6,6 +6,7 @@ import { columnsOf, showsStatus } from "./template-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { money } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -103,7 +104,7 @@ const Row = memo(
         )}
         <td>
           <button type="button" className="row-button" data-row={id} onClick={() => onOpen(id)}>
-            <code>{id}</code> <AgentText text={title} max={160} />
+            <code>{id}</code> <AgentWords text={title} max={160} />
           </button>
         </td>
         <td className="muted">

@@ -7,6 +7,7 @@ import type { Task } from "../../../tutti/src/schema/task.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
 
 export function TaskDetails({ run, task }: { run: Run; task: Task }) {
@@ -26,10 +27,12 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
         )}
         {worker && <WorkerActions run={run} worker={worker} />}
       </div>
-      <LongText text={task.description} max={600} />
+      <AgentQuote>
+        <LongText text={task.description} max={600} />
+      </AgentQuote>
       {worker?.error && (
         <Notice tone="bad">
-          <AgentText text={capitalize(say(worker.error))} max={1000} />
+          <AgentWords text={capitalize(say(worker.error))} max={1000} />
         </Notice>
       )}
       {blocked && (

@@ -14,7 +14,7 @@ import { isTyping } from "../shell/keys.ts";
 import { Link } from "../shell/link.tsx";
 import { PANEL_PARTS, runAddress, type PanelPart, type RunPlace } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 
 const DiffFiles = lazy(async () => ({ default: (await import("../changes/diff-files.tsx")).DiffFiles }));
 
@@ -69,7 +69,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
     <aside className="transcript card" ref={panel} tabIndex={-1} aria-labelledby="transcript-title">
       <header className="transcript-head">
         <div>
-          <h2 id="transcript-title">{isKnown ? <AgentText text={title} max={120} /> : translate("No such task")}</h2>
+          <h2 id="transcript-title">{isKnown ? <AgentWords text={title} max={120} /> : translate("No such task")}</h2>
           {isKnown && <p className="muted mono">{name}</p>}
         </div>
         {sessions.length > 1 && (

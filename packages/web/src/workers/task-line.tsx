@@ -4,6 +4,7 @@ import type { StatusStyle } from "../run/run-look.ts";
 import { taskLook } from "../run/task-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { duration, plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -22,6 +23,7 @@ export function TaskLine({ task, run, onOpen }: Properties) {
       id={task.id}
       title={task.title}
       detail={detail(run, task)}
+      isError={Boolean(run.workers[task.id]?.error)}
       word={word}
       tone={tone}
       icon={icon}
@@ -34,12 +36,14 @@ interface LineProperties extends StatusStyle {
   id: string;
   title: string;
   detail: string;
+  /** Whether `detail` is the error of the worker. */
+  isError: boolean;
   onOpen: (taskId: string) => void;
 }
 
 /** A plan may have hundreds of lines, so `memo` renders only changes. `onOpen` does the same in all renders. */
 const Line = memo(
-  function Line({ id, title, detail: words, word, tone, icon, onOpen }: LineProperties) {
+  function Line({ id, title, detail: words, isError, word, tone, icon, onOpen }: LineProperties) {
     return (
       <li>
         <button type="button" className="task-line" data-worker={id} onClick={() => onOpen(id)}>
@@ -49,10 +53,10 @@ const Line = memo(
           </span>
           <span className="task-line-what">
             <span className="clip">
-              <AgentText text={title} max={120} />
+              <AgentWords text={title} max={120} />
             </span>
             <span className="muted clip">
-              <AgentText text={words} max={200} />
+              {isError ? <AgentWords text={words} max={200} /> : <AgentText text={words} max={200} />}
             </span>
           </span>
           <Icon name="chevron" size={12} />

@@ -6,6 +6,7 @@ import { workerParts } from "../run/template-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { duration } from "../text/format.ts";
 import { wordsOf } from "../transcript/split-blocks.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -38,10 +39,10 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
         <span className="push muted">{time === null ? look.word : duration(time)}</span>
       </span>
       <strong className="worker-card-title">
-        <AgentText text={worker.task.title} max={120} />
+        <AgentWords text={worker.task.title} max={120} />
       </strong>
       <span className="worker-card-action">
-        {parts.has("action") && <AgentText text={worker.currentAction ?? actionOf(worker, look.word)} max={160} />}
+        {parts.has("action") && <Action worker={worker} word={look.word} />}
         <span className="push mono">{worker.progress} %</span>
       </span>
       {parts.has("bar") && (
@@ -53,7 +54,7 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
       )}
       {words !== "" && (
         <span className="last-words">
-          <AgentText text={words} max={280} />
+          <AgentWords text={words} max={280} />
         </span>
       )}
       {parts.has("tools") && <ToolCounts stats={worker.toolStats} />}
@@ -61,8 +62,9 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
   );
 }
 
-function actionOf({ owed }: Worker, word: string): string {
-  return owed && owed.try > 1
-    ? translate("Retrying after an invalid response: {problems}", { problems: owed.problems.join("; ") })
-    : `${word} …`;
+function Action({ worker: { currentAction, owed }, word }: { worker: Worker; word: string }) {
+  if (currentAction !== null) return <AgentWords text={currentAction} max={160} />;
+  const retry = owed && owed.try > 1 ? { problems: owed.problems.join("; ") } : null;
+  const text = retry ? translate("Retrying after an invalid response: {problems}", retry) : `${word} …`;
+  return <AgentText text={text} max={160} />;
 }

@@ -26,6 +26,7 @@ import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { AgentQuote } from "../../text/agent-words.tsx";
 import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
@@ -103,9 +104,9 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
           </h2>
           {item && <ItemTerms item={item} />}
           {run.analysis && (
-            <p className="muted agent-words">
+            <AgentQuote isMuted>
               <AgentText text={run.analysis.summary} max={600} />
-            </p>
+            </AgentQuote>
           )}
           {sound && (
             <p className="plan-approves">

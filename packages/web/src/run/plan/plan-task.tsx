@@ -2,7 +2,7 @@ import { translate } from "../../text/language.ts";
 import { useId, useState } from "react";
 import { dependentsOf, editOf, type PlanEdits, type TaskEdit } from "./plan-edits.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
-import { AgentText } from "../../text/agent-text.tsx";
+import { AgentWords } from "../../text/agent-words.tsx";
 import { shown } from "../../text/safe-text.ts";
 
 const MOST = 6;
@@ -26,14 +26,14 @@ export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
       <span className="plan-task-id mono">{task.id}</span>
       <div className="plan-task-what">
         <strong>
-          <AgentText text={task.title} max={160} />
+          <AgentWords text={task.title} max={160} />
         </strong>
         <p>
-          <AgentText text={task.description} max={400} />
+          <AgentWords text={task.description} max={400} />
         </p>
         {(task.agent ?? task.model) !== undefined && (
           <span className="muted">
-            {translate("by")} <AgentText text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
+            {translate("by")} <AgentWords text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
           </span>
         )}
       </div>

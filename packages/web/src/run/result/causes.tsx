@@ -3,6 +3,7 @@ import { FoldedList } from "./folded-list.tsx";
 import type { Outcome } from "../../../../tutti/src/schema/outcome.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { AgentWords } from "../../text/agent-words.tsx";
 import { plural } from "../../text/format.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -16,6 +17,9 @@ const WORDS: Readonly<Record<string, string>> = {
   out_of_scope: translate("out of scope#task"),
 };
 
+/** The reasons of the others are words of agents, or may hold some. */
+const OF_TUTTI: ReadonlySet<string> = new Set(["blocked", "neverStarted", "contradicted", "out_of_scope"]);
+
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));
@@ -28,10 +32,15 @@ export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Ta
       {({ taskId, status, reason }) => (
         <li key={taskId}>
           <strong>
-            <AgentText text={titles.get(taskId) ?? taskId} max={120} />
+            <AgentWords text={titles.get(taskId) ?? taskId} max={120} />
           </strong>
           <div>
-            <code>{taskId}</code> {WORDS[status] ?? status}: <AgentText text={say(reason)} max={400} />
+            <code>{taskId}</code> {WORDS[status] ?? status}:{" "}
+            {OF_TUTTI.has(status) ? (
+              <AgentText text={say(reason)} max={400} />
+            ) : (
+              <AgentWords text={say(reason)} max={400} />
+            )}
           </div>
         </li>
       )}

@@ -1,8 +1,9 @@
-import { translate, type Noun } from "../../text/language.ts";
+import { say, translate, type Noun } from "../../text/language.ts";
 import { VersionLinks } from "../../changes/version-links.tsx";
 import { FoldedList } from "./folded-list.tsx";
 import type { Conflict } from "../../../../tutti/src/schema/outcome.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { AgentWords } from "../../text/agent-words.tsx";
 import { plural } from "../../text/format.ts";
 
 /** `overlaps` were merged without a conflict, so they have a list of their own. */
@@ -30,8 +31,10 @@ function ConflictList({ run, noun, conflicts }: { run: string; noun: Noun; confl
           <div className="muted">
             {resolution === null ? (
               translate("Not resolved. Both versions are kept.")
+            ) : noun === "overlap" ? (
+              say(resolution)
             ) : (
-              <AgentText text={resolution} max={300} />
+              <AgentWords text={resolution} max={300} />
             )}
           </div>
         </li>

@@ -11,6 +11,7 @@ import { outcome } from "../../../../tutti/src/run/census.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { AgentQuote } from "../../text/agent-words.tsx";
 import { LongText } from "../../text/long-text.tsx";
 
 const SENTENCES = {
@@ -40,8 +41,16 @@ export function ResultCard({ run }: { run: Run }) {
         </header>
         <CensusRow census={result.census} />
         {!hasSide && files !== null && <p className="muted">{translate("No files changed.")}</p>}
-        {result.error !== null && <LongText text={capitalize(say(result.error))} max={1000} />}
-        {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
+        {result.error !== null && (
+          <AgentQuote>
+            <LongText text={capitalize(say(result.error))} max={1000} />
+          </AgentQuote>
+        )}
+        {run.aggregation?.summary && (
+          <AgentQuote>
+            <LongText text={run.aggregation.summary} max={600} />
+          </AgentQuote>
+        )}
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} />
         <Conflicts run={run.id} conflicts={result.conflicts} />

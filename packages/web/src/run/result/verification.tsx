@@ -1,7 +1,7 @@
 import { translate } from "../../text/language.ts";
 import type { VerificationAnswer } from "../../../../tutti/src/schema/answer.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { AgentText } from "../../text/agent-text.tsx";
+import { AgentWords } from "../../text/agent-words.tsx";
 
 const WORDS = {
   passed: translate("Verification passed"),
@@ -24,7 +24,7 @@ export function Verification({ answer }: { answer: VerificationAnswer | null }) 
         {answer.summary && (
           <span className="muted">
             {": "}
-            <AgentText text={answer.summary} max={300} />
+            <AgentWords text={answer.summary} max={300} />
           </span>
         )}
       </p>
@@ -32,10 +32,10 @@ export function Verification({ answer }: { answer: VerificationAnswer | null }) 
         <ul className="plain-list">
           {issues.slice(0, MOST).map((issue) => (
             <li key={`${issue.description} ${issue.location ?? ""}`}>
-              <AgentText text={issue.description} max={300} />
+              <AgentWords text={issue.description} max={300} />
               {issue.location && (
                 <code>
-                  <AgentText text={issue.location} max={120} />
+                  <AgentWords text={issue.location} max={120} />
                 </code>
               )}
             </li>

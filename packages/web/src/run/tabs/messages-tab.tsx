@@ -7,6 +7,7 @@ import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { AgentQuote, AgentWords } from "../../text/agent-words.tsx";
 import { clock, moment, plural } from "../../text/format.ts";
 import { LongText } from "../../text/long-text.tsx";
 import type { Answered } from "../../../../tutti/src/client/call-route.ts";
@@ -64,12 +65,14 @@ export function MessagesTab({ run }: { run: Run }) {
               </div>
               {reasons.map((reason) => (
                 <p key={reason} className="tone-bad">
-                  <AgentText text={reason} max={300} />
+                  <AgentWords text={reason} max={300} />
                 </p>
               ))}
               <details className="folded">
                 <summary>{translate("Content")}</summary>
-                <LongText text={JSON.stringify(body, null, 2)} max={4000} mono />
+                <AgentQuote>
+                  <LongText text={JSON.stringify(body, null, 2)} max={4000} mono />
+                </AgentQuote>
               </details>
             </li>
           ))}

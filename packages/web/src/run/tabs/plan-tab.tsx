@@ -3,6 +3,7 @@ import { PlanTerms } from "../../inbox/item-evidence.tsx";
 import { TaskHead } from "./task-head.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { plural } from "../../text/format.ts";
+import { AgentQuote, AgentWords } from "../../text/agent-words.tsx";
 import { LongText } from "../../text/long-text.tsx";
 import { estimatePlan } from "../../../../tutti/src/run/plan/estimate.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
@@ -24,9 +25,9 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
         </span>
       </h2>
       {run.analysis && (
-        <div className="agent-words">
+        <AgentQuote>
           <LongText text={run.analysis.summary} max={1000} />
-        </div>
+        </AgentQuote>
       )}
       {run.tasks.length === 0 ? (
         <p className="nothing-yet">
@@ -46,14 +47,14 @@ export function PlanTab({ run, onOpen }: { run: Run; onOpen: (session: string) =
           // An invalid plan may contain the same id twice, so the key includes `index`.
           <li key={`${index} ${task.id}`}>
             <TaskHead run={run} task={task} onOpen={onOpen} />
-            <div className="agent-words">
+            <AgentQuote>
               <LongText text={task.description} max={400} />
-            </div>
+            </AgentQuote>
             <FactList
               rows={[
                 [translate("Stage"), stageOf.get(task.id)],
                 [translate("After"), task.dependencies.join(", ")],
-                [translate("Files"), task.scope.join(", ")],
+                [translate("Files"), task.scope.length > 0 && <AgentWords text={task.scope.join(", ")} max={600} />],
                 [translate("Priority"), task.priority],
                 [translate("Agent"), task.agent],
                 [translate("Model"), task.model],

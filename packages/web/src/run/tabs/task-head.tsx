@@ -1,6 +1,6 @@
 import { taskLook } from "../task-look.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { AgentText } from "../../text/agent-text.tsx";
+import { AgentWords } from "../../text/agent-words.tsx";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 
@@ -19,7 +19,7 @@ export function TaskHead({ run, task, onOpen }: Properties) {
         {look.word}
       </Badge>
       <button type="button" className="row-button" onClick={() => onOpen(task.id)}>
-        <code>{task.id}</code> <AgentText text={task.title} max={160} />
+        <code>{task.id}</code> <AgentWords text={task.title} max={160} />
       </button>
     </div>
   );
