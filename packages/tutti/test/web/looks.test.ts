@@ -24,9 +24,9 @@ async function saveScreenshot(page: Page, name: string): Promise<void> {
 }
 
 /** The elements that make the page wider than the window. */
-const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
+const TOO_WIDE = `(document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth)
-    .map((e) => e.tagName + "." + e.className).slice(0, 8)`;
+    .map((e) => e.tagName + "." + e.className).slice(0, 8))`;
 
 /** Names and marks of the phases that overlap each other or leave the window, and percentages that wrap or are cut off. */
 const MISPLACED = `(() => {
@@ -144,6 +144,10 @@ async function views(stage: Stage): Promise<[string, string][]> {
   ];
 }
 
+async function expectFits(page: Page, view: string): Promise<void> {
+  expect(await page.evaluate(`[...${TOO_WIDE}, ...${MISPLACED}]`), view).toEqual([]);
+}
+
 async function checkView(page: Page, name: string, path: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: "light" });
@@ -157,7 +161,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   if (name === "changes") await page.locator(".file-diff").first().waitFor();
   if (name === "new-run") await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
   await saveScreenshot(page, `${name}-light`);
-  expect(await page.evaluate(MISPLACED), name).toEqual([]);
+  await expectFits(page, `${name} light`);
   const light = await background(page);
   expect(await violations(page), `${name} light`).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -165,13 +169,17 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   expect(await background(page), `${name} light and dark`).not.toBe(light);
   // Only colours differ between the themes, so one rule is enough.
   expect(await violations(page, ["color-contrast"]), `${name} dark`).toEqual([]);
+  await expectFits(page, `${name} dark`);
+  // Each width begins with the theme of the one before, because a change of the theme renders the whole page again.
+  let colorScheme: "dark" | "light" = "dark";
   for (const width of [1920, 800, 360]) {
     await page.setViewportSize({ width, height: 800 });
-    // Only colours differ between the themes, so one of them shows whether the page fits.
-    for (const colorScheme of screenshotFolder ? (["dark", "light"] as const) : (["light"] as const)) {
-      await page.emulateMedia({ colorScheme });
-      expect(await page.evaluate(TOO_WIDE), `${name} ${width}`).toEqual([]);
-      expect(await page.evaluate(MISPLACED), `${name} ${width}`).toEqual([]);
+    for (const isOther of [false, true]) {
+      if (isOther) {
+        colorScheme = colorScheme === "dark" ? "light" : "dark";
+        await page.emulateMedia({ colorScheme });
+      }
+      await expectFits(page, `${name} ${colorScheme} ${width}`);
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
   }
