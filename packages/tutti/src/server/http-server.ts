@@ -2,24 +2,21 @@
 // events and the dashboard.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { getRequestListener, RequestError } from "@hono/node-server";
-import { UNKNOWN_HOST, type RequestAccess } from "./access/access.ts";
+import type { RequestAccess } from "./access/access.ts";
 import { allowedFolders } from "./access/allowed-folders.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
-import { createApp } from "./app.ts";
 import { encodeError } from "./encode-error.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Machine } from "./machine.ts";
 import type { Hosts } from "./hosts.ts";
-import { SECURITY_HEADERS } from "./headers.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
-import { Upgrade } from "./live/upgrade.ts";
+import type { Upgrade } from "./live/upgrade.ts";
+import type { HttpListener } from "./request-listener.ts";
 import { unreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
-import { TuttiError } from "../schema/error.ts";
 import { SILENT, type Log } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { requestLogger, type RequestReport } from "../telemetry/request-report.ts";
@@ -85,24 +82,30 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
     logRequest(report);
   };
   const folders = allowedFolders(options.folders);
-  const upgrade = new Upgrade({ access, engine, feed, live, limiter, answered });
-  const shared = { engine, templates, feed, access, tokens, live, folders, limiter, metrics, answered };
-  const app = createApp({
-    ...shared,
-    version,
-    webRoot,
-    automation,
-    machine,
-    hosts,
-    forward: options.forward,
-    onlyNamedAgents,
-  });
-  // `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
+  const shared = { engine, feed, access, live, limiter, answered };
+  const parts = { ...shared, templates, tokens, folders, metrics, version, webRoot, automation, machine, hosts };
+  // The routes and the WebSockets are loaded at the first use: that takes longer than everything else before the server
+  // listens, and most engines of a command answer no request.
+  let listener: Promise<HttpListener> | null = null;
+  const loadListener = () =>
+    (listener ??= import("./request-listener.ts").then(({ createRequestListener }) =>
+      createRequestListener({ ...parts, forward: options.forward, onlyNamedAgents }),
+    ));
+  let upgrade: Promise<Upgrade> | null = null;
+  const loadUpgrade = () => (upgrade ??= import("./live/upgrade.ts").then(({ Upgrade }) => new Upgrade(shared)));
   server.on("request", (request, response) => {
-    if (options.answerFirst?.(request, response) !== true) void listener(request, response);
+    if (options.answerFirst?.(request, response) === true) return;
+    loadListener()
+      .then((listen) => listen(request, response))
+      .catch((error: unknown) => answerUnloadable(response, error));
   });
-  server.on("upgrade", (request, connection, head) => upgrade.take(request, connection, head));
+  server.on("upgrade", (request, connection, head) => {
+    // A client may disconnect at any time.
+    connection.on("error", () => {});
+    loadUpgrade()
+      .then((upgrades) => upgrades.take(request, connection, head))
+      .catch(() => connection.destroy());
+  });
   let closing: Promise<void> | null = null;
   const close = async () => {
     feed.close();
@@ -112,7 +115,7 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
     server.close();
     server.closeIdleConnections();
     const forceClose = setTimeout(() => {
-      upgrade.close();
+      void upgrade?.then((upgrades) => upgrades.close());
       server.closeAllConnections();
     }, GRACE_MS);
     await closed;
@@ -121,9 +124,9 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   return { followedRuns: () => feed.followedRuns, close: () => (closing ??= close()) };
 }
 
-/** Answers requests that fail before Hono: a `RequestError` means that the Host cannot be part of a URL. */
-function answerUnreadable(error: unknown): Response {
-  const refusal = new TuttiError("forbidden", UNKNOWN_HOST);
-  const { status, body } = encodeError(error instanceof RequestError ? refusal : error);
-  return Response.json(body, { status, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
+/** For example after the files of the package have been replaced by those of another version. */
+function answerUnloadable(response: ServerResponse, error: unknown): void {
+  const { status, body } = encodeError(error);
+  if (response.headersSent) response.destroy();
+  else response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
