@@ -4,10 +4,11 @@
 //   node scripts/build-program.mjs              into the folder of `currentBuild`, unless it exists; prints the folder
 //   node scripts/build-program.mjs --into DIR   into DIR
 //   node scripts/build-program.mjs --prepare    like the first, for `npm ci`: a clone works without a build, too
-import { cpSync, existsSync, mkdtempSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
 import { buildsFolder, currentBuild } from "./build-key.mjs";
 
 const source = fileURLToPath(new URL("../packages/tutti/src", import.meta.url));
@@ -50,6 +51,60 @@ const substitutes = {
   },
 };
 
+/**
+ * Makes each `const NAME = require("…")` of a chunk load at the first use of NAME: a command uses few of the chunks and
+ * Node modules that its own chunk could need. Sources therefore must not rely on the effects of an import.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const loadAtFirstUse = {
+  name: "load-at-first-use",
+  renderChunk(code, chunk) {
+    // A keeper waits for its session with everything loaded that the start of an agent needs.
+    if (chunk.isEntry && chunk.name === "session/keeper/keeper") return null;
+    const paths = new Map(Array.from(code.matchAll(REQUIRE), ([, name = "", path = ""]) => [name, path]));
+    if (paths.size === 0) return null;
+    /** @type {{ name: string, end: number, parent: any }[]} */
+    const uses = [];
+    visit(parseAst(code), null, (node, parent) => {
+      if (paths.has(node.name) && !isDeclared(node, parent)) uses.push({ name: node.name, end: node.end, parent });
+    });
+    // The default import of a CommonJS module replaces its own name.
+    for (const { name, parent } of uses) if (parent.type === "AssignmentExpression") paths.delete(name);
+    for (const { name, end } of uses.sort((a, b) => b.end - a.end))
+      if (paths.has(name)) code = `${code.slice(0, end)}._${code.slice(end)}`;
+    return code.replaceAll(REQUIRE, (line, name, path) => (paths.has(name) ? lazy(name, path) : line));
+  },
+};
+
+const REQUIRE = /^(?:const|let) ([\w$]+) = require\(("[^"]+")\);$/gm;
+
+/**
+ * @param {string} name
+ * @param {string} path
+ */
+const lazy = (name, path) =>
+  `const ${name} = { get _() { const _ = require(${path}); Object.defineProperty(this, "_", { value: _ }); return _; } };`;
+
+/**
+ * Calls `found` for each identifier below `node`.
+ *
+ * @param {any} node
+ * @param {any} parent
+ * @param {(node: any, parent: any) => void} found
+ */
+function visit(node, parent, found) {
+  if (node?.type === "Identifier") found(node, parent);
+  for (const child of Object.values(node))
+    if (typeof child === "object" && child !== null) visit(child, Array.isArray(node) ? parent : node, found);
+}
+
+/**
+ * @param {any} node
+ * @param {any} parent
+ */
+const isDeclared = (node, parent) => parent.type === "VariableDeclarator" && parent.id === node;
+
 /** Programs that are started by their file, and the public names. */
 const ENTRIES = [
   "index",
@@ -88,13 +143,25 @@ async function build(target) {
   const bundle = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(source, `${name}.ts`)])),
     platform: "node",
-    plugins: [substitutes],
+    plugins: [substitutes, loadAtFirstUse],
+    // A busy machine is no reason to fail.
+    checks: { bundlerTimings: false },
     onLog(_level, log) {
       // A module that cannot be resolved would only fail when it is needed.
       throw new Error(log.message);
     },
   });
-  await bundle.write({ dir: target, format: "esm", chunkFileNames: "chunks/[name]-[hash].js" });
+  // Node loads CommonJS modules faster, and it can load them at their first use.
+  const { output } = await bundle.write({
+    dir: target,
+    format: "cjs",
+    strict: true,
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "chunks/[name]-[hash].cjs",
+  });
   await bundle.close();
+  const names = output.flatMap((file) => (file.type === "chunk" && file.name === "index" ? file.exports : []));
+  const reexports = `import index from "./index.cjs";\nexport const { ${names.join(", ")} } = index;\n`;
+  writeFileSync(join(target, "index.js"), reexports);
   cpSync(join(source, "template/built-in"), join(target, "template/built-in"), { recursive: true });
 }

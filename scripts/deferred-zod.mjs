@@ -59,26 +59,26 @@ function defer(make) {
   return handle;
 }
 
-/** @param {(...args: any[]) => any} factory */
+/** @param {() => (...args: any[]) => any} factory The parameter is a function, so that only its call loads zod. */
 const deferred =
   (factory) =>
   (/** @type {any[]} */ ...args) =>
-    defer(() => factory(...args.map((each) => build(each))));
+    defer(() => factory()(...args.map((each) => build(each))));
 
-export const array = /* @__PURE__ */ deferred(zod.array);
-export const boolean = /* @__PURE__ */ deferred(zod.boolean);
-export const discriminatedUnion = /* @__PURE__ */ deferred(zod.discriminatedUnion);
-export const literal = /* @__PURE__ */ deferred(zod.literal);
-export const looseObject = /* @__PURE__ */ deferred(zod.looseObject);
-export const number = /* @__PURE__ */ deferred(zod.number);
-export const object = /* @__PURE__ */ deferred(zod.object);
-export const record = /* @__PURE__ */ deferred(zod.record);
-export const strictObject = /* @__PURE__ */ deferred(zod.strictObject);
-export const string = /* @__PURE__ */ deferred(zod.string);
-export const tuple = /* @__PURE__ */ deferred(zod.tuple);
-export const union = /* @__PURE__ */ deferred(zod.union);
-export const unknown = /* @__PURE__ */ deferred(zod.unknown);
-const enumOf = /* @__PURE__ */ deferred(zod.enum);
+export const array = /* @__PURE__ */ deferred(() => zod.array);
+export const boolean = /* @__PURE__ */ deferred(() => zod.boolean);
+export const discriminatedUnion = /* @__PURE__ */ deferred(() => zod.discriminatedUnion);
+export const literal = /* @__PURE__ */ deferred(() => zod.literal);
+export const looseObject = /* @__PURE__ */ deferred(() => zod.looseObject);
+export const number = /* @__PURE__ */ deferred(() => zod.number);
+export const object = /* @__PURE__ */ deferred(() => zod.object);
+export const record = /* @__PURE__ */ deferred(() => zod.record);
+export const strictObject = /* @__PURE__ */ deferred(() => zod.strictObject);
+export const string = /* @__PURE__ */ deferred(() => zod.string);
+export const tuple = /* @__PURE__ */ deferred(() => zod.tuple);
+export const union = /* @__PURE__ */ deferred(() => zod.union);
+export const unknown = /* @__PURE__ */ deferred(() => zod.unknown);
+const enumOf = /* @__PURE__ */ deferred(() => zod.enum);
 export { enumOf as enum };
 
 export const toJSONSchema = /** @type {typeof zod.toJSONSchema} */ (

@@ -4,15 +4,15 @@
 // Therefore it has no top-level await, no optional chaining and no "node:" prefix, and imports Tutti itself only after
 // the version check.
 
-import { spawn } from "child_process";
 import { existsSync, readFileSync, realpathSync } from "fs";
 import module from "module";
 import { constants, homedir } from "os";
 import { isAbsolute, join } from "path";
-import { fileURLToPath, pathToFileURL } from "url";
+import { fileURLToPath } from "url";
 
+const require = module.createRequire(import.meta.url);
 const source = new URL("../src/cli/main.ts", import.meta.url);
-const built = new URL("../dist/cli/main.js", import.meta.url);
+const built = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const buildKey = new URL("../../../scripts/build-key.mjs", import.meta.url);
 const pinnedNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
 const inCheckout = existsSync(source);
@@ -33,8 +33,8 @@ if (newEnough && process.argv.length === 3 && ["--version", "-V"].includes(proce
   useCompileCache();
   if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
   endOnSignals();
-  findEntry()
-    .then((entry) => import(entry.href))
+  Promise.resolve()
+    .then(load)
     .then((cli) => cli.main(process.argv.slice(2)))
     .then((code) => {
       process.exitCode = code;
@@ -62,15 +62,17 @@ function endOnSignals() {
 /**
  * In a clone a build is used only if it fits the sources. The tests name one, so that no process has to compare them.
  *
- * @returns {Promise<URL>}
+ * @returns {any} The module `cli/main`, or a promise of it.
  */
-function findEntry() {
-  if (!inCheckout) return Promise.resolve(built);
+function load() {
+  if (!inCheckout) return require(built);
   /** @param {string} folder */
-  const use = (folder) =>
-    existsSync(join(folder, "cli", "main.js")) ? pathToFileURL(join(folder, "cli", "main.js")) : source;
-  if (process.env.TUTTI_BUILD) return Promise.resolve(use(process.env.TUTTI_BUILD));
-  if (!existsSync(buildKey)) return Promise.resolve(source);
+  const use = (folder) => {
+    const file = join(folder, "cli", "main.cjs");
+    return existsSync(file) ? require(file) : import(source.href);
+  };
+  if (process.env.TUTTI_BUILD) return use(process.env.TUTTI_BUILD);
+  if (!existsSync(buildKey)) return import(source.href);
   return import(buildKey.href).then((key) => use(key.currentBuild()));
 }
 
@@ -85,6 +87,8 @@ function refuse() {
  * @param {string} node
  */
 function runWith(node) {
+  // Most starts need no other process.
+  const { spawn } = require("child_process");
   const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), {
     stdio: onTerminal ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",

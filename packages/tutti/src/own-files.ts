@@ -15,11 +15,11 @@ export const packageFolder: string = ascend((folder) => existsSync(join(folder, 
 const build = process.env["TUTTI_BUILD"];
 const programs = isSource
   ? (build ?? join(packageFolder, "src"))
-  : ascend((folder) => existsSync(join(folder, "session/keeper/keeper.js")));
+  : ascend((folder) => existsSync(join(folder, "session/keeper/keeper.cjs")));
 
 /** `name` is the path of a program below `src`, without its ending. */
 export function programFile(name: string): string {
-  return join(programs, `${name}${isSource && build === undefined ? ".ts" : ".js"}`);
+  return join(programs, `${name}${isSource && build === undefined ? ".ts" : ".cjs"}`);
 }
 
 /** `inClone` and `inPackage` are paths of the same file or folder, relative to the package. */

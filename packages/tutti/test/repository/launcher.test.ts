@@ -39,11 +39,11 @@ function findOldNode() {
 function layOut({ main, where, pinned = false }: { main: string; where: "src" | "dist"; pinned?: boolean }): string {
   const root = mkdtempSync(join(folder, "layout-"));
   const home = join(root, "packages", "tutti");
-  const entry = where === "src" ? "src/cli/main.ts" : "dist/cli/main.js";
+  const entry = where === "src" ? "src/cli/main.ts" : "dist/cli/main.cjs";
   mkdirSync(join(home, entry, ".."), { recursive: true });
   cpSync(launcher, join(home, "bin", "tutti.js"));
   writeFileSync(join(home, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(home, entry), main);
+  writeFileSync(join(home, entry), where === "src" ? main : toCommonJs(main));
   if (pinned) {
     const node = join(root, "node_modules", ".bin", "node");
     mkdirSync(join(node, ".."), { recursive: true });
@@ -52,6 +52,8 @@ function layOut({ main, where, pinned = false }: { main: string; where: "src" | 
   }
   return join(home, "bin", "tutti.js");
 }
+
+const toCommonJs = (main: string): string => `${main.replace("export ", "")}\nexports.main = main;`;
 
 function start(command: string[], args: string[]) {
   const [file = "", ...options] = command;
@@ -92,7 +94,7 @@ describe("on a Node that is new enough", () => {
   test("the launcher prefers the source to the build", async () => {
     const file = layOut({ main: "export const main = async () => 3;", where: "src" });
     mkdirSync(join(file, "../../dist/cli"), { recursive: true });
-    writeFileSync(join(file, "../../dist/cli/main.js"), "export const main = async () => 4;");
+    writeFileSync(join(file, "../../dist/cli/main.cjs"), "exports.main = async () => 4;");
     expect((await start([process.execPath], [file]).exited).code).toBe(3);
   });
 
@@ -104,7 +106,7 @@ describe("on a Node that is new enough", () => {
     const { currentBuild } = await import(join(root, "scripts/build-key.mjs"));
     const built = join(currentBuild(), "cli");
     mkdirSync(built, { recursive: true });
-    writeFileSync(join(built, "main.js"), "export const main = async () => 4;");
+    writeFileSync(join(built, "main.cjs"), "exports.main = async () => 4;");
     expect((await start([process.execPath], [file]).exited).code).toBe(4);
     writeFileSync(join(file, "../../src/cli/main.ts"), "export const main = async (): Promise<number> => 5;");
     expect((await start([process.execPath], [file]).exited).code).toBe(5);

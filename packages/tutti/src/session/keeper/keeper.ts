@@ -450,11 +450,11 @@ async function main(folder: string, launch: KeeperLaunch | null): Promise<void> 
   await keeper.run();
 }
 
-const [first, , dialogue] = process.argv.slice(2);
-if (first === SPARE) {
+async function start([first, , dialogue]: string[]): Promise<void> {
+  if (first !== SPARE) return main(first!, readLaunch<KeeperLaunch>());
   const given = await waitForSession(dialogue);
   if (given) await main(given.folder, given.launch);
   else leave();
-} else {
-  await main(first!, readLaunch<KeeperLaunch>());
 }
+
+void start(process.argv.slice(2));

@@ -65,6 +65,10 @@ process.on("SIGTERM", () => {
 // Without a keeper no output can be written.
 process.stdout.on("error", () => process.exit(0));
 
-for await (const line of linesOf(process.stdin)) receive(line);
-await turns;
-await session.end(false);
+async function serve(): Promise<void> {
+  for await (const line of linesOf(process.stdin)) receive(line);
+  await turns;
+  await session.end(false);
+}
+
+void serve();

@@ -127,11 +127,15 @@ function enqueue(line: UserLine): void {
   turns = turns.then(() => play(line, prompt.signal)).finally(() => prompts.shift());
 }
 
-for await (const line of linesOf(process.stdin)) {
-  const message = JSON.parse(line) as { type: string; id?: string; text?: string } & UserLine;
-  if (message.type === "user") enqueue(message);
-  if (message.type === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();
-  if (message.type === "answer") answers.get(message.id ?? "")?.(message.text ?? "");
+async function serve(): Promise<void> {
+  for await (const line of linesOf(process.stdin)) {
+    const message = JSON.parse(line) as { type: string; id?: string; text?: string } & UserLine;
+    if (message.type === "user") enqueue(message);
+    if (message.type === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();
+    if (message.type === "answer") answers.get(message.id ?? "")?.(message.text ?? "");
+  }
+  // After the end of stdin the program finishes its turns and exits. A turn that hangs keeps the process alive.
+  await turns;
 }
-// After the end of stdin the program finishes its turns and exits. A turn that hangs keeps the process alive.
-await turns;
+
+void serve();
