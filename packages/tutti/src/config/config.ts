@@ -10,7 +10,7 @@ import { SubSessionOptions } from "../schema/options.ts";
 import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import { SandboxMode } from "../schema/agent/sandbox.ts";
 import { NotificationSettings } from "../notify/notification-settings.ts";
-import { AgentName, TemplateConfig } from "../schema/template.ts";
+import { AgentName, MaxWorkers } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";
 
@@ -30,7 +30,7 @@ const shared = {
   /** Template of `tutti run` without `--template`. */
   template: z.string().min(1).optional(),
   /** Maximum number of parallel workers in a run, unless a flag or a request sets it. */
-  maxWorkers: TemplateConfig.shape.maxWorkers.unwrap().optional(),
+  maxWorkers: MaxWorkers.optional(),
 };
 
 const UserConfig = z.strictObject({
@@ -80,9 +80,12 @@ const ProjectConfig = z.strictObject({
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 
+/** The value of both schemas for an empty file. */
+const nothingSet = () => ({ agents: {} });
+
 export function readUserConfig(dataDir: string): UserConfig {
   const file = join(dataDir, CONFIG_FILE);
-  const config = read(file, UserConfig);
+  const config: UserConfig = read(file, UserConfig) ?? nothingSet();
   const { schedules = {}, triggers = {} } = config;
   for (const each of [...Object.values(schedules), ...Object.values(triggers)]) {
     if (each.agent !== undefined) each.agent = fromFile(file, each.agent);
@@ -93,13 +96,17 @@ export function readUserConfig(dataDir: string): UserConfig {
   return config;
 }
 
-export const readProjectConfig = (root: string): ProjectConfig => read(join(root, CONFIG_FILE), ProjectConfig);
+export const readProjectConfig = (root: string): ProjectConfig =>
+  read(join(root, CONFIG_FILE), ProjectConfig) ?? nothingSet();
 
+/** Null if there is no file: most users have none, and to build a schema takes longer than to open the engine. */
 function read<C extends { agent?: string | undefined; agents: Record<string, { agent: string }> }>(
   file: string,
   schema: z.ZodType<C>,
-): C {
-  const parsed = schema.safeParse(readJson(file));
+): C | null {
+  const content = readJson(file);
+  if (content === undefined) return null;
+  const parsed = schema.safeParse(content);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(describe);
     throw new TuttiError("usage", `"${file}" is not valid: ${problems.join("; ")}. Correct these settings.`, {
@@ -111,13 +118,13 @@ function read<C extends { agent?: string | undefined; agents: Record<string, { a
   return config.agent === undefined ? config : { ...config, agent: fromFile(file, config.agent) };
 }
 
-/** A missing file counts as an empty configuration. */
+/** Undefined if there is no file. */
 function readJson(file: string): unknown {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw new TuttiError("usage", `"${file}" cannot be read: ${(error as Error).message}. Check its permissions.`, {
       cause: error,
     });

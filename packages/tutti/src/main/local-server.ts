@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { forwarderOf, serveForwarded } from "./forwarding.ts";
-import { openHeldStore, type FleetSettings } from "./held-store.ts";
+import type { FleetSettings } from "./held-store.ts";
 import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openMachine } from "./machine.ts";
 import type { OpenEngine } from "./open-engine.ts";
@@ -80,7 +80,9 @@ export interface LocalServer extends Omit<ServedEngine, "close"> {
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const folders = options.folders ?? readUserConfig(resolve(options.dataDir)).server?.folders;
   const held =
-    options.databaseUrl === undefined ? undefined : await openHeldStore(options.dataDir, options.databaseUrl, options);
+    options.databaseUrl === undefined
+      ? undefined
+      : await (await import("./held-store.ts")).openHeldStore(options.dataDir, options.databaseUrl, options);
   const local = openObservedEngine({ ...options, held, ...(folders && { mayUse: allowedFolders(folders).check }) });
   const { engine, trusted, log } = local;
   if (options.log) logEngine(log, engine);
@@ -121,8 +123,8 @@ export async function serveEngine(
   onListening(url);
   await engine.activateAll();
   templateLog.begin();
-  // `list` loads all templates and so emits their events.
-  templates.list();
+  // `list` loads all templates and so emits their events. Nothing waits for that, so it follows the start.
+  const listing = setImmediate(() => templates.list());
   automation.schedules.begin();
   const endTrimming = keepTrimmed({
     engine,
@@ -134,6 +136,7 @@ export async function serveEngine(
     url,
     openUrl,
     async close() {
+      clearImmediate(listing);
       await Promise.all([automation.schedules.stop(), endTrimming()]);
       await close();
     },

@@ -17,6 +17,8 @@ export function serveTools(
   finish: () => Promise<void>,
 ): ServedStdio {
   const input = new PassThrough();
+  // Without a listener a closed terminal would end the process before its calls are answered.
+  process.stdin.on("error", () => {});
   process.stdin.pipe(input, { end: false });
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);

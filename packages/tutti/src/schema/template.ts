@@ -132,10 +132,12 @@ const Phases = z.strictObject({
     .prefault({}),
 });
 
+export const MaxWorkers = z.number().int().min(1).max(20);
+
 export const TemplateConfig = z.strictObject({
   /** Default agent. A phase or the user may choose another. */
   agent: z.string().min(1).optional(),
-  maxWorkers: z.number().int().min(1).max(20).default(5),
+  maxWorkers: MaxWorkers.default(5),
   workerTimeout: milliseconds(10_000, 3_600_000).default(300_000),
   /** A worker without output or tool calls for this long times out. Without it only `workerTimeout` applies. */
   idleTimeout: milliseconds(10_000, 3_600_000).optional(),

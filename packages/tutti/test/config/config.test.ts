@@ -36,8 +36,11 @@ const thrown = (work: () => unknown): TuttiError => {
 
 describe("a configuration", () => {
   it("that does not exist counts as empty", () => {
-    expect(readUserConfig(lab.data)).toEqual({ agents: {} });
-    expect(readProjectConfig(join(lab.folder, "nowhere"))).toEqual({ agents: {} });
+    const missing = [readUserConfig(lab.data), readProjectConfig(join(lab.folder, "nowhere"))];
+    expect(missing).toEqual([{ agents: {} }, { agents: {} }]);
+    writeUserConfig({});
+    writeProjectConfig({});
+    expect([readUserConfig(lab.data), readProjectConfig(lab.repo)]).toEqual(missing);
   });
 
   it.each([

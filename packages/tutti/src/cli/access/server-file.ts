@@ -27,8 +27,11 @@ export function announceServer(dataDir: string, { url, ownToken }: { url: string
 /** Returns null if the file is missing or not valid, or its process is not `isAlive`. */
 export function findServer(dataDir: string): FoundServer | null {
   try {
-    const { url, ownToken, process: owner } = ServerFile.parse(JSON.parse(readFileSync(fileIn(dataDir), "utf8")));
-    return isAlive(owner) ? { url, ownToken, pid: owner.pid } : null;
+    const content = JSON.parse(readFileSync(fileIn(dataDir), "utf8")) as z.infer<typeof ServerFile>;
+    // Most data folders have no server, and the use of `ServerFile` loads zod.
+    if (!isAlive(content.process)) return null;
+    const { url, ownToken, process: owner } = ServerFile.parse(content);
+    return { url, ownToken, pid: owner.pid };
   } catch {
     return null;
   }

@@ -8,6 +8,7 @@ import type { Output } from "../terminal/output.ts";
 import { SAMPLE_PROJECT } from "../../main/sample-project.ts";
 import { announceServer } from "../access/server-file.ts";
 import { waitForStopSignal } from "../terminal/interrupt.ts";
+import { isStdinTerminal } from "../terminal/stdin.ts";
 import { readVersion } from "../../own-files.ts";
 import { startLocalServer } from "../../main/local-server.ts";
 import { exportCommit, makeRepository } from "../../workspace/sample.ts";
@@ -44,7 +45,7 @@ export async function demo(output: Output): Promise<number> {
     output.result(`result: ${join(result, "docs", "README.md")}`);
     output.line(`The files of this demo stay in ${folder}. Delete that folder when you no longer need it.`);
     output.line('Now try a project of yours: tutti run "Document this repository" --cwd FOLDER --agent local');
-    if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
+    if (!isStdinTerminal() || !process.stdout.isTTY) return 0;
     output.line("The dashboard stays up until you press Ctrl-C.");
     await stopSignal;
     return 0;

@@ -1,16 +1,17 @@
 // `prompt` asks the user at the terminal. Callers check `isTerminal` first.
 import { createInterface } from "node:readline/promises";
 import type { Output } from "./output.ts";
+import { isStdinTerminal, openStdin } from "./stdin.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-export const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
+export const isTerminal = (output: Output): boolean => isStdinTerminal() && process.stdout.isTTY && !output.json;
 
 export const endOfInput = (): TuttiError =>
   new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
 
 export async function prompt(question: string, signal: AbortSignal): Promise<string> {
   // `terminal: false` keeps the settings of the terminal: they could not be restored once its window is closed.
-  const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+  const terminal = createInterface({ input: openStdin(), output: process.stdout, terminal: false });
   try {
     return await terminal.question(question, { signal });
   } catch (error) {

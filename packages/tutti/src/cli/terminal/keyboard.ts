@@ -1,4 +1,6 @@
 // `Keyboard` reads single keys of the terminal without Enter and without an echo.
+import { openStdin } from "./stdin.ts";
+
 const ESC = "\u001b";
 /** Matches an escape sequence, as of an arrow key, or one character. */
 const KEY = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*[@-~]|O.)|[^]`, "gu");
@@ -18,8 +20,9 @@ export class Keyboard {
   };
 
   open(): void {
-    process.stdin.setRawMode(true);
-    process.stdin.setEncoding("utf8").on("data", this.#onData).resume();
+    const stdin = openStdin();
+    stdin.setRawMode(true);
+    stdin.setEncoding("utf8").on("data", this.#onData).resume();
   }
 
   close(): void {

@@ -122,8 +122,6 @@ export function endOnBrokenPipe(): (code: number) => number {
   pipeState.isBroken = false;
   if (!pipeState.isListening) {
     pipeState.isListening = true;
-    // Reads from a closed terminal fail too; `onWriteError` is enough to react to it.
-    process.stdin.on("error", () => {});
     for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
   }
   return (code) => (pipeState.isBroken && code === 130 ? BROKEN_PIPE : code);
