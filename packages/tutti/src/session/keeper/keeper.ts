@@ -14,6 +14,7 @@
 // 8. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, readdirSync, watch } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCommands, findCommands, type OwnProcesses } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
@@ -414,6 +415,8 @@ class Keeper {
 
 /** Not `process.exit`: in about one of a thousand exits, Node waits for ever for one of its own threads. */
 function leave(): void {
+  // Node stores compiled code only in its own exit.
+  flushCompileCache();
   process.kill(process.pid, "SIGKILL");
 }
 
