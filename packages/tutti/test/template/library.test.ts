@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkRaw } from "../../src/template/check/check-raw.ts";
 import { TemplateFolder } from "../../src/template/files/folder.ts";
 import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { TemplatePlace } from "../../src/template/files/place.ts";
@@ -64,6 +65,11 @@ describe("the list of templates", () => {
     const library = new TemplateLibrary({ userFolder: "/nowhere/templates" });
     expect(library.list("/nowhere/project").every(({ isSystem, valid }) => isSystem && valid)).toBe(true);
     expect(new TemplateLibrary().list().map(({ id }) => id)).toContain("documentation");
+  });
+
+  it("has built-in templates that pass the check of a file, which their own loading leaves out", () => {
+    const library = new TemplateLibrary();
+    for (const { id } of library.list()) expect(checkRaw(library.raw(id)), id).toEqual({ raw: library.raw(id) });
   });
 
   it("shows an unusable template with its errors, and using it is rejected (D4-243, E45)", () => {

@@ -32,6 +32,8 @@ interface FolderOptions {
   /** The folder must be inside `within` after all links are resolved. */
   within?: string;
   except?: readonly string[];
+  /** The folder is part of the package. The tests check its files, so a process does not check them again. */
+  isOwn?: boolean;
 }
 
 export class TemplateFolder {
@@ -42,6 +44,10 @@ export class TemplateFolder {
   constructor(path: string, options: FolderOptions = {}) {
     this.path = path;
     this.#options = options;
+  }
+
+  get isOwn(): boolean {
+    return this.#options.isOwn ?? false;
   }
 
   get files(): TemplateFile[] {
@@ -68,7 +74,7 @@ export class TemplateFolder {
     if (previous && previous.stamp === stat.stamp && !previous.young) return false;
     // File times come from the real clock, so compare them with `realWorld`.
     const young = realWorld.now() - stat.changedMs < YOUNG_MS;
-    const check = readTemplateFile(path);
+    const check = readTemplateFile(path, this.isOwn);
     const [raw, problems] = "raw" in check ? [check.raw, []] : [previous?.raw ?? null, check.errors];
     this.#known.set(name, { name, path, raw, problems, stamp: stat.stamp, young });
     return !previous || !isSame(previous, { raw, problems });

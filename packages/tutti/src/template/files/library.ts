@@ -58,7 +58,7 @@ export class TemplateLibrary {
   #announcedRevision = -1;
 
   constructor({ userFolder, systemFolder, agents = () => [], emit }: LibraryOptions = {}) {
-    const builtIn = new TemplatePlace("system", new TemplateFolder(BUILT_IN_FOLDER), null);
+    const builtIn = new TemplatePlace("system", new TemplateFolder(BUILT_IN_FOLDER, { isOwn: true }), null);
     // A folder of templates may contain the schema under its documented name.
     const extraFolder =
       systemFolder === undefined ? null : new TemplateFolder(systemFolder, { except: ["schema.json"] });

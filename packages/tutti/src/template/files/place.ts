@@ -2,7 +2,8 @@
 //
 // 1. Templates are resolved again only if this place or an outer one has changed.
 // 2. A template that was usable once stays usable while its file exists. If the file or an ancestor becomes invalid,
-//    the last valid resolution stays in use and the error is reported.
+//    the last valid resolution stays in use and the error is reported. So each template is resolved at once, except
+//    those of the package (`isOwn`), which do not change and are resolved at their first use.
 import type { Shelf } from "../find-chain.ts";
 import type { TemplateFile, TemplateFolder } from "./folder.ts";
 import type { RawTemplate } from "../raw-template.ts";
@@ -50,7 +51,9 @@ export class TemplatePlace implements Shelf {
     this.#outerRevision = outerRevision;
     this.#revision++;
     this.#shelved = shelve(this.folder.files);
-    this.#resolveAll();
+    this.#placed = new Map();
+    for (const id of this.#lastGood.keys()) if (!this.#shelved.has(id)) this.#lastGood.delete(id);
+    if (!this.folder.isOwn) for (const id of this.#shelved.keys()) this.at(id);
   }
 
   get revision(): number {
@@ -63,21 +66,18 @@ export class TemplatePlace implements Shelf {
 
   /** Returns the template of this id in this place, as of the last `refresh`. */
   at(id: string): PlacedTemplate | undefined {
+    const shelved = this.#shelved.get(id);
+    if (shelved && !this.#placed.has(id)) this.#placed.set(id, this.#resolve(shelved));
     return this.#placed.get(id);
   }
 
   get all(): PlacedTemplate[] {
-    return [...this.#placed.values()];
+    return Array.from(this.#shelved.keys(), (id) => this.at(id)!);
   }
 
   /** Unlike `at`, searches outward if this place has no such template. */
   find(id: string): PlacedTemplate | undefined {
     return this.at(id) ?? this.outer?.find(id);
-  }
-
-  #resolveAll(): void {
-    for (const id of this.#lastGood.keys()) if (!this.#shelved.has(id)) this.#lastGood.delete(id);
-    this.#placed = new Map([...this.#shelved].map(([id, shelved]) => [id, this.#resolve(shelved)]));
   }
 
   #resolve(shelved: Shelved): PlacedTemplate {

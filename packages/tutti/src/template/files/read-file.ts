@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rea
 import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "../check/check-raw.ts";
 import { locateJsonError } from "../check/locate-json-error.ts";
-import { MAX_TEMPLATE_BYTES } from "../raw-template.ts";
+import { MAX_TEMPLATE_BYTES, type RawTemplate } from "../raw-template.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** `stamp` changes with the file. For a link, the link and its target count. Null if there is no file. */
@@ -22,11 +22,12 @@ export function stampOf(path: string): { stamp: string; changedMs: number } | nu
   return { stamp: parts.join(":"), changedMs };
 }
 
-/** Every error is a sentence that starts with the name of the file. */
-export function readTemplateFile(path: string): RawCheck {
+/** Every error is a sentence that starts with the name of the file. With `isOwn`, the file is not checked. */
+export function readTemplateFile(path: string, isOwn = false): RawCheck {
   const name = basename(path);
   try {
-    const check = checkRaw(parse(readText(path)));
+    const content = parse(readText(path));
+    const check = isOwn ? { raw: content as RawTemplate } : checkRaw(content);
     return "raw" in check ? check : { errors: check.errors.map((error) => `${name}: ${error}`) };
   } catch (error) {
     return { errors: [`${name} cannot be used: ${(error as Error).message}`] };
