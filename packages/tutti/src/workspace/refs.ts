@@ -86,10 +86,18 @@ export async function deleteRef(repository: Repository, ref: string): Promise<vo
  */
 export async function replaceRef(repository: Repository, ref: string, commit: string, start: string): Promise<void> {
   const old = await readRef(repository, ref);
-  if (old !== null && !(await isAncestor(repository, old, commit))) {
+  if (old !== null && !(await isAncestor(repository, old, commit)) && !(await isHeldTwice(repository, ref, old))) {
     await writeFree(repository, `${ref}-before-${shortHash(commit)}`, old);
   }
   await writeRef(repository, ref, commit, old, [...refsOfRun(ref), start]);
+}
+
+/** Whether another ref of the same run holds `commit`, too. The main session starts from the snapshots of tasks. */
+async function isHeldTwice(repository: Repository, ref: string, commit: string): Promise<boolean> {
+  const [prefix] = /^refs\/tutti\/[^/]+\//.exec(ref) ?? [];
+  if (prefix === undefined) return false;
+  const commits = await listCommits(repository, [prefix]);
+  return [...commits].some(([name, each]) => name !== ref && each === commit);
 }
 
 /** Makes `commit` reachable, at `ref` if that is free. Branches below `doomedPrefix` are about to be deleted. */

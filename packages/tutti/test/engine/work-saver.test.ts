@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { attemptRef } from "../../src/schema/ids.ts";
 
 let lab: EngineLab;
@@ -46,6 +47,31 @@ const git = (...args: string[]) => execFileSync("git", args, { cwd: lab.repo, en
 
 const AGGREGATED = { phase: "aggregation", data: { status: "success", summary: "all fits" } };
 
+/** The first of two turns writes other content to `name` than the second. */
+const twice = (name: string, first: object, block: object) => [
+  { write: { [name]: `first ${name}\n` }, ...first },
+  { write: { [name]: `second ${name}\n` }, block },
+];
+
+/** A main session with these `turns` in some phases, and the usual ones in the others. */
+const mainTurns = (turns: Record<string, object[]>) =>
+  mainSession([{ id: "one" }, { id: "two" }]).map((usual) => ({
+    ...usual,
+    turns: turns[usual.match.phase] ?? usual.turns,
+  }));
+
+async function answerFirst(engine: Engine, id: string, text: string): Promise<void> {
+  const { inbox } = await engine.until(id, ({ inbox: items }) => Object.keys(items).length > 0);
+  await engine.answer(Object.keys(inbox)[0]!, { text });
+}
+
+/** The different contents of the file `name` in the kept work of the task, sorted. */
+function versions(id: string, task: string, name: string): string[] {
+  const refs = git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/${task}`).split("\n");
+  const withName = refs.filter((ref) => git("ls-tree", "--name-only", ref, name) !== "");
+  return [...new Set(withName.map((ref) => git("show", `${ref}:${name}`)))].toSorted();
+}
+
 describe("the unfinished work of a worker", () => {
   it("is saved at intervals with an event, survives the session, and is replaced by the snapshot (D4-591)", async () => {
     const engine = lab.open();
@@ -58,16 +84,18 @@ describe("the unfinished work of a worker", () => {
       phases: { workerExecution: { agent: program() } },
     });
     const commit = await saved.promise;
-    writeFileSync(join(lab.folder, "die"), "");
     expect(git("show", `${commit}:half.txt`)).toBe("half of 1");
+    expect(git("show", `${attemptRef(id, "one", 1)}-saved:half.txt`)).toBe("half of 1");
+    writeFileSync(join(lab.folder, "die"), "");
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");
     const last = run.workers["one"]!;
     expect(last.attempt).toBeGreaterThan(1);
     await engine.settled(id);
-    expect(git("show", `${attemptRef(id, "one", 1)}-saved:half.txt`)).toBe("half of 1");
-    expect(git("show", `${attemptRef(id, "one", last.attempt)}:half.txt`)).toBe(`half of ${last.attempt}`);
-    expect(git("for-each-ref", `${attemptRef(id, "one", last.attempt)}-saved`)).toBe("");
+    for (const attempt of [1, last.attempt]) {
+      expect(git("show", `${attemptRef(id, "one", attempt)}:half.txt`)).toBe(`half of ${attempt}`);
+      expect(git("for-each-ref", `${attemptRef(id, "one", attempt)}-saved`)).toBe("");
+    }
   });
 
   it("is not saved while it is unchanged, nor with a `saveInterval` of 0", async () => {
@@ -87,23 +115,73 @@ describe("the unfinished work of a worker", () => {
 
   it("in a turn without an answer stays reachable, although the next turn replaces it, like that of the main session", async () => {
     const engine = lab.open();
-    const turns = (name: string, block: object) => [
-      { write: { [name]: `first ${name}\n` }, say: "Not yet." },
-      { write: { [name]: `second ${name}\n` }, block },
-    ];
-    const plan = mainSession([{ id: "one" }, { id: "two" }]).filter(({ match }) => match.phase !== "aggregation");
     const agent = lab.scenario([
-      ...plan,
-      { match: { role: "main", phase: "aggregation" }, turns: turns("notes.md", AGGREGATED) },
-      worker("one", ...turns("one.md", done({}))),
+      ...mainTurns({ aggregation: twice("notes.md", { say: "Not yet." }, AGGREGATED) }),
+      worker("one", ...twice("one.md", { say: "Not yet." }, done({}))),
       goodWorker,
     ]);
     const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
     expect((await untilOver(engine, id)).outcome).toBe("success");
-    const refs = git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}`).split("\n");
-    const versions = (task: string, name: string) =>
-      refs.filter((ref) => ref.startsWith(`refs/tutti/${id}/${task}/`)).map((ref) => git("show", `${ref}:${name}`));
-    expect(versions("one", "one.md").toSorted()).toEqual(["first one.md", "second one.md"]);
-    expect(versions("main", "notes.md").toSorted()).toEqual(["first notes.md", "second notes.md"]);
+    expect(versions(id, "one", "one.md")).toEqual(["first one.md", "second one.md"]);
+    expect(versions(id, "main", "notes.md")).toEqual(["first notes.md", "second notes.md"]);
+  });
+
+  it("in a turn that ended with an error stays reachable, like that of the main session", async () => {
+    const engine = lab.open();
+    const fails = { then: "fail:usage_limit:3600000" };
+    const agent = lab.scenario([
+      ...mainTurns({ aggregation: twice("notes.md", fails, AGGREGATED) }),
+      worker("one", ...twice("one.md", fails, done({}))),
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    for (const _ of ["worker", "main"]) await answerFirst(engine, id, "go on");
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    expect(versions(id, "one", "one.md")).toEqual(["first one.md", "second one.md"]);
+    expect(versions(id, "main", "notes.md")).toEqual(["first notes.md", "second notes.md"]);
+  });
+});
+
+describe("the work of the main session", () => {
+  it("in the analysis stays reachable, although the planning replaces it", async () => {
+    const engine = lab.open();
+    const [analysis, planning] = mainSession([{ id: "one" }, { id: "two" }]).map(({ turns: [turn] }) => turn!);
+    const agent = lab.scenario([
+      ...mainTurns({
+        analysis: [{ ...analysis, write: { "notes.md": "first notes.md\n" } }],
+        task_list: [{ ...planning, write: { "notes.md": "second notes.md\n" } }],
+      }),
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    expect(versions(id, "main", "notes.md")).toEqual(["first notes.md", "second notes.md"]);
+  });
+
+  it("in an aggregation that needs an answer of the user stays reachable, although the next turn replaces it", async () => {
+    const engine = lab.open();
+    const asks = { phase: "aggregation", data: { status: "needs_input", summary: "Which of them?" } };
+    const agent = lab.scenario([
+      ...mainTurns({ aggregation: twice("notes.md", { block: asks }, AGGREGATED) }),
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    await answerFirst(engine, id, "the second");
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    expect(versions(id, "main", "notes.md")).toEqual(["first notes.md", "second notes.md"]);
+  });
+
+  it("in an aggregation or verification that failed stays reachable", async () => {
+    const failed = { status: "failed", summary: "it is broken", error: "it is broken" };
+    for (const phase of ["aggregation", "verification"]) {
+      const engine = lab.open();
+      const turn = { write: { "notes.md": `notes of the ${phase}\n` }, block: { phase, data: failed } };
+      const again = { write: { "notes.md": "fixed\n" }, block: { phase, data: failed } };
+      const agent = lab.scenario([...mainTurns({ [phase]: [turn, again] }), goodWorker]);
+      const phases = { verification: { enabled: true, autoFix: true } };
+      const id = await lab.begin(engine, agent, { config: { autoSpawn: true }, phases });
+      await untilOver(engine, id);
+      expect(versions(id, "main", "notes.md")).toContain(`notes of the ${phase}`);
+    }
   });
 });

@@ -52,6 +52,27 @@ describe("snapshot", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
   });
 
+  it("gives a replaced snapshot a ref of its own, unless another attempt of the run has the same one", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "a.txt": "of the task\n" });
+    const { commit } = await take(lab);
+    const main = () => lab.workspaces.snapshot(lab.repo, key("main"), lab.head, "work of the main session");
+    const { path: folder } = await lab.workspaces.prepare(lab.repo, key("main"), commit);
+    expect((await main()).commit).toBe(commit);
+    git(folder, "checkout", "--quiet", lab.head);
+    write(folder, { "a.txt": "first\n" });
+    const first = await main();
+    expect(refs(lab.repo, "refs/tutti").map((line) => line.split(" ").at(-1))).toEqual([
+      attemptRef("main"),
+      attemptRef(),
+    ]);
+    write(folder, { "a.txt": "second\n" });
+    const second = await main();
+    const kept = attemptRef("main", `1-before-${second.commit.slice(0, 12)}`);
+    expect(git(lab.repo, "rev-parse", kept)).toBe(first.commit);
+  });
+
   it("is compared with the files that an agent claims", async () => {
     const lab = laboratory();
     const path = await workspace(lab);

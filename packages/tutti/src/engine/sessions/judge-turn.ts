@@ -12,6 +12,7 @@ import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, ReadMessage, TurnOver } from "../../run/command.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
+import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { isLedByDelegation } from "../../run/team/delegation.ts";
 import { isReview } from "../../run/team/gate.ts";
 import { protocolOf, roleOf } from "../../run/team/team.ts";
@@ -152,7 +153,7 @@ export async function judgeTurn(
   const counted = counts && !(worker === null && awaitsSubSessions(run)) ? answer : null;
   const isTaken = counted !== null || (read?.delegates === true && counts);
   const { work, moved } = isTaken ? await takeWork(turn, counted) : NO_WORK;
-  if (!isTaken && counts) await keepWork(turn);
+  if (work === null) await keepWork(turn);
   const { toolStats, usage, said } = record;
   const { detected, probablePhase, confidence } = detectFallback(said);
   const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
@@ -201,12 +202,16 @@ const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
   verification: "Verified result",
 };
 
-/** The files of a turn without an answer count for nothing, but the next turn could delete them, so they get a ref. */
+/**
+ * The files of a turn count for nothing if it ended with an error, without an answer or with one that is no result. The
+ * next turn could delete them, so they get a ref.
+ */
 async function keepWork({ run, worker, state, key, workspaces }: TurnToJudge): Promise<void> {
   const message = `Unfinished work of ${worker?.taskId ?? "the main session"} of ${run.id}`;
-  const isMerging = state.turn!.phase === "aggregation" || state.turn!.phase === "verification";
-  const start = worker ? state.start : isMerging ? run.head : null;
-  if (start !== null) await workspaces.snapshot(run.cwd, key, start, message);
+  const { phase } = state.turn!;
+  const seesWork = phase === "aggregation" || phase === "verification" || isPlanningAgain(run);
+  const start = worker === null && seesWork ? run.head : state.start;
+  await workspaces.snapshot(run.cwd, key, start!, message);
 }
 
 const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
