@@ -174,7 +174,7 @@ async function answerAggregation({ root, prompt, output, checkInterrupt }: Phase
     status: failed ? "failed" : "success",
     summary,
     conflicts,
-    output_files: result.outputFiles,
+    ...outputOf(result.outputFiles, [...result.changed, ...outputs.flatMap(({ changedFiles }) => changedFiles)]),
     ...(failed ? { error: "No worker wrote a page. Run the tasks again." } : {}),
   });
 }
@@ -207,7 +207,8 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
 
 /** `output_files` has only changed pages. The others are `unchanged_files`, so that the aggregation keeps them. */
 function outputOf(pages: string[], changed: string[]): { output_files: string[]; unchanged_files: string[] } {
-  return { output_files: changed, unchanged_files: pages.filter((page) => !changed.includes(page)) };
+  const isChanged = (page: string): boolean => changed.includes(page);
+  return { output_files: pages.filter(isChanged), unchanged_files: pages.filter((page) => !isChanged(page)) };
 }
 
 /** A page with a fault that the agent cannot mend is a partial result, which makes the run degraded. */
@@ -236,12 +237,13 @@ function reportProgress(
 
 /** Accepts member names in snake case, as in response blocks, and in camel case, as in the library. */
 function readWorkerOutput(value: unknown): ReportedOutput {
-  if (!isRecord(value)) return { outputFiles: [], conflicts: [] };
+  if (!isRecord(value)) return { outputFiles: [], changedFiles: [], conflicts: [] };
   const records = [value, value["output"], value["result"], value["data"]].filter(isRecord);
+  const filesIn = (name: string): string[] => records.flatMap((part) => stringsIn(part[name]));
+  const changedFiles = [...filesIn("output_files"), ...filesIn("outputFiles")];
   return {
-    outputFiles: records.flatMap((part) =>
-      ["output_files", "outputFiles", "unchanged_files"].flatMap((name) => stringsIn(part[name])),
-    ),
+    outputFiles: [...changedFiles, ...filesIn("unchanged_files")],
+    changedFiles,
     conflicts: records.flatMap((part) => (Array.isArray(part["conflicts"]) ? part["conflicts"] : [])),
   };
 }

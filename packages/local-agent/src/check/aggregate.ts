@@ -16,6 +16,8 @@ import { writePage } from "../write/write-page.ts";
 
 export interface ReportedOutput {
   outputFiles: string[];
+  /** `outputFiles` without those that were as they should be. */
+  changedFiles: string[];
   conflicts: unknown[];
 }
 

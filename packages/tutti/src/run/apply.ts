@@ -222,9 +222,10 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "orchestrator:toolsCounted":
       return { ...run, toolStats: addTools(run.toolStats, event.data.toolStats) };
     case "orchestrator:aggregated": {
-      const { aggregation, head } = event.data;
+      const { aggregation, head, unproven } = event.data;
+      const { unproven: _, ...before } = run;
       const conflicts = aggregation.status === "success" ? settleConflicts(run, aggregation) : run.conflicts;
-      return { ...run, aggregation, head, owed: null, conflicts };
+      return { ...before, aggregation, head, owed: null, conflicts, ...(unproven && { unproven }) };
     }
     case "verification:checking":
       return { ...run, checks: { commit: event.data.commit, commands: [], isRunning: true } };
@@ -243,7 +244,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
-      const { checks: _, isFixing: __, leadReport: ___, ...open } = run;
+      const { checks: _, isFixing: __, leadReport: ___, unproven, ...open } = run;
       // A phase before the merge runs again, so the `decisions` about the merge are dropped.
       const decisions = phase === "aggregation" || phase === "verification" ? run.decisions : [];
       const note = phase === "aggregation" ? noteOf(decisions) : null;
@@ -259,6 +260,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
         released: false,
         // The phases after the reopened one run again, so their results are dropped.
         aggregation: phase === "verification" ? run.aggregation : null,
+        ...(phase === "verification" && unproven && { unproven }),
         verification: null,
         decisions,
       };

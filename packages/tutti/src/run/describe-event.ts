@@ -121,8 +121,9 @@ export function describeEvent(event: RunEvent, run: Run | null, say: Say = sente
     case "orchestrator:reopened":
       return ofRun("running", say("the run was reopened"));
     case "orchestrator:aggregated": {
-      const { aggregation, warnings = [] } = data;
-      if (warnings.length > 0) return ofRun("warning", say("merged"), sayAll(warnings));
+      const { aggregation, warnings = [], unproven = [] } = data;
+      const doubts = [...warnings, ...unproven];
+      if (doubts.length > 0) return ofRun("warning", say("merged"), sayAll(doubts));
       return aggregation.summary ? ofRun("neutral", say("merged"), aggregation.summary) : null;
     }
     case "verification:checking":

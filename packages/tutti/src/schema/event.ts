@@ -201,6 +201,8 @@ export const EVENTS = {
     head: z.string(),
     /** Lenient interpretations of the answer. */
     warnings: z.array(z.string()).optional(),
+    /** Claims of the answer about files that the result contradicts. */
+    unproven: z.array(z.string()).optional(),
   }),
   /** The verification commands of the template run in the merged tree of `commit`. */
   "verification:checking": z.object({ id: z.string(), commit: z.string() }),

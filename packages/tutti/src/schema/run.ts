@@ -108,6 +108,8 @@ export interface Run {
   /** Changes of the user's repository during a session. */
   repositoryChanges?: Omit<EventData<"repository:changed">, "id">[];
   aggregation: AggregationAnswer | null;
+  /** Claims of `aggregation` that the files contradict, as clauses without a period. */
+  unproven?: string[];
   verification: VerificationAnswer | null;
   /** The verification commands ran in the tree of `commit`. `isRunning` until they have all ended. */
   checks?: { commit: string; commands: CheckedCommand[]; isRunning: boolean };

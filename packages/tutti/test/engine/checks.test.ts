@@ -165,6 +165,32 @@ describe("a worker that reports output files", () => {
   });
 });
 
+describe("an aggregation that reports output files", () => {
+  const carriedOutWith = async (files: string[], write: object = {}) => {
+    const aggregation = { status: "success", summary: "all in one", output_files: files };
+    const sessions = mainSession([{ id: "one" }, { id: "two" }], aggregation).map((session) =>
+      session.match.phase === "aggregation" ? { ...session, turns: [{ ...session.turns[0], write }] } : session,
+    );
+    return carriedOut(open(), [...sessions, goodWorker], { enabled: false });
+  };
+
+  it("of the tasks or of its own is a success", async () => {
+    const result = await carriedOutWith(["docs/one.md", "./docs/two.md", "index.md"], { "index.md": "# All\n" });
+    expect(result).toMatchObject({ outcome: "success", causes: [], warnings: [] });
+  });
+
+  it("that do not exist or did not change makes the run degraded, and the causes and warnings name them", async () => {
+    const result = await carriedOutWith(["docs/one.md", "invented.md", "README.md"]);
+    const reason =
+      'it reported files that do not exist: "invented.md"; it reported files that the run did not change: "README.md"';
+    expect(result).toMatchObject({
+      outcome: "degraded",
+      causes: [{ taskId: "main", status: "contradicted", reason }],
+      warnings: reason.split("; ").map((claim) => `main: ${claim}.`),
+    });
+  });
+});
+
 describe("detectChecks", () => {
   it.each<[Record<string, string>, string[]]>([
     [{ "package.json": '{"scripts": {"test": "x", "build": "y", "start": "z"}}' }, ["npm run build", "npm run test"]],

@@ -10,6 +10,7 @@ import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
 import type { History, ReadMessage, TurnOver } from "../../run/command.ts";
+import { workersOf } from "../../run/lookup.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { awaitsSubSessions, isNatural, statedEnd } from "../../run/rules/natural.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
@@ -20,7 +21,7 @@ import { MAX_TRIES } from "../../run/rules/losses.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Ending } from "../../schema/ending.ts";
-import type { MovedRef } from "../../schema/outcome.ts";
+import type { MovedRef, UnprovenFiles } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
@@ -223,10 +224,8 @@ const isDone = (run: Run, summary: string): boolean => !isNatural(run) || stated
  * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
  * and if analysis `isOnlyPhase`.
  */
-async function takeWork(
-  { run, worker, state, key, workspaces }: TurnToJudge,
-  answer: Answer | null,
-): Promise<TakenWork> {
+async function takeWork(turn: TurnToJudge, answer: Answer | null): Promise<TakenWork> {
+  const { run, worker, state, key, workspaces } = turn;
   if (worker) {
     const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
     const taken = await workspaces.snapshot(run.cwd, key, state.start!, message, run.scope);
@@ -259,5 +258,20 @@ async function takeWork(
       "workspace_failed",
       `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
     );
-  return { work: { commit, files, head: merge.commit, ...(outside && { outside }) }, moved: merge.moved };
+  const unproven = answer.phase === "aggregation" ? await unprovenResult(turn, commit, answer.data.output_files) : {};
+  return { work: { commit, files, head: merge.commit, ...(outside && { outside }), ...unproven }, moved: merge.moved };
+}
+
+/**
+ * The main session claims files of the whole result, so the changes of all tasks count, also those that it has undone.
+ */
+async function unprovenResult(
+  { run, key, workspaces }: TurnToJudge,
+  commit: string,
+  claimed: readonly string[] = [],
+): Promise<{ unproven?: UnprovenFiles }> {
+  if (claimed.length === 0) return {};
+  const ofTasks = workersOf(run).flatMap(({ status, outputFiles }) => (status === "completed" ? outputFiles : []));
+  const files = [...(await workspaces.changedFiles(run.cwd, run.base!, commit)), ...ofTasks];
+  return { unproven: await workspaces.findUnproven(run.cwd, key, { commit, files }, claimed) };
 }

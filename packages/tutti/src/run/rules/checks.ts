@@ -1,5 +1,4 @@
-// Verification commands: the exit codes of real commands (`CheckedCommand`) are evidence, the answer of the main
-// session is a claim.
+// Files and the exit codes of real commands (`CheckedCommand`) are evidence, the answer of the main session is a claim.
 import type { VerificationAnswer } from "../../schema/answer.ts";
 import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -12,16 +11,19 @@ const failedCommands = ({ checks }: Run): CheckedCommand[] =>
 export const describeFailed = ({ name, exitCode }: CheckedCommand, say: Say = sentence): string =>
   say('the command "{name}" failed with exit code {code}', { name, code: exitCode });
 
-/** Claims of the `verification` that failed commands contradict. */
+/** Claims of the aggregation that the files contradict, and of the `verification` that failed commands contradict. */
 export function contradictions(run: Run): Outcome["causes"] {
-  const { verification } = run;
+  const { verification, unproven = [] } = run;
   const failed = verification === null || verification.status === "failed" ? [] : failedCommands(run);
-  if (failed.length === 0) return [];
-  const reason = sentence('the verification reported "{status}", but {detail}', {
-    status: verification!.status,
-    detail: failed.map((each) => describeFailed(each)).join(" and "),
-  });
-  return [{ taskId: "main", status: "contradicted", reason }];
+  const reasons = unproven.length > 0 ? [unproven.join("; ")] : [];
+  if (failed.length > 0)
+    reasons.push(
+      sentence('the verification reported "{status}", but {detail}', {
+        status: verification!.status,
+        detail: failed.map((each) => describeFailed(each)).join(" and "),
+      }),
+    );
+  return reasons.map((reason) => ({ taskId: "main", status: "contradicted", reason }));
 }
 
 /** Empty if the result is good enough, without `autoFix`, or after the turn for the fix (`isFixing`). */

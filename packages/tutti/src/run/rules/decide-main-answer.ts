@@ -21,6 +21,7 @@ import { planNextCycle, isPlanningAgain } from "../team/cycle.ts";
 import { decideMainDelegation, planOfDelegations, questionIn } from "../team/decide-delegation.ts";
 import { ownReport } from "../team/delegate.ts";
 import { isLedByDelegation } from "../team/delegation.ts";
+import { describeUnproven } from "../work-warnings.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";
@@ -85,7 +86,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   }
   const { work, history, warnings } = over;
   const isUnproven = over.inWords === true && !hasWorked(run, over);
-  const about = { head: work?.head ?? run.head!, history, warnings, isUnproven };
+  const unproven = work?.unproven ? describeUnproven(work.unproven, { ofResult: true }) : [];
+  const about = { head: work?.head ?? run.head!, history, warnings, isUnproven, unproven };
   const [outside] = changedOutside(run, null, main.attempt, work?.outside);
   if (!outside) return takeAnswer(run, answer, about, ended, at);
   // `takeAnswer` may complete the run, and its verdict depends on `outside`.
@@ -186,6 +188,8 @@ interface AnswerContext {
   warnings?: string[] | undefined;
   /** True if the answer has no block, and the session called no tool and changed no file. */
   isUnproven?: boolean;
+  /** Claims about files that the result contradicts. */
+  unproven?: string[];
 }
 
 /** `answer` is from the main session or from the user. */
@@ -309,22 +313,23 @@ function repaired(
 function aggregated(
   run: Run,
   answer: AggregationAnswer,
-  { head, warnings = [] }: AnswerContext,
+  { head, warnings = [], unproven = [] }: AnswerContext,
   ended: Ended,
   at: number,
 ): RunEvent[] {
   if (isRepairing(run)) return repaired(run, answer, { head, warnings }, ended, at);
   const warned = warnings.length > 0 ? { warnings } : {};
+  const doubted = unproven.length > 0 ? { unproven } : {};
   const taken: RunEvent[] = [
     ...ended([]),
-    { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head, ...warned } },
+    { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head, ...warned, ...doubted } },
   ];
   if (answer.status === "failed") {
     const error = answer.error ?? answer.summary ?? "the main session reported a failure";
     return [...taken, ...failMain(run, "aggregation", error, "aggregation_failed", at)];
   }
   const questions = openDecisions(run, answer, warnings, at);
-  if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer }))];
+  if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer, unproven }))];
   const why = answer.summary ?? "merging needs a decision";
   return [...taken, ...questions, ...(run.status === "paused" ? [] : pause(run, "needs_input", why))];
 }
