@@ -32,10 +32,14 @@ export const exportLog = (dataDir: string, id: string): string => writeCopy(id, 
 export const replayLog = (dataDir: string, id: string): Replay =>
   withLog(dataDir, { steps: [], problems: [] }, (finished, log) => replay(log.read({ run: id }), finished.fold(id)));
 
+const fileOf = (dataDir: string): string => join(resolve(dataDir), "tutti.db");
+
+/** False for a data folder whose runs are in PostgreSQL, or that has none. */
+export const hasLog = (dataDir: string): boolean => existsSync(fileOf(dataDir));
+
 function withLog<T>(dataDir: string, fallback: T, read: (finished: FinishedRuns, log: LogReader) => T): T {
-  const file = join(resolve(dataDir), "tutti.db");
-  if (!existsSync(file)) return fallback;
-  const log = openSqliteReader(file);
+  if (!hasLog(dataDir)) return fallback;
+  const log = openSqliteReader(fileOf(dataDir));
   try {
     return read(new FinishedRuns(log, log.snapshots), log);
   } finally {

@@ -16,7 +16,8 @@ import { writeCommit } from "./write-commit.ts";
 const EXCLUDED = ["node_modules", ".venv", "__pycache__"];
 /** A folder with more than `MAX_FILES` files is rather a home or a collection of projects than one project. */
 const MAX_FILES = 20_000;
-const BRANCH = "refs/heads/main";
+/** `COPIED_BRANCH` has the content of the folder. */
+export const COPIED_BRANCH = "refs/heads/main";
 
 /** `COPIES` is the folder in the data folder for the repositories of folders without git. */
 export const COPIES = "copies";
@@ -30,18 +31,33 @@ export const isPlainFolder = (error: unknown): boolean =>
 /** Returns the repository that `openCopied` made for `cwd` at an earlier run, else null. */
 export async function findCopied(copies: string, cwd: string): Promise<Repository | null> {
   const root = await realpath(cwd);
-  const gitDir = gitDirOf(await realpath(copies).catch(() => copies), root);
+  const gitDir = await copyOf(copies, root);
   return (await exists(gitDir)) ? { root, prefix: "", gitDir, commonDir: gitDir, isCopy: true } : null;
+}
+
+/** Returns the path that the repository of `cwd` has or would have. The folder need not exist any more. */
+export async function copyOf(copies: string, cwd: string): Promise<string> {
+  return gitDirOf(await realpath(copies).catch(() => copies), await realpath(cwd).catch(() => cwd));
+}
+
+/** Lists all repositories in `copies`, also of folders that no longer exist. Their `root` is not the folder. */
+export async function listCopies(copies: string): Promise<Repository[]> {
+  const folder = await realpath(copies).catch(() => copies);
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".git"));
+  return names.map((name) => {
+    const gitDir = join(folder, name);
+    return { root: gitDir, prefix: "", gitDir, commonDir: gitDir, isCopy: true };
+  });
 }
 
 const gitDirOf = (copies: string, root: string): string =>
   join(copies, `${createHash("sha256").update(root).digest("hex").slice(0, 24)}.git`);
 
-export async function openCopied(copies: string, cwd: string): Promise<Repository> {
+export async function openCopied(copies: string, cwd: string, maxFiles = MAX_FILES): Promise<Repository> {
   const found = await findCopied(copies, cwd);
   if (found) return found;
   const root = await realpath(cwd);
-  await refuseLargeFolder(root);
+  await refuseLargeFolder(root, maxFiles);
   await mkdir(copies, { recursive: true, mode: 0o700 });
   const gitDir = gitDirOf(await realpath(copies), root);
   const unfinished = `${gitDir}.new`;
@@ -56,10 +72,10 @@ export async function openCopied(copies: string, cwd: string): Promise<Repositor
   return { root, prefix: "", gitDir, commonDir: gitDir, isCopy: true };
 }
 
-async function refuseLargeFolder(root: string): Promise<void> {
+async function refuseLargeFolder(root: string, maxFiles: number): Promise<void> {
   const isHome = root === "/" || root === (await realpath(homedir()).catch(() => "/"));
-  if (!isHome && (await countFiles(root, MAX_FILES)) <= MAX_FILES) return;
-  const why = isHome ? "it is too large to copy" : `with more than ${MAX_FILES} files it is too large to copy`;
+  if (!isHome && (await countFiles(root, maxFiles)) <= maxFiles) return;
+  const why = isHome ? "it is too large to copy" : `with more than ${maxFiles} files it is too large to copy`;
   const advice = `Run "git init" and make a first commit there, or choose another folder.`;
   throw new TuttiError("not_a_repository", `The folder "${root}" is not in a git repository, and ${why}. ${advice}`);
 }
@@ -74,7 +90,7 @@ async function countFiles(folder: string, limit: number): Promise<number> {
   return count;
 }
 
-/** Commits the current content of the folder. The next run starts from `BRANCH`, and a result is merged into it. */
+/** Commits the current content of the folder. The next run starts from `COPIED_BRANCH`, and a result is merged into it. */
 export async function commitFolder(repository: Repository): Promise<void> {
   const { root, gitDir } = repository;
   const paths = {
@@ -82,12 +98,12 @@ export async function commitFolder(repository: Repository): Promise<void> {
     indexedCommit: join(gitDir, "indexed-commit"),
     scratchIndex: join(gitDir, "scratch-index"),
   };
-  const head = await readRef(repository, BRANCH);
+  const head = await readRef(repository, COPIED_BRANCH);
   const tree = await writeWorkingTree(repository, { ...paths, folder: root, skip: [] }, head);
   if (head !== null && tree === (await treeOf(repository, head))) return keepIndex(root, paths, head);
   const message = "Content of the folder";
   const commit = await writeCommit(repository, { tree, parents: head === null ? [] : [head], message });
-  await writeRef(repository, BRANCH, commit, head, []);
+  await writeRef(repository, COPIED_BRANCH, commit, head, []);
   await keepIndex(root, paths, commit);
 }
 

@@ -13,6 +13,7 @@ import { provideFiles } from "./disk/provide-files.ts";
 import { exists } from "./folder.ts";
 import { findUnproven } from "./find-unproven.ts";
 import { limitToScope } from "./limit-scope.ts";
+import { collectGarbage } from "./kept/collect-garbage.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
 import { combine } from "./merging/merge.ts";
 import { endDialogues } from "./dialogue/git-dialogue.ts";
@@ -37,6 +38,7 @@ import { mergeResult, refuseChanged } from "./result/merge-result.ts";
 import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
+import { realWorld } from "../world.ts";
 import type { Workspaces } from "./workspace.ts";
 import { workspaceAccess } from "./guard/workspace-access.ts";
 import { makeAhead, moveWorktree, prepareWorktree } from "./worktree.ts";
@@ -208,9 +210,11 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       guarded(async () => {
         const repository = await open(cwd);
         const name = pathName(runId);
-        await enqueue(repository.commonDir, async () =>
-          free ? deleteKept(repository, await listKept(repository, name)) : markRemoved(repository, name),
-        );
+        await enqueue(repository.commonDir, async () => {
+          if (!free) return markRemoved(repository, name);
+          await deleteKept(repository, await listKept(repository, name));
+          if (repository.isCopy) await collectGarbage(repository, { isIdle: false, now: realWorld.now() });
+        });
       }),
     remove: (cwd, key) =>
       changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),

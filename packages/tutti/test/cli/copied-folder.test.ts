@@ -1,5 +1,5 @@
 // Runs in a folder without git: it changes only by `tutti merge`.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -27,6 +27,12 @@ async function carriedOut(): Promise<string> {
   const { last } = await lab.json(["run", "do it", "--cwd", folder, "--agent", agent, "--yes"]);
   expect(last).toMatchObject({ outcome: "success", outputFiles: ["docs/one.md", "docs/two.md", "notes.txt"] });
   return last.id!;
+}
+
+/** Makes all files below `top` a day old. */
+function age(top: string): void {
+  const day = Date.now() / 1000 - 24 * 60 * 60;
+  for (const path of readdirSync(top, { recursive: true, encoding: "utf8" })) utimesSync(join(top, path), day, day);
 }
 
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
@@ -59,6 +65,40 @@ describe("a folder without git", () => {
     expect([read("notes.txt"), read("own.txt")]).toEqual(["one\ntwo\nthree\n", "mine\n"]);
     expect(existsSync(join(folder, "docs"))).toBe(false);
     expect((await lab.json(["restore", id, "two", "--into", join(lab.folder, "back")])).code).toBe(0);
+  });
+
+  it("costs no disk space for work that tutti gc has freed, nor anything without a run", async () => {
+    const id = await carriedOut();
+    const big = Array.from({ length: 3000 }, (_, i) => `${i * 7919}`).join("\n");
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("one", { tools: ["Write"], write: { "big.txt": big }, block: done({}) }),
+    ]);
+    const { last: dropped } = await lab.json(["run", "more", "--cwd", folder, "--agent", agent, "--yes"]);
+    const copies = join(lab.data, "copies");
+    const [name] = readdirSync(copies);
+    const blob = spawnSync("git", ["hash-object", "--stdin"], { input: big, encoding: "utf8" }).stdout.trim();
+    const hasBlob = () => spawnSync("git", [`--git-dir=${join(copies, name!)}`, "cat-file", "-e", blob]).status === 0;
+    expect((await lab.tutti(["drop", dropped.id!])).code).toBe(0);
+    expect((await lab.tutti(["gc"])).code).toBe(0);
+    // A run that is just starting could need young objects.
+    expect(hasBlob()).toBe(true);
+    age(copies);
+    expect((await lab.tutti(["gc"])).stdout).toMatch(/^\d{4,} bytes were deleted from /m);
+    expect(hasBlob()).toBe(false);
+    expect((await lab.tutti(["restore", id, "two", "--into", join(lab.folder, "back")])).code).toBe(0);
+    for (const each of [id, dropped.id!]) expect((await lab.tutti(["delete", each])).code).toBe(0);
+    // The branch of the first run still has its result.
+    age(copies);
+    expect((await lab.tutti(["gc"])).code).toBe(0);
+    expect(readdirSync(copies)).toEqual([name]);
+    spawnSync("git", [`--git-dir=${join(copies, name!)}`, "branch", "-D", `tutti/${id}`]);
+    age(copies);
+    const removed = { copy: join(copies, name!), bytes: expect.any(Number), reason: "no run uses it" };
+    expect((await lab.json(["gc", "--dry-run"])).last).toEqual([removed]);
+    expect((await lab.json(["gc"])).last).toEqual([removed]);
+    expect(readdirSync(copies)).toEqual([]);
+    await carriedOut();
   });
 
   it("is not changed by a result that conflicts with it", async () => {

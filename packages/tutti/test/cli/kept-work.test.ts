@@ -15,7 +15,7 @@ afterEach(() => lab.tearDown());
 interface FreedRef {
   ref: string;
   bytes: number;
-  reason: string;
+  reason: string | null;
 }
 
 async function carriedOut(...sessions: object[]): Promise<string> {
@@ -151,6 +151,27 @@ describe("tutti gc", () => {
     expect(keptRefs(removed)).toEqual([]);
     expect(keptRefs(staying)).not.toEqual([]);
     expect(lab.git("branch", "--list", `tutti/${removed}`)).not.toBe("");
+  });
+
+  it("says that git deletes the objects in a repository of the user, and leaves them and the user's own there", async () => {
+    const id = await carriedOut();
+    const lost = lab.git("commit-tree", "-m", "only in the reflog", "HEAD^{tree}");
+    const work = lab.git("rev-parse", `refs/tutti/${id}/one/1`);
+    expect((await lab.tutti(["drop", id])).code).toBe(0);
+    const { stdout } = await lab.tutti(["gc"]);
+    expect(stdout).toContain(`Git deletes the objects of freed refs with its own next gc in ${lab.repo}.`);
+    expect(keptRefs(id)).toEqual([]);
+    for (const commit of [lost, work]) expect(lab.git("cat-file", "-t", commit)).toBe("commit");
+  });
+
+  it("lists with --all the work that stays, too, with its size", async () => {
+    const id = await carriedOut();
+    const listed = await freed("--dry-run", "--all");
+    expect(listed.map(({ ref, reason }) => [ref, reason])).toEqual(keptRefs(id).map((ref) => [ref, null]));
+    expect((await lab.tutti(["gc", "--all"])).stdout).toMatch(
+      new RegExp(`^refs/tutti/${id}/one/1 +\\d+ bytes +stays$`, "m"),
+    );
+    expect(keptRefs(id)).toHaveLength(listed.length);
   });
 
   it("frees nothing of a run that has not ended, of another data folder, or that the retention keeps", async () => {

@@ -27,6 +27,7 @@ export function addKeptCommands(program: Command, action: CommandAction): void {
     program
       .command("gc")
       .option("--dry-run", "List the refs without freeing them")
+      .option("--all", "Also list the kept work that stays, with its size")
       .description("Free kept work that is merged, dropped, removed or outdated")
       .action(action(() => import("./gc.ts"), "gc")),
     "tutti gc --dry-run",
