@@ -64,6 +64,63 @@ describe("a name that one task changed and another one uses", () => {
       ),
       "one changed Box.open two other/Main.java:4",
     ],
+    [
+      "C#",
+      changes(
+        "App/Box.cs",
+        "namespace App;\npublic class Box {\n  public void Open() {}\n}\n",
+        "namespace App;\npublic class Box {\n  public void Open(int a) {}\n}\n",
+      ),
+      adds(
+        "App/Main.cs",
+        "namespace App;\npublic class Program {\n  public void Run(Box box) {\n    box.Open();\n  }\n}\n",
+      ),
+      "one changed Box.Open two App/Main.cs:4",
+    ],
+    [
+      "C, by its header",
+      changes("src/load.h", "int load(int a);\n", "int load(int a, int b);\n"),
+      adds("src/main.c", '#include "load.h"\n\nint main(void) {\n  return load(1);\n}\n'),
+      "one changed load two src/main.c:4",
+    ],
+    [
+      "C++, by its header",
+      changes(
+        "src/box.hpp",
+        "class Box {\npublic:\n  void open();\n};\n",
+        "class Box {\npublic:\n  void close();\n};\n",
+      ),
+      adds("src/main.cpp", '#include "box.hpp"\n\nvoid run(Box& box) {\n  box.open();\n}\n'),
+      "one removed Box.open two src/main.cpp:4",
+    ],
+    [
+      "Ruby",
+      changes("lib/box.rb", "class Box\n  def open(a)\n  end\nend\n", "class Box\n  def open(a, b)\n  end\nend\n"),
+      adds("lib/main.rb", 'require_relative "box"\n\nBox.new.open(1)\n'),
+      "one changed Box.open two lib/main.rb:3",
+    ],
+    [
+      "PHP",
+      changes(
+        "src/Box.php",
+        "<?php\nnamespace App;\nclass Box {\n  public function open() {}\n}\n",
+        "<?php\nnamespace App;\nclass Box {\n  public function open(int $a) {}\n}\n",
+      ),
+      adds("src/main.php", "<?php\nuse App\\Box;\n\n$box = new Box();\n$box->open();\n"),
+      "one changed Box.open two src/main.php:5",
+    ],
+    [
+      "shell",
+      changes("lib/load.sh", "load() {\n  echo one\n}\n", "fetch() {\n  echo one\n}\n"),
+      adds("main.sh", "#!/bin/sh\n. ./lib/load.sh\n\nload\n"),
+      "one removed load two main.sh:4",
+    ],
+    [
+      "Rust, in one crate",
+      changes("src/load.rs", "pub fn open(a: u8) {}\n", "pub fn open(a: u8, b: u8) {}\n"),
+      adds("src/main.rs", "mod load;\n\nuse crate::load::open;\n\nfn main() {\n    open(1);\n}\n"),
+      "one changed open two src/main.rs:3",
+    ],
   ])("is found in %s", async (_, one, two, expected) => {
     expect(await compare(one, two)).toEqual([expected]);
   });

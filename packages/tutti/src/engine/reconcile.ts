@@ -8,12 +8,14 @@ import { RepositoryWatch } from "./sessions/repository-watch.ts";
 import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
 import { ConflictRadar } from "./merging/conflict-radar.ts";
 import { MergeQueue } from "./merging/merge-queue.ts";
+import { reportUsedNames } from "./merging/report-used-names.ts";
 import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
 import type { TeamMailbox } from "./mailboxes/run-mailbox.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
 import { mainAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
+import { skipsAggregation } from "../run/consequences.ts";
 import { exhaustedBudget } from "../run/rules/budget.ts";
 import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
@@ -65,6 +67,8 @@ export class Reconciler {
   /** Sessions without a runner because of the machine, such as a full disk. They get one when the user resumes the run. */
   readonly #blocked = new Set<string>();
   readonly #mergeQueue: MergeQueue;
+  /** Ends the comparison of names. */
+  readonly #namesEnd = new AbortController();
   readonly #radar: ConflictRadar;
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
   #hold: "none" | "pausing" | "held" = "none";
@@ -383,6 +387,8 @@ export class Reconciler {
     try {
       await Promise.allSettled(this.#work);
       await this.#options.sessions.reap(run.id, []);
+      if (run.status === "completed" && run.head !== null && skipsAggregation(run))
+        await reportUsedNames(this.#options, this.#namesEnd.signal);
       if (run.base !== null) await this.#releaseWorkspaces(run, run.head ?? run.base);
       await this.#writer.submit({ type: "released" });
     } finally {
@@ -474,6 +480,7 @@ export class Reconciler {
     const { begun } = this;
     this.#life = { stage: "left" };
     this.#mergeQueue.end();
+    this.#namesEnd.abort();
     this.#alarm.abort(NO_REASON);
     await this.#lookDone;
     const runners = [...this.#runners.values()];

@@ -254,13 +254,21 @@ export function endExecution(run: Run, at: number): RunEvent[] {
   const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
   // The result of a single task needs no aggregation.
   if (!enabled || attempted === 1) return afterAggregation(run);
-  const independent = run.conflicts.length === 0 && !filesOverlap(run);
+  const independent = isIndependent(run);
   if (skipWhenIndependent && independent) return afterAggregation(run);
   const entered = enter(run, "aggregation", "aggregating");
   if (mergeStrategy !== "concatenate" || !independent) return [entered];
   const aggregation = concatenate(run);
   const merged: RunEvent = { type: "orchestrator:aggregated", data: { id: run.id, aggregation, head: run.head! } };
   return [entered, merged, ...afterAggregation({ ...run, currentPhase: "aggregation", aggregation })];
+}
+
+const isIndependent = (run: Run): boolean => run.conflicts.length === 0 && !filesOverlap(run);
+
+/** Whether no session aggregates the work of the tasks, so that none sees the facts about it (`endExecution`). */
+export function skipsAggregation(run: Run): boolean {
+  const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
+  return !enabled || ((skipWhenIndependent || mergeStrategy === "concatenate") && isIndependent(run));
 }
 
 function filesOverlap(run: Run): boolean {

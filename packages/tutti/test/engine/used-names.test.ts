@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
+import type { Template } from "../../src/schema/template.ts";
 import { NAME_FINDER } from "../../src/session/name-finder.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 
@@ -84,6 +85,24 @@ describe("a name that one task changes and another one uses", () => {
     const { events } = await carriedOut([], [{ id: "one" }, { id: "two" }], { sessions });
     const about = { task: "one", file: "core/load.ts", usedBy: "two", usedIn: "app/main.ts", line: 1 };
     expect(events).toMatchObject([{ data: { names: [{ name: "load", change: "changed", ...about }] } }]);
+  });
+
+  it.each<[string, Partial<Template["phases"]["aggregation"]>]>([
+    ["is disabled", { enabled: false }],
+    ["is skipped for independent tasks", { skipWhenIndependent: true }],
+    ["only joins outputs", { mergeStrategy: "concatenate" }],
+  ])("is a warning of the result, too, if the aggregation %s", async (_, aggregation) => {
+    const engine = lab.open(new MemoryStore(), { names: NAME_FINDER });
+    const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), ...SESSIONS]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true }, phases: { aggregation } });
+    await untilOver(engine, id);
+    expect(await engine.result(id)).toMatchObject({
+      outcome: "success",
+      warnings: [
+        "two uses load in src/main.ts:1, which one declared anew in src/load.ts.",
+        "two uses save in src/main.ts:1, which one removed from src/load.ts.",
+      ],
+    });
   });
 
   it("does not stop a run whose names cannot be compared", async () => {

@@ -44,6 +44,8 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (report.type === "record") return [report.event];
   if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
   if (report.type === "refMoved") return [{ type: "branch:moved", data: { id: run.id, ...report.moved } }];
+  // Without an aggregation, names are compared when the run has ended.
+  if (report.type === "namesUsed") return noteUsedNames(run, report);
   if (report.type === "abandoned") {
     const { sessionId, taskId, usage, toolStats } = report;
     return [{ type: "turn:abandoned", data: { id: run.id, sessionId, taskId, usage, toolStats } }];
@@ -80,8 +82,6 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
       return rejectMerge(run, report);
     case "emerging":
       return noteEmerging(run, report);
-    case "namesUsed":
-      return noteUsedNames(run, report);
     case "tick":
       return [];
     case "spending":
