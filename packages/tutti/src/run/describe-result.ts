@@ -61,7 +61,12 @@ function checkLines({ verification }: Run, result: Outcome): string[] {
 const conflictLine = ({ type, files, tasks, resolution }: Outcome["conflicts"][number]): string =>
   `- ${type} in ${files.map((file) => `\`${file}\``).join(", ")} between ${tasks.join(" and ")}: ${resolution ?? "open"}`;
 
-const warnings = (result: Outcome): string[] => result.warnings.map((warning) => `- ${warning}`);
+/** Leaves out warnings that a cause repeats. */
+const warnings = ({ causes, warnings: all }: Outcome): string[] => {
+  const isCause = (warning: string): boolean =>
+    causes.some(({ taskId, reason }) => reason.split("; ").some((part) => warning === `${taskId}: ${part}.`));
+  return all.filter((warning) => !isCause(warning)).map((warning) => `- ${warning}`);
+};
 
 function fileLines(files: readonly ResultFile[]): string[] {
   const shown = files

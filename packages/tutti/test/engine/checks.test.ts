@@ -198,6 +198,13 @@ describe("detectChecks", () => {
     [{ "package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}' }, []],
     [{ Makefile: "all: x\n\ntest: all\n\tx\n" }, ["make test"]],
     [{ "go.mod": "module x" }, ["go build ./...", "go test ./..."]],
+    [{ "Cargo.toml": "[package]" }, ["cargo test"]],
+    [{ "pyproject.toml": "[project]" }, ["python -m pytest"]],
+    [{ "pom.xml": "<project/>" }, ["mvn --batch-mode test"]],
+    [{ "build.gradle": "" }, ["gradle test"]],
+    // Scripts and make targets of the project say more than its kind.
+    [{ "Cargo.toml": "[package]", Makefile: "test:\n\tcargo test --all\n" }, ["make test"]],
+    [{ "pyproject.toml": "[project]", "package.json": '{"scripts": {"lint": "x"}}' }, ["npm run lint"]],
     [{ "README.md": "" }, []],
   ])("finds the commands of %j", async (files, expected) => {
     const folder = join(lab.folder, "project");

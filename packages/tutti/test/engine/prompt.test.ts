@@ -31,6 +31,22 @@ function promptOf(phases: object, phase: Phase, asking = FIRST): string {
 }
 
 describe("a prompt", () => {
+  it("lists the conflicts between tasks with the state of each one in the aggregation, and only there", () => {
+    const story = new Story(makeTemplate()).execute([{ id: "a" }, { id: "b" }]);
+    const conflict = { type: "content", files: ["x.ts", "y.ts"], tasks: ["a", "b"], resolution: null, refs: [] };
+    const settled = { type: "content", files: ["z.ts"], tasks: ["b", "a"], resolution: "first-wins", refs: [] };
+    const run = { ...story.run, conflicts: [conflict, settled] };
+    const facts = [
+      "Facts from the work of the tasks:",
+      "- a and b changed the same lines of x.ts, y.ts (open)",
+      "- b and a changed the same lines of z.ts (first-wins)",
+    ].join("\n");
+    const others = PHASES.filter((phase) => phase !== "aggregation" && phase !== "workerExecution");
+    expect(renderPrompt(run, "aggregation", null, FIRST, "/work").text).toContain(facts);
+    for (const phase of others) expect(renderPrompt(run, phase, null, FIRST, "/work").text).not.toContain("Facts from");
+    expect(renderPrompt(story.run, "aggregation", null, FIRST, "/work").text).not.toContain("Facts from");
+  });
+
   it("names the template's tools and sub-agent type in every phase (D4-240)", () => {
     for (const phase of PHASES) {
       const text = promptOf({ [phase]: { tools: { required: ["Read", "Grep"], subagentType: "Explore" } } }, phase);

@@ -72,6 +72,21 @@ it(
   }),
 );
 
+/** Whether a session may use the network with this `config.sandbox` of its template. */
+async function networkOf(sandbox: object | undefined): Promise<boolean> {
+  const { repo, workspaces, head } = laboratory();
+  await workspaces.prepare(repo, key(), head);
+  const run = { sandbox: "on", cwd: repo, template: { config: { sandbox } } } as unknown as Run;
+  const { network } = (await sandboxOf(run, key(), workspaces))!;
+  await workspaces.close();
+  return network;
+}
+
+it("allows the network unless the template forbids it", async () => {
+  const settings = [undefined, {}, { network: true }, { network: false }];
+  expect(await Promise.all(settings.map(networkOf))).toEqual([true, true, true, false]);
+});
+
 it(
   "an agent reaches the network only if its template allows it",
   withBubblewrap(async () => {
@@ -93,7 +108,8 @@ it(
       connect(${port}, "127.0.0.1").once("connect", () => end("connected")).once("error", ({ code }) => end(code));
     `,
       );
-    const sessions = [open(caller("with"), true), open(caller("without"), false)];
+    const [allowed, refused] = await Promise.all([networkOf({ network: true }), networkOf({ network: false })]);
+    const sessions = [open(caller("with"), allowed), open(caller("without"), refused)];
     await expect.poll(() => isThere("with") && isThere("without")).toBe(true);
     const [connected, failed] = ["with", "without"].map((name) => readFileSync(join(lab.cwd, name), "utf8"));
     expect([connected, failed]).toEqual(["connected", "ECONNREFUSED"]);

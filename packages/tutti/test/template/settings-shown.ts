@@ -11,6 +11,7 @@ const hooks = (title: string): Shown => ["engine/hooks.test.ts", title];
 const prompt = (title: string): Shown => ["engine/prompt.test.ts", title];
 const budget = (title: string): Shown => ["run/budget.test.ts", title];
 
+const workspace = (title: string): Shown => ["engine/prepare-workspace.test.ts", title];
 const checks = (title: string): Shown => ["engine/checks.test.ts", title];
 const team = (title: string): Shown => ["team/feature.test.ts", title];
 const protocols: Shown = ["team/protocols.test.ts", "completes one run, in which each role gets and answers its task"];
@@ -44,7 +45,7 @@ export const SHOWN: Record<string, Shown> = {
     "session/stall.test.ts",
     "is killed when it stalls, and its conversation is resumed once, in the",
   ],
-  "config.sandbox.network": ["session/sandbox.test.ts", "an agent reaches the network only if its template allows it"],
+  "config.sandbox.network": ["session/sandbox.test.ts", "allows the network unless the template forbids it"],
   "config.permissions.*": ["session/permission.test.ts", "follows the lists, and `refuse` wins over everything"],
   "config.autoResume": [
     "run/provider.test.ts",
@@ -99,10 +100,10 @@ export const SHOWN: Record<string, Shown> = {
   "phases.taskPlanning.enabled": after("uses the request as the only task if planning is disabled"),
   "phases.workerExecution.enabled": after("completes with the plan or the analysis if workers are disabled"),
   "phases.aggregation.enabled": after("skips phases that the template disables (D4-064, D4-322, D4-582, D4-58"),
-  "workspace.*": [
-    "engine/prepare-workspace.test.ts",
-    "brings the files and runs the commands of the template, and nothing of",
-  ],
+  "workspace.sparse": workspace("has only the scope of its task and the files above it if the template says so"),
+  "workspace.copy": workspace("brings the files and runs the commands of the template, and nothing of"),
+  "workspace.link": workspace("brings the files and runs the commands of the template, and nothing of"),
+  "workspace.setup.*": workspace("brings the files and runs the commands of the template, and nothing of"),
   "phases.aggregation.commands.*": [
     "engine/merge-queue.test.ts",
     "is not merged, and its task learns both intentions and starts from the",
