@@ -1,9 +1,10 @@
 // Runs in a folder without git: it changes only by `tutti merge`.
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
+import { canary } from "../workspace/laboratory.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 
 let lab: InProcessLab;
@@ -99,6 +100,30 @@ describe("a folder without git", () => {
     expect((await lab.json(["gc"])).last).toEqual([removed]);
     expect(readdirSync(copies)).toEqual([]);
     await carriedOut();
+  });
+
+  it("has a repository in which tutti gc starts no program that an agent has planted", async () => {
+    const id = await carriedOut();
+    expect((await lab.tutti(["drop", id])).code).toBe(0);
+    const copy = join(lab.data, "copies", readdirSync(join(lab.data, "copies"))[0]!);
+    const inCopy = (...args: string[]) => spawnSync("git", [`--git-dir=${copy}`, ...args], { encoding: "utf8" });
+    const work = inCopy("rev-parse", `refs/tutti/${id}/one/1`).stdout.trim();
+    const { program, wasRun } = canary(lab.folder);
+    for (const name of ["core.fsmonitor", "gc.recentObjectsHook", "filter.planted.clean"])
+      inCopy("config", name, program);
+    mkdirSync(join(copy, "hooks"));
+    for (const name of ["reference-transaction", "pre-auto-gc"])
+      writeFileSync(join(copy, "hooks", name), readFileSync(program), { mode: 0o755 });
+    age(copy);
+    const first = await lab.tutti(["gc"]);
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining("names a program in gc.recentObjectsHook")]);
+    expect(inCopy("cat-file", "-e", work).status).toBe(0);
+    expect(wasRun()).toBe(false);
+    inCopy("config", "--unset", "gc.recentObjectsHook");
+    rmSync(join(lab.folder, "canary-was-run"), { force: true });
+    expect((await lab.tutti(["gc"])).code).toBe(0);
+    expect(inCopy("cat-file", "-e", work).status).not.toBe(0);
+    expect(wasRun()).toBe(false);
   });
 
   it("is not changed by a result that conflicts with it", async () => {

@@ -1,9 +1,11 @@
 // Kept work: `tutti restore`, `find` and `gc`.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { InProcessLab } from "./in-process.ts";
 import { finished } from "../lab/lab.ts";
+import { canary } from "../workspace/laboratory.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
 let lab: InProcessLab;
@@ -118,6 +120,44 @@ describe("tutti find", () => {
       { task: "main", path: "docs/two.md" },
     ]);
     expect(await lab.json(["find", "nowhere-at-all"])).toMatchObject({ code: 1, last: [] });
+  });
+});
+
+describe("settings of git that an agent has planted", () => {
+  it("start no program in tutti find and tutti gc", async () => {
+    const id = await carriedOut(failsOnce);
+    expect((await lab.tutti(["drop", id])).code).toBe(0);
+    const { program, wasRun } = canary(lab.folder);
+    const hooks = join(lab.folder, "hooks");
+    mkdirSync(hooks);
+    for (const name of ["reference-transaction", "pre-auto-gc", "post-index-change"])
+      writeFileSync(join(hooks, name), readFileSync(program), { mode: 0o755 });
+    const settings = {
+      "core.hooksPath": hooks,
+      "core.fsmonitor": program,
+      "core.pager": program,
+      "core.sshCommand": program,
+      "diff.external": program,
+      "diff.planted.textconv": program,
+      "diff.planted.command": program,
+      "filter.planted.clean": program,
+      "filter.planted.smudge": program,
+      "filter.planted.process": program,
+      "merge.planted.driver": program,
+      "grep.fallbackToNoIndex": "true",
+      "gc.recentObjectsHook": program,
+    };
+    for (const [name, value] of Object.entries(settings)) lab.git("config", name, value);
+    writeFileSync(join(lab.repo, ".git/info/attributes"), "* diff=planted filter=planted merge=planted\n");
+    // The settings work: plain git starts the program.
+    spawnSync("git", ["-C", lab.repo, "show", "--ext-diff", "--textconv", `refs/tutti/${id}/one/1`]);
+    expect(wasRun()).toBe(true);
+    rmSync(join(lab.folder, "canary-was-run"));
+    expect((await lab.json(["find", "remarkable"])).last).toMatchObject([{ task: "one", path: "half/draft.md" }]);
+    expect((await freed("--dry-run", "--all")).length).toBeGreaterThan(0);
+    expect((await freed()).length).toBeGreaterThan(0);
+    expect(keptRefs(id)).toEqual([]);
+    expect(wasRun()).toBe(false);
   });
 });
 

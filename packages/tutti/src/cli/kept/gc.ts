@@ -7,6 +7,7 @@ import { readRetention } from "../../main/settings.ts";
 import { plural } from "../../run/describe-event.ts";
 import { outdatedRuns } from "../../run/fold/outdated-runs.ts";
 import { commitsInUse, reasonToFree } from "../../run/reason-to-free.ts";
+import { asTuttiError } from "../../schema/error.ts";
 import { runBranch } from "../../schema/ids.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { COPIES, copyOf, listCopies } from "../../workspace/copied-folder.ts";
@@ -93,10 +94,11 @@ async function freeCopy(
   copy: Repository,
   freed: ReadonlySet<string>,
   rows: Rows,
-  { dataDir }: Output,
+  output: Output,
   isDryRun: boolean,
 ): Promise<{ removed: FreedCopy[]; note: string[] }> {
   const { commonDir } = copy;
+  const { dataDir } = output;
   const now = Date.now();
   // Without a log in this data folder, its runs are unknown.
   const isKnown = hasLog(dataDir);
@@ -108,7 +110,10 @@ async function freeCopy(
   }
   if (isDryRun) return { removed: [], note: [] };
   const isIdle = isKnown && own.every(({ status, released }) => isRunOver(status) && released);
-  const bytes = await collectGarbage(copy, { isIdle, now });
+  const bytes = await collectGarbage(copy, { isIdle, now }).catch((error: unknown) => {
+    output.warn(asTuttiError(error).message);
+    return 0;
+  });
   return { removed: [], note: bytes === 0 ? [] : [`${bytes} bytes were deleted from ${commonDir}.`] };
 }
 

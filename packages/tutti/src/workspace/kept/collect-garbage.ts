@@ -21,10 +21,23 @@ export async function collectGarbage(
   { isIdle, now }: { isIdle: boolean; now: number },
 ): Promise<number> {
   if (!copy.isCopy) throw new TuttiError("internal", `The repository "${copy.root}" is not Tutti's own.`);
+  await refuseHook(copy);
   const before = await sizeOf(join(copy.commonDir, "objects"));
   const expiry = `--prune=${new Date(now - (isIdle ? RECENT_MS : USUAL_MS)).toISOString()}`;
   await onRepository(copy, "delete unused objects", ["gc", "--quiet", "--no-cruft", expiry]);
   return Math.max(0, before - (await sizeOf(join(copy.commonDir, "objects"))));
+}
+
+/**
+ * From version 2.42 on, git starts the programs of this setting during gc, and no argument disables it. Only the user's
+ * own settings may name one.
+ */
+async function refuseHook(copy: Repository): Promise<void> {
+  const args = ["config", "--show-scope", "--get-all", "gc.recentObjectsHook"];
+  const { stdout } = await onRepository(copy, "read its settings", args, { accept: [1] });
+  if (!/^(?:local|worktree)\s/m.test(stdout)) return;
+  const message = `The repository "${copy.commonDir}" names a program in gc.recentObjectsHook, which Tutti does not start, so its disk space was not freed. Remove the setting.`;
+  throw new TuttiError("git_failed", message);
 }
 
 /**
