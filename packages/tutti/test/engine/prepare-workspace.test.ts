@@ -103,6 +103,22 @@ it("has only the scope of its task and the files above it if the template says s
   expect(await engine.result(id)).toMatchObject({ outcome: "success", outputFiles: ["list.txt"] });
 });
 
+it("has only the scope of the run if the template says so and its task has no scope", async () => {
+  for (const name of ["src/app/one.ts", "src/lib/two.ts", "other/three.ts"]) {
+    mkdirSync(join(lab.repo, dirname(name)), { recursive: true });
+    writeFileSync(join(lab.repo, name), `${name}\n`);
+  }
+  lab.git("add", ".");
+  lab.git("commit", "--quiet", "-m", "sources");
+  const setup = [{ name: "list", run: "ls -d src/* other > src/lib/list.txt; true" }];
+  lab.userTemplate("mine", { extends: "_default", workspace: { sparse: true, setup } });
+  const engine = lab.open(undefined, { checks: checkRunner(lab.data) });
+  const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("one", { block: done({}) })]);
+  const id = await lab.begin(engine, agent, { templateId: "mine", config: { autoSpawn: true }, scope: ["src/lib"] });
+  expect((await untilOver(engine, id)).outcome).toBe("success");
+  expect(lab.git("show", `refs/tutti/${id}/one/1:src/lib/list.txt`)).toBe("src/lib");
+});
+
 it("makes the workspace of the next task while the one before it is at work", async () => {
   const [go, engine] = [join(lab.folder, "go"), lab.open()];
   const tasks = [{ id: "one" }, { id: "two", dependencies: ["one"] }, { id: "three", dependencies: ["two"] }];

@@ -5,9 +5,10 @@ import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { SessionLab } from "./session-lab.ts";
-import { key, laboratory, write } from "../workspace/laboratory.ts";
+import { commitAll, key, laboratory, write } from "../workspace/laboratory.ts";
 import { withBubblewrap } from "../lab/bubblewrap.ts";
 import { sandboxOf } from "../../src/engine/choose-sandbox.ts";
+import { WIDEN } from "../../src/run/plan/sparse-scope.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { ProcessIdentity } from "../../src/session/process.ts";
 import { planSandbox } from "../../src/session/sandbox/plan-sandbox.ts";
@@ -163,6 +164,50 @@ it(
     expect(readFileSync(join(repo, "build/tool.js"), "utf8")).toBe("tool");
     expect(existsSync(join(mailbox, "note.json"))).toBe(true);
     await session.stop();
+    await workspaces.close();
+  }),
+);
+
+it(
+  "an agent checks out more folders in a sparse workspace",
+  withBubblewrap(async () => {
+    const { repo, workspaces } = laboratory();
+    write(repo, { "src/one.ts": "one\n", "other/two.ts": "two\n" });
+    const head = commitAll(repo, "sources");
+    const { path, isSparse } = await workspaces.prepare(repo, key(), head, { only: ["src"] });
+    expect([isSparse, existsSync(join(path, "src/one.ts")), existsSync(join(path, "other"))]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const agent = lab.program(
+      "command",
+      `
+      import { execSync } from "node:child_process";
+      import { readFileSync, renameSync, writeFileSync } from "node:fs";
+      process.stdin.resume();
+      let result;
+      try {
+        execSync(${JSON.stringify(`${WIDEN} other`)}, { stdio: "pipe" });
+        result = readFileSync("other/two.ts", "utf8");
+      } catch (error) {
+        result = String(error.stderr ?? error);
+      }
+      writeFileSync("new.log", result);
+      renameSync("new.log", "result.log");
+    `,
+    );
+    const run = { sandbox: "on", cwd: repo, template: { config: {} } } as unknown as Run;
+    const session = lab.host.open(lab.spec(agent, { cwd: path, sandbox: await sandboxOf(run, key(), workspaces) }));
+    void (async () => {
+      for await (const _ of session.signals());
+    })();
+    await expect.poll(() => existsSync(join(path, "result.log"))).toBe(true);
+    expect(readFileSync(join(path, "result.log"), "utf8")).toBe("two\n");
+    await session.stop();
+    // A change in the folder that was added is work, and the folders that are still missing are not deleted.
+    write(path, { "other/two.ts": "changed\n" });
+    expect((await workspaces.snapshot(repo, key(), head, "work")).files).toEqual(["other/two.ts"]);
     await workspaces.close();
   }),
 );
