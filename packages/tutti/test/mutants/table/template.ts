@@ -55,7 +55,7 @@ const PROMPTS: readonly Mutant[] = [
   {
     rows: ["D4-057", "D4-058"],
     file: MAIN_ANSWER,
-    find: "data: { id: run.id, aggregation: answer, head, ...warned }",
+    find: "data: { id: run.id, aggregation: answer, head, ...warned, ...doubted }",
     replace: "data: { id: run.id, aggregation: { ...answer, conflicts: [] }, head }",
   },
   {
