@@ -39,7 +39,7 @@ function programsOf({ agent, agents }: ProjectConfig, userConfig: UserConfig): s
 
 /** Removes names that the project's configuration defines: `programsOf` lists their programs. */
 const withoutProjectNames = (programs: readonly string[], { agents }: ProjectConfig): string[] =>
-  programs.filter((line) => !Object.keys(agents).some((name) => line.endsWith(`: ${JSON.stringify(name)}`)));
+  programs.filter((line) => !Object.keys(agents).some((name) => line.endsWith(`.agent: ${JSON.stringify(name)}`)));
 
 function applyConfig(template: Template, projectConfig: ProjectConfig, userConfig: UserConfig): Template {
   /** The run stores the program that the user agreed to, not the name of the project for it. */
@@ -54,6 +54,7 @@ function applyConfig(template: Template, projectConfig: ProjectConfig, userConfi
     ]),
   ) as Template["phases"];
   for (const listed of Object.values(phases.workerExecution.agents ?? {})) listed.agent = resolveAgent(listed.agent);
+  for (const role of Object.values(template.roles ?? {})) if (role.agent) role.agent = resolveAgent(role.agent);
   return {
     ...template,
     phases,

@@ -168,6 +168,35 @@ describe("a project configuration that would start programs", () => {
   });
 });
 
+describe("the name of an agent in a project configuration", () => {
+  const ofProject = (template: object) =>
+    lab.write(
+      ".tutti/templates/ours.json",
+      JSON.stringify({ id: "ours", name: "Ours", extends: "_default", ...template }),
+    );
+
+  it("hides no setting with the same text from the user", async () => {
+    writeProjectConfig({ agents: { all: { agent: "local" } } });
+    ofProject({ config: { agent: "all", permissions: { mode: "all" } } });
+    const { last } = await run("--template", "ours");
+    expect(last).toMatchObject({
+      error: { code: "needs_trust", details: { programs: ['config.permissions.mode: "all"'] } },
+    });
+  });
+
+  it("may be the agent of a role", async () => {
+    writeProjectConfig({ agents: { plain: { agent: "local" } } });
+    ofProject({ roles: { BUILDER: { agent: "plain" } } });
+    const local = openLocalEngine({ dataDir: lab.data });
+    try {
+      const { template } = await local.engine.create({ templateId: "ours", cwd: lab.repo, message: "x" });
+      expect(template.roles!["BUILDER"]!.agent).toBe("local");
+    } finally {
+      await local.close();
+    }
+  });
+});
+
 describe("the server limits", () => {
   it("come from the configuration of the user if no flag sets them", async () => {
     const inside = join(lab.repo, "inside");
