@@ -12,6 +12,7 @@ import type { SandboxMode, SandboxState } from "../schema/agent/sandbox.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
+import { findWiderRights } from "../template/find-wider.ts";
 import { programsOfSettings, trustHash } from "../template/trust.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 
@@ -35,6 +36,8 @@ export interface NewRun {
   idempotency?: Idempotency;
   /** Throws for a repository that the caller may not use. */
   mayUse?: (root: string) => void;
+  /** Throws if the caller may not let agents do more than the template does. `settings` are the paths in the request. */
+  mayWiden?: (settings: readonly string[]) => void;
 }
 
 /** `project` is the run's repository. */
@@ -132,7 +135,20 @@ function templateFor(request: NewRun, project: string, ofGit: readonly string[],
       `Template "${templateId}" is invalid: ${missing.join("; ")}. Register the function or remove the hook.`,
     );
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
-  return { ...template, config: { ...template.config, ...checkSettings(settings) } };
+  const own = { ...template, config: { ...template.config, ...checkSettings(mergeGroups(settings, template.config)) } };
+  const wider = findWiderRights(own, template).map(([path]) => path.slice(1).replaceAll("/", "."));
+  if (wider.length > 0) request.mayWiden?.(wider);
+  return own;
+}
+
+/** Like the inheritance of templates, a request keeps the members of a group that it does not set. */
+function mergeGroups(settings: Partial<TemplateConfig>, inherited: TemplateConfig): Partial<TemplateConfig> {
+  const { permissions, sandbox } = settings;
+  return {
+    ...settings,
+    ...(permissions && { permissions: { ...inherited.permissions, ...permissions } }),
+    ...(sandbox && { sandbox: { ...inherited.sandbox, ...sandbox } }),
+  };
 }
 
 /** Asks for the programs of a template and for those of git together, so that one hash allows both. */

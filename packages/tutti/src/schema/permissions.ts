@@ -6,7 +6,8 @@ const Pattern = z
   .string()
   .regex(/^[^()\s][^()]*(\(.*\))?$/, "must be a tool or a tool with its argument, for example Bash(npm test*)");
 
-const PERMISSION_MODES = ["ask", "edits", "all", "listed"] as const;
+/** From the narrowest to the widest. */
+export const PERMISSION_MODES = ["listed", "ask", "edits", "all"] as const;
 
 export const Permissions = z.strictObject({
   /**
@@ -19,8 +20,5 @@ export const Permissions = z.strictObject({
   refuse: z.array(Pattern).default([]),
 });
 export type Permissions = z.infer<typeof Permissions>;
-/** Whether agents may do more than `DEFAULT_PERMISSIONS` allow without asking the user. */
-export const widensPermissions = ({ mode, allow = [] }: Partial<Permissions> = {}): boolean =>
-  mode === "all" || allow.length > 0;
 
 export const DEFAULT_PERMISSIONS: Permissions = { mode: "edits", allow: [], refuse: [] };

@@ -59,4 +59,11 @@ export function leavesOf(value: unknown, path = ""): [path: string, value: unkno
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, `${path}/${escapeName(name)}`));
 }
 
+/** Like `leavesOf`, for a template. A hook that is a string is short for an object with the member `run`. */
+export const settingsOf = (template: unknown): [path: string, value: unknown][] =>
+  leavesOf(template).map(([path, value]) => [
+    typeof value === "string" && /^\/hooks\/[^/]+$/.test(path) ? `${path}/run` : path,
+    value,
+  ]);
+
 const escapeName = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");

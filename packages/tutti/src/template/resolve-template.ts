@@ -4,7 +4,7 @@ import { checkResolved } from "./check/check-resolved.ts";
 import { findChain, type ChainLink, type Shelf } from "./find-chain.ts";
 import { findWarnings } from "./check/find-warnings.ts";
 import { inherit, leavesOf, type Origins } from "./inherit.ts";
-import { isObject, type RawTemplate } from "./raw-template.ts";
+import type { RawTemplate } from "./raw-template.ts";
 import { Template } from "../schema/template.ts";
 
 /** The `provenance` of a value that no template of the chain sets. */
@@ -24,8 +24,8 @@ export interface Resolution {
   warnings: string[];
   /** `replaced` are templates of a project in `chain` that have the id of a template outside the project. */
   replaced: { id: string; place: Shelf["name"]; digest: string }[];
-  /** `outerBudget` ignores the templates of a project. */
-  outerBudget: Readonly<Record<string, number>>;
+  /** `outer` is the template without those of a project, before defaults. Empty if all of `chain` are of a project. */
+  outer: RawTemplate;
 }
 
 type ResolveResult = { resolution: Resolution } | { errors: string[] };
@@ -48,7 +48,7 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
     provenance: provenanceOf(template, merged.origins),
     warnings: [...warnOfFiles(found.links), ...findWarnings(template)],
     replaced: found.links.flatMap(replacedBy),
-    outerBudget: outerBudget(found.links),
+    outer: inherit(found.links.filter(isOuter).map(({ id, raw: own }) => ({ name: id, raw: own }))).raw,
   };
   return { resolution };
 }
@@ -73,11 +73,7 @@ function replacedBy({ id, shelf, raw }: ChainLink): Resolution["replaced"] {
 
 const digestOf = (raw: RawTemplate): string => createHash("sha256").update(JSON.stringify(raw)).digest("hex");
 
-function outerBudget(links: readonly ChainLink[]): Record<string, number> {
-  const outer = links.filter(({ shelf }) => shelf.name !== "project").map(({ id, raw }) => ({ name: id, raw }));
-  const config = outer.length === 0 ? undefined : inherit(outer).raw["config"];
-  return (isObject(config) && isObject(config["budget"]) ? config["budget"] : {}) as Record<string, number>;
-}
+const isOuter = ({ shelf }: ChainLink): boolean => shelf.name !== "project";
 
 /** `nameLinks` uses the id, unless another template of the chain has the same id. */
 function nameLinks(links: readonly ChainLink[]): string[] {

@@ -2,19 +2,12 @@
 // describe work. It must not start programs, widen what agents may do, remove a question to the user, or replace a
 // template that the user knows.
 import { createHash } from "node:crypto";
-import { leavesOf } from "./inherit.ts";
+import { findWider, findWiderRights } from "./find-wider.ts";
+import { leavesOf, settingsOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
 import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import type { Run } from "../schema/run.ts";
 
-/** `BOLD_SETTINGS` spare the user a question or a limit, if they have these values. */
-const BOLD_SETTINGS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  "/config/autoSpawn": (value) => value === true,
-  "/config/acceptWithoutWork": (value) => value === true,
-  "/config/autoRetry": (value) => value === true,
-  "/config/autoResume": (value) => value === true,
-  "/config/answerTimeout": (value) => value !== undefined,
-};
 /** `LIST_PATHS` are commands for `sh`, and files of the user that agents get to see. */
 const LIST_PATHS = [
   "/phases/aggregation/commands",
@@ -23,7 +16,6 @@ const LIST_PATHS = [
   "/workspace/link",
   "/workspace/setup",
 ];
-const BUDGET_PATH = "/config/budget/";
 
 /**
  * Returns one line per program or setting, such as `config.agent: "command:./agent"`, sorted by path. `agents` are the
@@ -31,21 +23,18 @@ const BUDGET_PATH = "/config/budget/";
  */
 export function programsOf(resolution: Resolution, agents: readonly string[]): string[] {
   const ofProject = leavesOf(resolution.template).filter(([path]) => isOfProject(path, resolution));
-  const bold = ofProject.filter(
-    ([path, value]) => BOLD_SETTINGS[path]?.(value) ?? raisesBudget(path, value, resolution),
-  );
+  // Not only of `ofProject`: a project can also remove a hook.
+  const wider = resolution.places.includes("project") ? findWider(resolution.template, resolution.outer) : [];
   const replaced = resolution.replaced.map(
     ({ id, place, digest }) => `templates.${id}: replaces the template of the ${place} with content ${digest}`,
   );
-  const programs = linesOf(ofProject, [...BUILT_IN_AGENTS, ...agents]);
-  return [...programs, ...bold.map(lineOf), ...replaced].toSorted();
+  const programs = linesOf(ofProject, isOneOf([...BUILT_IN_AGENTS, ...agents]));
+  return [...new Set([...programs, ...wider.map(lineOf), ...replaced])].toSorted();
 }
 
-function raisesBudget(path: string, value: unknown, { outerBudget }: Resolution): boolean {
-  if (!path.startsWith(BUDGET_PATH)) return false;
-  const limit = outerBudget[path.slice(BUDGET_PATH.length)];
-  return limit !== undefined && Number(value) > limit;
-}
+/** Returns the lines of `programsOf` for the programs in a template file. A name without `:` is no program. */
+export const programsOfFile = (template: unknown): string[] =>
+  linesOf(settingsOf(template), (agent) => !agent.includes(":"));
 
 /** Like `programsOf`, for a run from another machine: no part of it has been approved here. */
 export function programsOfRun({ agent, template, tasks }: Pick<Run, "agent" | "template" | "tasks">): string[] {
@@ -53,17 +42,21 @@ export function programsOfRun({ agent, template, tasks }: Pick<Run, "agent" | "t
   const ofTasks = tasks.flatMap((task): [string, unknown][] =>
     task.agent === undefined || listed.includes(task.agent) ? [] : [[`/tasks/${task.id}/agent`, task.agent]],
   );
-  return linesOf([["/agent", agent], ...leavesOf(template), ...ofTasks], BUILT_IN_AGENTS);
+  const programs = linesOf([["/agent", agent], ...leavesOf(template), ...ofTasks], isOneOf(BUILT_IN_AGENTS));
+  return [...programs, ...findWiderRights(template, {}).map(lineOf)].toSorted();
 }
 
-function linesOf(leaves: readonly [path: string, value: unknown][], approved: readonly string[]): string[] {
+const isOneOf =
+  (names: readonly string[]) =>
+  (name: string): boolean =>
+    names.includes(name);
+
+function linesOf(leaves: readonly [path: string, value: unknown][], isApproved: (agent: string) => boolean): string[] {
   return leaves
     .filter(([path, value]) => {
-      if (path === "/config/permissions/mode") return value === "all";
-      if (path === "/config/permissions/allow") return Array.isArray(value) && value.length > 0;
       if (LIST_PATHS.includes(path)) return value === "auto" || (Array.isArray(value) && value.length > 0);
       if (typeof value !== "string") return false;
-      if (isAgentPath(path)) return !approved.includes(value);
+      if (isAgentPath(path)) return !isApproved(value);
       return isHookPath(path) && /^\s*command:/i.test(value);
     })
     .map(lineOf)

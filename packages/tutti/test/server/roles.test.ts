@@ -180,6 +180,48 @@ describe("a role", () => {
   });
 });
 
+describe("the role operate", () => {
+  const narrow = { mode: "listed", allow: ["Read"], refuse: ["Bash"] };
+  const create = async (role: TokenRole, templateId: string, config: object) => {
+    const body = { templateId, cwd: lab.lab.repo, message: "x", agent: "local", config };
+    const { status, json } = await lab.ask("/api/orchestrator", { method: "POST", headers: bearers[role], body });
+    return status === 201 ? lab.engine.get(json.orchestratorId)!.template.config : [status, json.error];
+  };
+
+  it.each([
+    ["another mode", { permissions: { mode: "edits" } }, "config.permissions.mode"],
+    ["a question instead of a refusal", { permissions: { mode: "ask" } }, "config.permissions.mode"],
+    ["a further tool", { permissions: { allow: ["Read", "Write"] } }, "config.permissions.allow"],
+    ["fewer refused tools", { permissions: { refuse: [] } }, "config.permissions.refuse"],
+    ["a network", { sandbox: { network: true } }, "config.sandbox.network"],
+  ])("cannot give agents %s that the template denies them; admin can", async (_, config, named) => {
+    const id = `narrow-${named.split(".").at(-1)!}`;
+    if (!lab.local.templates.list().some((template) => template.id === id))
+      lab.local.templates.create({
+        id,
+        name: id,
+        extends: "documentation",
+        config: { permissions: narrow, sandbox: { network: false } },
+      });
+    expect(await create("operate", id, config)).toEqual([
+      403,
+      { code: "forbidden", message: expect.stringContaining(`Leave out ${named}.`) as string },
+    ]);
+    expect(await create("admin", id, config)).toMatchObject(config);
+  });
+
+  it("can narrow a template, and keeps the members that it does not set", async () => {
+    lab.local.templates.create({ id: "open", name: "O", extends: "documentation", config: { permissions: narrow } });
+    expect(await create("operate", "open", { permissions: {}, sandbox: { network: false } })).toMatchObject({
+      permissions: narrow,
+      sandbox: { network: false },
+    });
+    expect(await create("operate", "open", { permissions: { allow: [], refuse: ["Bash", "Edit"] } })).toMatchObject({
+      permissions: { mode: "listed", allow: [], refuse: ["Bash", "Edit"] },
+    });
+  });
+});
+
 describe("a token that is revoked", () => {
   const follow = async (name: string) => {
     const { token } = lab.tokens.create({ name, role: "view" });

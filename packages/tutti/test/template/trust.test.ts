@@ -129,6 +129,82 @@ describe("a project's template that decides for the user", () => {
   });
 });
 
+describe("a project's template that is wider than the user's", () => {
+  const roles = { BUILDER: { workspace: "read" } };
+  it.each<[string, object, object, string[]]>([
+    ["config.permissions.mode", { mode: "listed" }, { mode: "edits" }, ['"edits"']],
+    ["config.permissions.mode", { mode: "listed" }, { mode: "ask" }, ['"ask"']],
+    ["config.permissions.mode", { mode: "all" }, { mode: "edits" }, []],
+    ["config.permissions.refuse", { refuse: ["Bash", "Read"] }, { refuse: ["Read"] }, ['["Read"]']],
+    ["config.permissions.refuse", { refuse: ["Bash"] }, { refuse: ["Bash", "Edit"] }, []],
+    ["config.permissions.allow", { allow: ["Bash(a)"] }, { allow: ["Bash(b)"] }, ['["Bash(b)"]']],
+    ["config.permissions.allow", { allow: ["Bash(a)", "Read"] }, { allow: ["Read"] }, []],
+    ["config.sandbox.network", { network: false }, { network: true }, ["true"]],
+    ["config.sandbox.network", { network: true }, { network: false }, []],
+    ["config.maxAutoResumes", { maxAutoResumes: 2 }, { maxAutoResumes: 3 }, ["3"]],
+    ["config.maxAutoResumes", {}, { maxAutoResumes: 4 }, ["4"]],
+    ["config.answerTimeout", { answerTimeout: 5000 }, { answerTimeout: 5000 }, []],
+    [
+      "phases.aggregation.conflictResolution",
+      { conflictResolution: "ask" },
+      { conflictResolution: "first-wins" },
+      ['"first-wins"'],
+    ],
+    ["phases.aggregation.conflictResolution", {}, { conflictResolution: "first-wins" }, []],
+    [
+      "phases.aggregation.mergeStrategy",
+      { mergeStrategy: "manual" },
+      { mergeStrategy: "concatenate" },
+      ['"concatenate"'],
+    ],
+    ["phases.workerExecution.enabled", {}, { enabled: false }, ["false"]],
+    ["hooks.onError.run", { run: "check", onFailure: "pause" }, { run: "other" }, ['"other"']],
+    ["hooks.onError.onFailure", { run: "check", onFailure: "pause" }, { onFailure: "continue" }, ['"continue"']],
+    ["hooks.onError", { run: "check" }, { run: "check", timeout: 100 }, []],
+  ])("needs consent to %s %j → %j: %j", (path, outer, own, values) => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", ...at(path, outer) });
+    lab.ofProject("ours", { extends: "mine", ...at(path, own) });
+    expect(programs(lab, "ours")).toEqual(values.map((value) => `${path}: ${value}`));
+  });
+
+  it("needs consent to the removal of a hook, also of one in its short form", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", hooks: { onError: "check" } });
+    lab.ofProject("ours", { extends: "mine", hooks: { onError: null } });
+    expect(programs(lab, "ours")).toEqual(["hooks.onError.run: null"]);
+  });
+
+  it("needs consent to a softer gate, a continuous team and a role that may write", () => {
+    const lab = new TemplateLab();
+    const production = (policy: object) => ({ gate: { environments: { production: policy } } });
+    lab.ofProject("gated", { extends: "feature", ...production({ override: true, conditional: true }) });
+    expect(programs(lab, "gated")).toEqual([
+      "gate.environments.production.conditional: true",
+      "gate.environments.production.override: true",
+    ]);
+    lab.ofProject("gated", { extends: "feature", ...production({ override: false, conditional: false }) });
+    expect(programs(lab, "gated")).toEqual([]);
+    lab.user("readers", { extends: "_default", roles, team: { breaker: 2 } });
+    lab.ofProject("writers", {
+      extends: "readers",
+      roles: { BUILDER: { workspace: "write" } },
+      team: { continuous: true, breaker: 50 },
+    });
+    expect(programs(lab, "writers")).toEqual([
+      'roles.BUILDER.workspace: "write"',
+      "team.breaker: 50",
+      "team.continuous: true",
+    ]);
+  });
+});
+
+/** Returns an object with `value` in the group of the setting at `path`. */
+function at(path: string, value: object): object {
+  const names = path.split(".").slice(0, path === "hooks.onError" ? undefined : -1);
+  return names.reduceRight<object>((inner, name) => ({ [name]: inner }), value);
+}
+
 describe("the list of trusted programs", () => {
   const hash = trustHash(["config.agent: x"]);
 

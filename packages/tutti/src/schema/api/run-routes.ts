@@ -7,18 +7,16 @@ import type { Run } from "../run.ts";
 import { SandboxMode } from "../agent/sandbox.ts";
 import { TemplateConfig } from "../template.ts";
 
-/** Keeps the bounds of `setting` but removes its default, which would override the template's value. */
+/** Keeps the bounds of `setting` but removes its defaults, which would override the template's values. */
 function withoutDefault(setting: z.ZodType): z.ZodType {
-  return setting instanceof z.ZodDefault || setting instanceof z.ZodPrefault || setting instanceof z.ZodOptional
-    ? withoutDefault(setting.unwrap() as z.ZodType)
-    : setting;
+  if (setting instanceof z.ZodDefault || setting instanceof z.ZodPrefault || setting instanceof z.ZodOptional)
+    return withoutDefault(setting.unwrap() as z.ZodType);
+  if (!(setting instanceof z.ZodObject)) return setting;
+  const members = Object.entries<z.ZodType>(setting.shape);
+  return z.strictObject(Object.fromEntries(members.map(([name, member]) => [name, withoutDefault(member).optional()])));
 }
 
-const Settings = z.strictObject(
-  Object.fromEntries(
-    Object.entries(TemplateConfig.shape).map(([name, setting]) => [name, withoutDefault(setting).optional()]),
-  ),
-) as unknown as z.ZodType<Partial<TemplateConfig>>;
+const Settings = withoutDefault(TemplateConfig) as unknown as z.ZodType<Partial<TemplateConfig>>;
 
 const NewRunBody = z.strictObject({
   templateId: z.string().min(1),

@@ -20,7 +20,9 @@ interface Created {
   answer: CreatedRun;
 }
 
-type Request = Omit<NewRun, "idempotency" | "mayUse"> & { autoStart: boolean };
+/** `CallerLimits` throw for a repository or a setting that the caller may not use. */
+type CallerLimits = Pick<NewRun, "mayUse" | "mayWiden">;
+type Request = Omit<NewRun, "idempotency" | keyof CallerLimits> & { autoStart: boolean };
 
 const mismatch = (key: string): string =>
   `The Idempotency-Key "${key}" belongs to a different request. Use a new key, or repeat the first request unchanged.`;
@@ -34,14 +36,14 @@ export class RepeatableRequests {
     this.#engine = engine;
   }
 
-  async create(request: Request, key: string | undefined, mayUse: (root: string) => void): Promise<Created> {
-    if (key === undefined) return { isNew: true, answer: await this.#createRun(request, { mayUse }) };
+  async create(request: Request, key: string | undefined, limits: CallerLimits): Promise<Created> {
+    if (key === undefined) return { isNew: true, answer: await this.#createRun(request, limits) };
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
       throw new TuttiError("invalid_input", "The Idempotency-Key is invalid. Use 1 to 255 printable ASCII characters.");
     }
     const body = createHash("sha256").update(canonicalJson(request)).digest("hex");
     while (this.#open.has(key)) await this.#open.get(key);
-    const creation = this.#createOnce(request, { key, body }, mayUse);
+    const creation = this.#createOnce(request, { key, body }, limits);
     this.#open.set(
       key,
       creation.catch(() => {}),
@@ -53,10 +55,10 @@ export class RepeatableRequests {
     }
   }
 
-  async #createOnce(request: Request, idempotency: Idempotency, mayUse: (root: string) => void): Promise<Created> {
+  async #createOnce(request: Request, idempotency: Idempotency, limits: CallerLimits): Promise<Created> {
     const { key, body } = idempotency;
     const existing = this.#engine.summaries().find((run) => run.idempotency?.key === key);
-    if (!existing) return { isNew: true, answer: await this.#createRun(request, { mayUse, idempotency }) };
+    if (!existing) return { isNew: true, answer: await this.#createRun(request, { ...limits, idempotency }) };
     if (existing.idempotency!.body !== body) {
       throw new TuttiError("idempotency_mismatch", mismatch(key));
     }
@@ -65,7 +67,7 @@ export class RepeatableRequests {
 
   async #createRun(
     { autoStart, ...request }: Request,
-    more: Pick<NewRun, "mayUse" | "idempotency">,
+    more: CallerLimits & Pick<NewRun, "idempotency">,
   ): Promise<CreatedRun> {
     const { id, status } = await this.#engine.create({ ...request, ...more });
     return autoStart ? this.#start(id) : { orchestratorId: id, status };

@@ -13,7 +13,6 @@ import type { NewRun } from "../../engine/new-run.ts";
 import { runGraph } from "../../engine/runs/run-graph.ts";
 import type { RUN_ROUTES } from "../../schema/api/run-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
-import { widensPermissions } from "../../schema/permissions.ts";
 import type { Run } from "../../schema/run.ts";
 
 /** A page of larger events ends early, at `EVENTS_PAGE_BYTES`. Clients read on with `after` until a page is empty. */
@@ -41,7 +40,10 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
       if (restricted !== null) mustNameNoPrograms(request, restricted);
       folders.check(request.cwd);
       const key = context.req.header("idempotency-key");
-      const { isNew, answer } = await repeatable.create(request, key, (root) => folders.check(root));
+      const { isNew, answer } = await repeatable.create(request, key, {
+        mayUse: (root) => folders.check(root),
+        ...(restricted !== null && { mayWiden: (settings) => refuseWider(settings, restricted) }),
+      });
       return isNew ? answer : context.json(answer, 200);
     },
     "GET /api/orchestrator": ({ query }) => {
@@ -102,19 +104,17 @@ export function mustBeNamedAgents(agents: readonly (string | null | undefined)[]
     throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
 }
 
-/**
- * Only an admin on loopback may name programs or widen the permissions of agents. `mustNameNoPrograms` leaves other
- * clients the agents configured on this machine.
- */
+function refuseWider(settings: readonly string[], when: string): never {
+  throw new TuttiError(
+    "forbidden",
+    `Wider permissions of agents than those of the template are rejected ${when}. Leave out ${settings.join(", ")}.`,
+  );
+}
+
+/** `mustNameNoPrograms` leaves clients that are not an admin on loopback the agents configured on this machine. */
 function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust" | "sandbox">, when: string): void {
   const { agent, config, trust, sandbox } = request;
   mustBeNamedAgents([agent, config?.agent], when);
-  if (widensPermissions(config?.permissions)) {
-    throw new TuttiError(
-      "forbidden",
-      `Wider permissions of agents are rejected ${when}. Leave out config.permissions.`,
-    );
-  }
   if (sandbox !== undefined && sandbox !== "required") {
     throw new TuttiError("forbidden", `A weaker sandbox is rejected ${when}. Leave out the member sandbox.`);
   }
