@@ -23,16 +23,24 @@ export const NO_VAULT: Vault = {
 };
 
 /**
- * Seals the texts of users, hooks and check commands. `Command`s with texts of agents are masked before they reach the
- * engine.
+ * Seals the texts of users, of programs that the engine runs and of files that agents write. The output of agents is
+ * masked before it reaches the engine. A sealed command, agent or pattern is opened where it is used.
  */
 export function sealCommand(command: Command, seal: <T>(value: T) => T): Command {
   switch (command.type) {
     case "create": {
-      const { template } = command;
-      const texts = { prompts: seal(template.prompts), variables: seal(template.variables) };
-      const { message, customVariables } = seal({ message: command.message, customVariables: command.customVariables });
-      return { ...command, message, customVariables, template: { ...template, ...texts } };
+      const { message, customVariables, template, agent } = command;
+      return { ...command, ...seal({ message, customVariables, template, agent }) };
+    }
+    case "start":
+      return { ...command, warnings: seal(command.warnings) };
+    case "overrideGate":
+    case "lost":
+      return { ...command, reason: seal(command.reason) };
+    case "turnOver": {
+      // Reports of the mailbox come from files, which no session masks.
+      const { messages, answer, problems } = command.over;
+      return messages ? { ...command, over: { ...command.over, ...seal({ messages, answer, problems }) } } : command;
     }
     case "message":
     case "requestChanges":
@@ -50,8 +58,13 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
     case "mergeChecked":
     case "mergeRejected":
       return { ...command, commands: seal(command.commands) };
+    case "environment":
+    case "fault":
+    case "mishap":
     case "unpreparable":
-      return { ...command, error: seal(command.error) };
+      return seal(command);
+    case "record":
+      return { ...command, event: seal(command.event) };
     case "hookEnded":
       return { ...command, detail: seal(command.detail) };
     default:
@@ -59,11 +72,10 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
   }
 }
 
-/** `cwd` and `agent` of an imported run are no texts, and must stay usable. */
+/** `cwd` of an imported run is no text, and must stay usable. */
 export function sealEvents(events: readonly NewEvent[], seal: <T>(value: T) => T): NewEvent[] {
   return events.map((event) => {
-    const { cwd, agent, ...texts } = event.data as Record<string, unknown>;
-    const kept = Object.fromEntries(Object.entries({ cwd, agent }).filter(([, value]) => value !== undefined));
-    return { ...event, data: { ...seal(texts), ...kept } } as NewEvent;
+    const { cwd, ...texts } = event.data as Record<string, unknown>;
+    return { ...event, data: { ...seal(texts), ...(cwd === undefined ? {} : { cwd }) } } as NewEvent;
   });
 }

@@ -4,23 +4,25 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agentOf } from "../lab/lab.ts";
 import { leaksIn, CANARIES } from "../session/canaries.ts";
+import { mailboxScenario, report, reports } from "../team/mailbox-scenario.ts";
 import { ServerLab } from "./server-lab.ts";
 
+const secret = (name: string): string => CANARIES.find((canary) => canary.name === name)!.printed;
 const [REQUEST, VARIABLE, MESSAGE, ANSWER, HOOK, TEMPLATE] = [
-  "Anthropic",
-  "OpenAI",
-  "GitLab",
-  "npm",
-  "Stripe",
-  "PyPI",
-].map((name) => CANARIES.find((canary) => canary.name === name)!.printed) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
+  secret("Anthropic"),
+  secret("OpenAI"),
+  secret("GitLab"),
+  secret("npm"),
+  secret("Stripe"),
+  secret("PyPI"),
 ];
+/** Secrets in the commands of a template, by the program that needs each. */
+const NEEDED = {
+  hook: secret("Hugging Face"),
+  setup: secret("SendGrid"),
+  check: secret("Google API"),
+  agent: secret("DigitalOcean"),
+};
 
 let lab: ServerLab;
 let heard: string;
@@ -33,20 +35,24 @@ afterEach(() => lab.tearDown());
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(folder, name)).isFile());
 
-describe("secrets in a request, variables, a message, an answer, hook output and a template", () => {
-  it("reach the agent, and are in no event, state, answer or stored file but the vault", async () => {
+describe("secrets in a request, variables, a message, an answer, hook output, a template and its commands", () => {
+  it("reach the agent and the commands, and are in no event, state, answer or stored file but the vault", async () => {
     const hook = join(lab.lab.folder, "hook.sh");
-    writeFileSync(hook, `#!/bin/sh\necho failed with ${HOOK} >&2\nexit 1\n`, { mode: 0o755 });
+    const got = join(lab.lab.folder, "got.txt");
+    writeFileSync(hook, `#!/bin/sh\necho "hook $1" >> ${got}\necho failed with ${HOOK} >&2\nexit 1\n`, { mode: 0o755 });
+    const command = (name: "setup" | "check") => ({ name, run: `echo "${name} ${NEEDED[name]}" >> ${got}` });
     lab.local.templates.create({
       id: "mine",
       name: "Mine",
       extends: "documentation",
       config: { autoSpawn: true },
-      hooks: { onTasksGenerated: `command:${hook}` },
+      hooks: { onTasksGenerated: `command:${hook} ${NEEDED.hook}` },
+      workspace: { setup: [command("setup")] },
+      phases: { verification: { enabled: true, commands: [command("check")] } },
       variables: { KEY: TEMPLATE },
     });
     const view = { authorization: `Bearer ${lab.tokens.create({ name: "viewer", role: "view" }).token}` };
-    const id = await lab.create(agentOf("command", "recorder.ts", heard), {
+    const id = await lab.create(`${agentOf("command", "recorder.ts", heard)} ${NEEDED.agent}`, {
       templateId: "mine",
       message: `use ${REQUEST} for it`,
       customVariables: { OTHER: { nested: VARIABLE } },
@@ -54,15 +60,18 @@ describe("secrets in a request, variables, a message, an answer, hook output and
     await lab.post(`/api/orchestrator/${id}/start`);
     const asked = await lab.until(id, ({ inbox }) => Object.values(inbox).some(({ kind }) => kind === "question"));
     const [item] = Object.values(asked.inbox);
+    expect(leaksIn((await lab.ask("/api/inbox", { headers: view })).text)).toEqual([]);
     await lab.post(`/api/orchestrator/${id}/message`, { text: `and ${MESSAGE}` });
     await lab.post(`/api/inbox/${item!.id}`, { text: `take ${ANSWER}` });
     const ended = await lab.until(id, ({ released }) => released);
     expect(ended.outcome, JSON.stringify(ended.errors)).toBe("success");
 
     const received = readFileSync(heard, "utf8");
-    for (const secret of [REQUEST, ANSWER, MESSAGE]) expect(received).toContain(secret);
+    for (const each of [REQUEST, ANSWER, MESSAGE, NEEDED.agent]) expect(received).toContain(each);
+    const lines = readFileSync(got, "utf8").trimEnd().split("\n");
+    for (const name of ["hook", "setup", "check"] as const) expect(lines).toContain(`${name} ${NEEDED[name]}`);
     expect(ended.userRequest).toMatch(/^use \[secret [0-9a-f]{10}\] for it$/);
-    const paths = ["", "/events", "/result", "/timeline", `/workers`, "/export"].map(
+    const paths = ["", "/events", "/result", "/timeline", "/workers", "/export", "/snapshot"].map(
       (path) => `/api/orchestrator/${id}${path}`,
     );
     const transcripts = [ended.mainSessionId!, ended.workers["a"]!.sessionId].map(
@@ -73,7 +82,7 @@ describe("secrets in a request, variables, a message, an answer, hook output and
       "/api/orchestrator/templates/mine/export",
       "/api/orchestrator/templates?full=1",
     ];
-    for (const path of [...paths, ...transcripts, ...templates, "/api/orchestrator"]) {
+    for (const path of [...paths, ...transcripts, ...templates, "/api/orchestrator", "/api/inbox"]) {
       const { status, text } = await lab.ask(path, { headers: view });
       expect([path, status, leaksIn(text)]).toEqual([path, 200, []]);
     }
@@ -84,5 +93,20 @@ describe("secrets in a request, variables, a message, an answer, hook output and
     expect(leaks.toSorted()).toEqual(["templates/mine.json", `vault/${id}.json`]);
     expect((await lab.delete(`/api/orchestrator/${id}`)).status).toBe(200);
     expect(filesBelow(lab.lab.data)).not.toContain(`vault/${id}.json`);
+  });
+});
+
+describe("a secret in a report of the mailbox", () => {
+  it("is in no event, state or answer", async () => {
+    const agent = lab.lab.scenario(mailboxScenario({ developer: [reports(report({ summary: `used ${HOOK}` }))] }));
+    const id = await lab.create(agent, { templateId: "team-lead", config: { autoSpawn: true } });
+    await lab.post(`/api/orchestrator/${id}/start`);
+    const { outcome, errors } = await lab.until(id, ({ released }) => released);
+    expect(outcome, JSON.stringify(errors)).toBe("success");
+    for (const path of ["", "/events", "/result", "/snapshot", "/export"]) {
+      const { text } = await lab.api(`/api/orchestrator/${id}${path}`);
+      expect([path, leaksIn(text)]).toEqual([path, []]);
+      if (path === "/events") expect(text).toContain("used [secret ");
+    }
   });
 });

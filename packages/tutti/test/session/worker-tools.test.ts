@@ -1,8 +1,9 @@
 // The tools that Tutti offers to its agents, under a real keeper and with the official client of the protocol.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CANARIES, leaksIn } from "./canaries.ts";
 import { SessionLab, turn } from "./session-lab.ts";
 import type { Session, SessionSignal } from "../../src/session/session.ts";
 
@@ -111,6 +112,29 @@ describe("an agent that uses the tools of Tutti", () => {
     expect(transcript.filter(({ type }) => type === "report")).toHaveLength(2);
     expect(JSON.stringify([transcript, signals])).toContain("my token is ");
     expect(JSON.stringify([transcript, signals])).not.toContain(address().token);
+  });
+
+  it("keeps no secret of its arguments in signals, files and the transcript", async () => {
+    const { spec, session, signals } = await begin();
+    const client = await connect();
+    const secrets = CANARIES.filter(({ name }) => ["Anthropic", "GitLab", "npm", "Stripe"].includes(name));
+    const [progress, question, blocker, summary] = secrets.map(({ printed }) => `with ${printed}`);
+    await call(client, "report_progress", { percent: 40, action: progress });
+    const asked = call(client, "ask", { question });
+    await expect.poll(() => signals.some(({ type }) => type === "ask"), { timeout: 30_000 }).toBe(true);
+    const ask = signals.find((signal) => signal.type === "ask")!;
+    await session.answer(ask.askId, "go on");
+    await asked;
+    await call(client, "attempt_completion", { result: "success", summary: `${summary} and ${blocker}` });
+    writeFileSync(join(lab.cwd, "over"), "");
+    await expect.poll(() => signals.at(-1)?.type, { timeout: 30_000 }).toBe("gone");
+    expect(signals.filter(({ type }) => type === "report")).toHaveLength(2);
+    const transcript = await lab.host.transcript(spec.runId, spec.sessionId);
+    expect(leaksIn(JSON.stringify([transcript, signals]))).toEqual([]);
+    const sessions = join(lab.folder, "sessions");
+    const names = readdirSync(sessions, { recursive: true, encoding: "utf8" });
+    const files = names.filter((name) => statSync(join(sessions, name)).isFile());
+    expect(files.flatMap((name) => leaksIn(readFileSync(join(sessions, name), "latin1")))).toEqual([]);
   });
 
   it("gets the path of each problem, and cannot speak for another task", async () => {

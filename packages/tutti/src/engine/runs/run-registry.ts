@@ -17,7 +17,7 @@ import { Reconciler } from "../reconcile.ts";
 import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
 import { ForeignRuns } from "./foreign-runs.ts";
 import { RunWriter } from "../run-writer.ts";
-import { NO_CHECKS } from "../sessions/run-checks.ts";
+import { NO_CHECKS, type CheckRunner } from "../sessions/run-checks.ts";
 import { NO_VAULT, sealCommand, type Vault } from "../seal-command.ts";
 import { Publisher } from "./publisher.ts";
 import { Slots } from "../slots.ts";
@@ -79,7 +79,12 @@ export class RunRegistry {
     const { world, hooks: functions = {} } = options;
     const rejectCommand: CommandRunner = () =>
       Promise.resolve({ ok: false, detail: "This engine does not run hook commands." });
-    this.#hooks = new HookRunner({ functions, runCommand: options.runCommand ?? rejectCommand, world });
+    const { runCommand = rejectCommand } = options;
+    this.#hooks = new HookRunner({
+      functions,
+      runCommand: (command, about) => runCommand(this.#vault.open(about.runId, command), about),
+      world,
+    });
     this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
     this.publisher = new Publisher({
       store: options.store,
@@ -236,7 +241,7 @@ export class RunRegistry {
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
       openSecrets: (value) => this.#vault.open(id, value),
-      checks: this.#options.checks ?? NO_CHECKS,
+      checks: this.#openingChecks(),
       names: this.#options.names ?? null,
       openMailbox: (each) => openMailbox(each, this.#options),
       onSubagent: (sessionId, subagent) => this.subSessions.recordSubagent(id, sessionId, subagent),
@@ -244,6 +249,15 @@ export class RunRegistry {
     // `#fail` may have run while this run was created; the new writer must not append either.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
+  }
+
+  /** A command in the log may have placeholders for secrets, and only the program gets these. */
+  #openingChecks(): CheckRunner {
+    const { checks = NO_CHECKS } = this.#options;
+    return {
+      detect: (cwd) => checks.detect(cwd),
+      run: (command, about) => checks.run(this.#vault.open(about.runId, command), about),
+    };
   }
 
   #afterAppend(events: StoredEvent[], run: Run, previous: Run | null): void {

@@ -414,7 +414,7 @@ export class SessionRunner {
         agent: openSecrets(agent),
         ...(model === undefined ? {} : { model }),
         cwd: this.#cwd,
-        permissions: this.#run.template.config.permissions,
+        permissions: openSecrets(this.#run.template.config.permissions),
         subagentDepth: this.#run.budget.depth,
         stallTimeout: this.#run.template.config.stallTimeout,
         sandbox,

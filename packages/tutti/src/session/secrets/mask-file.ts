@@ -88,10 +88,14 @@ export class FileMask {
   }
 }
 
-/** `maskRequests` is for a session that is over: until then its agent must get prompts and answers in full. */
+/**
+ * `maskRequests` is for a session that is over: until then its agent must get its command line, prompts and answers in
+ * full.
+ */
 export function* maskRequests(folder: string, secrets: Secrets): Generator<null, void> {
   // The folder may have been removed with its run.
   if (!existsSync(paths(folder).requests)) return;
+  yield* new FileMask(paths(folder).spec, secrets).finish();
   for (const name of listRequests(folder)) {
     yield* new FileMask(join(paths(folder).requests, `${name}.json`), secrets).finish();
   }

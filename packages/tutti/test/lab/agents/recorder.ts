@@ -1,9 +1,9 @@
-// A `command:` agent that appends every line it receives to the file named by its first argument. Its worker asks one
-// question and then does its task.
+// A `command:` agent that appends its other arguments and every line it receives to the file named by its first argument.
+// Its worker asks one question and then does its task.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const [file = ""] = process.argv.slice(2);
+const [file = "", ...others] = process.argv.slice(2);
 const task = process.env["TUTTI_TASK_ID"];
 
 const send = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -24,6 +24,7 @@ const ANSWERS: Record<string, () => void> = {
   aggregation: () => answer("aggregation", { status: "success", summary: "all" }),
 };
 
+if (others.length > 0) appendFileSync(file, `${others.join(" ")}\n`);
 let phase = "";
 for await (const line of createInterface({ input: process.stdin })) {
   appendFileSync(file, `${line}\n`);
