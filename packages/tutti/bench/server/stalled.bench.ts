@@ -1,6 +1,6 @@
 // Clients that never read, on a log of 100 MB: the memory of the server, and how long another client waits for an answer.
 // The baseline is the same server, with the same log, before they connect. The clients ask for all events, for events
-// from 200 different places, and for the whole states of all runs.
+// from 200 different places, for the whole states of all runs, and for the state of one run as a whole.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,9 @@ const STALLED: Record<string, (client: number) => string> = {
   "all events": () => "/api/events?after=0",
   "events from different places": (client) => `/api/events?after=${client}`,
   "whole states": () => "/api/orchestrator?full=1",
+  "one state": () => `/api/orchestrator/${run}/snapshot`,
 };
+let run = "";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-stalled-"));
 const repo = join(folder, "repo");
@@ -43,7 +45,8 @@ try {
   const token = url.searchParams.get("token")!;
   const client = createClient({ baseUrl: url.origin, token });
   for (let i = 0; i < RUNS; i++)
-    await client.create({ templateId: "documentation", cwd: repo, message: REQUEST, agent: "local" });
+    run = (await client.create({ templateId: "documentation", cwd: repo, message: REQUEST, agent: "local" }))
+      .orchestratorId;
   const quiet = await watch(client.inbox);
   const head = `Host: ${url.host}\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream`;
   let isFine = true;

@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { decode, readBody, type Bindings } from "./decode.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import { streamArray } from "./stream-array.ts";
 import type { Route } from "../schema/api/route.ts";
 import type { ROUTES, RouteKey } from "../schema/api/routes.ts";
@@ -50,17 +51,32 @@ export async function answer(
   handle: AnyHandler,
   hide: <T>(value: T) => T,
 ): Promise<Response> {
-  const value = await handle({
-    params: c.req.param(),
-    query: () => decode(route.query!, c.req.query(), "query"),
-    body: () => readBody(c, route),
-    context: c,
-  });
-  if (value instanceof Response) return value;
-  const status = route.status ?? 200;
-  const shown = c.get("holder")?.role === "view" ? hide(value) : value;
-  return isGenerator(value) ? await streamArray(encodeItems(value), status) : c.json(shown as object, status);
+  const respond = async (): Promise<Response> => {
+    const value = await handle({
+      params: c.req.param(),
+      query: () => decode(route.query!, c.req.query(), "query"),
+      body: () => readBody(c, route),
+      context: c,
+    });
+    if (value instanceof Response) return value;
+    const status = route.status ?? 200;
+    const shown = c.get("holder")?.role === "view" ? hide(value) : value;
+    return isGenerator(value) ? await streamArray(encodeItems(value), status) : c.json(shown as object, status);
+  };
+  if (!route.large) return respond();
+  return (await largeAnswersOf(route).build(respond, c.req.raw.signal)) ?? c.body(null, CLIENT_GONE);
 }
+
+/** No client receives this status. */
+const CLIENT_GONE = 503;
+
+/** A slow answer of one route does not delay those of another. */
+const largeAnswers = new Map<Route, LargeAnswers>();
+const largeAnswersOf = (route: Route): LargeAnswers => {
+  const known = largeAnswers.get(route) ?? new LargeAnswers();
+  largeAnswers.set(route, known);
+  return known;
+};
 
 const isGenerator = (value: unknown): value is Generator =>
   typeof value === "object" && value !== null && "next" in value && Symbol.iterator in value;

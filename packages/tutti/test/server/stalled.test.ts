@@ -65,6 +65,18 @@ describe("a client that does not read", () => {
     }
   });
 
+  it.each(["", "/snapshot"])("makes later answers wait for the end of its own large one: %j", async (path) => {
+    const { id } = await lab.engine.create({ templateId: "documentation", cwd: lab.lab.repo, message: LARGE, agent });
+    for (let i = 0; i < 9; i++) await lab.engine.order(id, "message", { text: LARGE });
+    const open = () => lab.open(`/api/orchestrator/${id}${path}`, { headers: lab.bearer });
+    // Together they are below the limit of all unread answers, which would cut off no client.
+    const stalled = await Promise.all(Array.from({ length: 6 }, open));
+    const text = (await (await open()).toArray()).join("");
+    expect(JSON.parse(text)).toBeTypeOf("object");
+    const endings = await Promise.allSettled(stalled.map((response) => response.toArray()));
+    expect(endings.map(({ status }) => status)).toContain("rejected");
+  });
+
   it("does not block the shutdown of the server", async () => {
     const [stalled, stalledStream] = [await lab.socket(), await lab.stream()];
     stalled.socket.pause();

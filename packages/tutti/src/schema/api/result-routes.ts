@@ -21,6 +21,7 @@ export const RESULT_ROUTES = {
     }),
     response: ResultDiff,
     errors: ["run_not_found", "task_not_found", "wrong_state", "folder_not_found", "not_a_repository"],
+    large: true,
   },
   "POST /api/orchestrator/:id/merge": {
     summary:

@@ -24,6 +24,8 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** Codes that mean here that the path names nothing. They get the status 404 instead of that in `ERRORS`. */
   absent?: readonly ErrorCode[];
+  /** True for an answer of any size that is sent as a whole. The server builds one of these at a time. */
+  large?: true;
   open?: true;
   /** True if the route verifies a signature instead of a token. */
   signed?: true;

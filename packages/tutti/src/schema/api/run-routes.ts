@@ -89,7 +89,12 @@ export const RUN_ROUTES = {
     response: z.array(z.union([RunState, RunSummary])),
     errors: [],
   },
-  "GET /api/orchestrator/:id": { summary: "Returns a run.", response: RunState, errors: ["run_not_found"] },
+  "GET /api/orchestrator/:id": {
+    summary: "Returns a run.",
+    response: RunState,
+    errors: ["run_not_found"],
+    large: true,
+  },
   "GET /api/orchestrator/:id/snapshot": {
     summary: "Returns the folded state of a run, for clients with the same fold. Continue with the events after `seq`.",
     response: z.object({
@@ -99,6 +104,7 @@ export const RUN_ROUTES = {
       warnings: z.array(z.string()).describe("Warnings of the start, which are not part of the state."),
     }),
     errors: ["run_not_found"],
+    large: true,
   },
   "GET /api/orchestrator/:id/events": {
     summary: "Returns the events of a run. `after` is the `seq` of an event.",
@@ -112,6 +118,7 @@ export const RUN_ROUTES = {
     summary: "Returns the outcome of a run so far: verdict, census, causes and branch.",
     response: Outcome,
     errors: ["run_not_found"],
+    large: true,
   },
   "GET /api/orchestrator/:id/graph": {
     summary: "Returns the plan as a graph: tasks with their state, and dependencies.",
@@ -122,10 +129,12 @@ export const RUN_ROUTES = {
     summary: "Returns the start and end times of phases, pauses, sessions and turns.",
     response: RunTimeline,
     errors: ["run_not_found"],
+    large: true,
   },
   "GET /api/orchestrator/:id/usage": {
     summary: "Returns tokens, cost and tool calls in total and per session, and the budget.",
     response: RunUsage,
     errors: ["run_not_found"],
+    large: true,
   },
 } as const satisfies RouteTable;

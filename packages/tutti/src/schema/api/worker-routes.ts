@@ -10,6 +10,7 @@ export const WORKER_ROUTES = {
     query: IdPageQuery,
     response: z.array(WorkerState),
     errors: ["run_not_found"],
+    large: true,
   },
   "GET /api/orchestrator/:id/workers/stats": {
     summary: "Returns totals over all workers of the run.",
