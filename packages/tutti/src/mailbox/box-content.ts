@@ -4,10 +4,13 @@
 import { isNestedDeeper, isRecord, parseJson } from "../protocol/json/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/json/tolerant-json.ts";
+import { hasMoreValues } from "../schema/bounded-json.ts";
 import { parseExactly } from "./exact-json.ts";
 
 /** `MAX_DEPTH` is far more than a message needs. Rewriting deeper values could overflow the stack. */
 const MAX_DEPTH = 200;
+/** Every reader of a box checks all its values. */
+const MAX_VALUES = 500_000;
 
 interface BoxContent {
   messages: unknown[];
@@ -30,15 +33,22 @@ export function readBoxContent(text: string | null, parseWhole: (text: string) =
     return readDamaged(text);
   }
   if (isNestedDeeper(value, text, MAX_DEPTH)) return damaged("It is nested too deeply.");
-  return readValue(value, null);
+  return bounded(readValue(value, null), text);
 }
+
+/** Each value needs at least two characters, so most texts need no count. */
+const bounded = (content: BoxContent, text: string): BoxContent =>
+  text.length > 2 * MAX_VALUES && hasMoreValues(content, MAX_VALUES)
+    ? damaged(`It has more than ${MAX_VALUES} values.`)
+    : content;
 
 function readDamaged(text: string): BoxContent {
   const reading = readTolerantly(text);
   if (!reading.ok) return readTruncated(text) ?? damaged(`It is not JSON. ${reading.reason}.`);
   if (reading.truncated) return readTruncated(text) ?? damaged("It is truncated and contains no complete message.");
   if (reading.guessed) return damaged("It is not JSON, and its repair is ambiguous.");
-  return readValue(reading.value, `It is not JSON; it was read with repairs: ${reading.repairs.join(", ")}.`);
+  const problem = `It is not JSON; it was read with repairs: ${reading.repairs.join(", ")}.`;
+  return bounded(readValue(reading.value, problem), text);
 }
 
 function readTruncated(text: string): BoxContent | null {

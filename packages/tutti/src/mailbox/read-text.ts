@@ -4,8 +4,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type
 import { TuttiError } from "../schema/error.ts";
 import { asDiskError } from "../durable-file.ts";
 
-/** `MAX_BYTES` is more than any mailbox needs. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** `MAX_BYTES` is more than any mailbox needs. A file is parsed in one step, which blocks all other work. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface FileText {
   /** Null if the bytes are not valid text. */

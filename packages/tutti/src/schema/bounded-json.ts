@@ -3,7 +3,7 @@
 import { TuttiError } from "./error.ts";
 
 const MAX_NESTING = 64;
-const MAX_VALUES = 50_000;
+export const MAX_VALUES = 50_000;
 
 interface JsonBounds {
   maxNesting?: number;
@@ -11,9 +11,24 @@ interface JsonBounds {
 }
 
 /**
- * `LOG_BOUNDS` are for logs that Tutti wrote: their values passed the limits of their sources, and events wrap them.
+ * `LOG_BOUNDS` are for logs that Tutti wrote: their values passed the limits of their sources, and an event may hold
+ * several of them.
  */
-export const LOG_BOUNDS: JsonBounds = { maxNesting: 256, maxValues: Number.POSITIVE_INFINITY };
+export const LOG_BOUNDS: JsonBounds = { maxNesting: 256, maxValues: 1_000_000 };
+
+/** Whether `value` and everything in it are more than `limit` values. Does not recurse, so depth does no harm. */
+export function hasMoreValues(value: unknown, limit: number): boolean {
+  const waiting: unknown[] = [value];
+  let count = 1;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    const members: unknown[] = Object.values(next);
+    count += members.length;
+    if (count > limit) return true;
+    for (const member of members) if (typeof member === "object" && member !== null) waiting.push(member);
+  }
+  return false;
+}
 
 /** Throws a `SyntaxError` for text that is not JSON, and `invalid_input` for a value that exceeds a limit. */
 export function parseBoundedJson(text: string, bounds: JsonBounds = {}): unknown {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -50,6 +50,21 @@ describe("reading", () => {
     writeFileSync(lab.path(FILE), JSON.stringify({ lastRead: null, messages: [...messages, ...messages] }));
     expect(await fresh(mailbox)).toEqual(["a"]);
     expect(await fresh(mailbox)).toEqual([]);
+  });
+
+  it("rejects a file with too many values or bytes, and keeps it", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    const { messages } = lab.json(FILE) as { messages: object[] };
+    const many = `{"messages":[${JSON.stringify(messages[0])},[${"1,".repeat(500_000)}1]],"lastRead":null}`;
+    // An old file, which no program is still writing.
+    const write = (text: string) => (writeFileSync(lab.path(FILE), text), utimesSync(lab.path(FILE), 1, 1));
+    write(many);
+    const { messages: read, problems } = await mailbox.peek("developer");
+    expect([read, problems[0]?.sentence]).toEqual([[], "It has more than 500000 values."]);
+    expect(lab.text(FILE)).toBe(many);
+    write(`{"messages":[],"text":"${"x".repeat(17 * 1024 * 1024)}"}`);
+    await expect(mailbox.peek("developer")).rejects.toMatchObject({ code: "wrong_state" });
   });
 
   it("with peek changes nothing on disk (D1-033)", async () => {

@@ -169,6 +169,9 @@ describe("the record of a turn", () => {
     const record = new TurnRecord(DEFAULT_DELIMITERS);
     const [huge] = record.text(completion("x".repeat(2_000_000)), true);
     expect(huge).toMatchObject({ ok: false, code: "too_large" });
+    const many = (count: number) => completion("x").replace(/"data":\s*\{/, `"data":{"list":[${"1,".repeat(count)}1],`);
+    expect(record.text(many(40_000), true)).toMatchObject([{ ok: true }]);
+    expect(record.text(many(60_000), true)).toMatchObject([{ ok: false, code: "too_large" }]);
     const damaged = (summary: string) => completion(summary).replace('"data":', "data:");
     expect(record.text(damaged("x"), true)).toMatchObject([{ ok: true }]);
     expect(record.text(completion("x".repeat(500_000)), true)).toMatchObject([{ ok: true }]);

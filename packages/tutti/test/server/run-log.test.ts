@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -53,7 +53,44 @@ describe("an export", () => {
   });
 });
 
+describe("a large export", () => {
+  it("is read from the log only as the client reads it", async () => {
+    const message = "x".repeat(900 * 1024);
+    const { id } = await lab.engine.create({ templateId: "documentation", cwd: lab.lab.repo, message, agent: "local" });
+    const total = 40;
+    for (let i = 1; i < total; i++) await lab.engine.order(id, "message", { text: message });
+    const readEvents = lab.engine.readEvents.bind(lab.engine);
+    let read = 0;
+    const counting = vi.spyOn(lab.engine, "readEvents").mockImplementation(function* (range) {
+      for (const event of readEvents(range)) {
+        read += 1;
+        yield event;
+      }
+    });
+    try {
+      const response = await lab.open(`/api/orchestrator/${id}/export`, { headers: lab.bearer });
+      response.pause();
+      // The buffers of both sides hold a part of the 36 MB.
+      expect(read).toBeLessThan(total / 2);
+      const lines = (await response.toArray()).join("").trimEnd().split("\n");
+      expect([read, lines.length]).toEqual([total, total + 1]);
+    } finally {
+      counting.mockRestore();
+    }
+  });
+});
+
 describe("an import", () => {
+  it("rejects a line with too many values", async () => {
+    const [head, first] = (await copyAs(newId())).split("\n");
+    const wide = first!.replace('"data":{', `"data":{"list":[${"1,".repeat(1_000_000)}1],`);
+    const { status, json } = await lab.post(IMPORT, [head, wide].join("\n"));
+    expect([status, json.error.message]).toEqual([
+      400,
+      "Line 2 cannot be imported. The JSON has more than 1000000 values. Send fewer.",
+    ]);
+  });
+
   it("needs trust in the programs of the run, and then restores the run unchanged", async () => {
     const id = newId();
     const text = await copyAs(id);

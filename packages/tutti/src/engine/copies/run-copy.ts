@@ -71,7 +71,8 @@ function parseLine(line: string, number: number): Record<string, unknown> {
   try {
     const value = parseBoundedJson(line, LOG_BOUNDS);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  } catch {
+  } catch (error) {
+    if (error instanceof TuttiError) throw invalidLine(number, error.message);
     // `invalidLine` below reports the line number.
   }
   throw invalidLine(number, "The line is not a JSON object.");

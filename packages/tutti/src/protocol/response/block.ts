@@ -1,6 +1,7 @@
 import { countMembers, isRecord, parseJson } from "../json/json-value.ts";
 import { isBlockPhase } from "./phase-schemas.ts";
 import { readTolerantly } from "../json/tolerant-json.ts";
+import { hasMoreValues, MAX_VALUES } from "../../schema/bounded-json.ts";
 import { unexpectedMembers, validatePhase } from "./validate-phase.ts";
 
 export type BlockErrorCode =
@@ -43,6 +44,9 @@ export function readBlock(content: string, maxRepair = Number.POSITIVE_INFINITY)
   if (reading.truncated) {
     return fail("truncated", "The JSON content is incomplete and was ignored", reading.openQuote);
   }
+  // Each value needs at least two characters.
+  if (raw.length > 2 * MAX_VALUES && hasMoreValues(reading.value, MAX_VALUES))
+    return fail("too_large", `The JSON content has more than ${MAX_VALUES} values`);
   const value = unwrapped(reading.value);
   if (!isRecord(value)) return fail("not_json", "Failed to parse JSON content: There is no object");
   const { phase, data } = value;
