@@ -68,6 +68,47 @@ it.each([
   expect(lab.leftovers()).toEqual([]);
 });
 
+it.each([
+  { files: "the files of a new session", tasks: inOrder, until: hasStarted("one") },
+  { files: "the next turn of a session", tasks: independent, until: `${hasStarted("one")} && ${hasStarted("two")}` },
+])("a run without the permission to write $files pauses with exit 4, and resume continues it", ({ tasks, until }) => {
+  const gate = lab.gate();
+  const agent = lab.scenario([
+    ...mainSession(tasks),
+    worker("*", { write: { "{TASK_ID}.md": "a" }, waitForFile: gate.file, block: done({}) }),
+  ]);
+  const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+  const script = `
+    cd ${lab.folder}
+    tutti() { ${process.execPath} ${launcher} --json --data-dir data "$@"; }
+    tutti run x --cwd repo --agent ${agent} --yes >output &
+    until ${until}; do sleep 0.02; done
+    find data/sessions -type d -exec chmod u-w {} +
+    touch data/sessions/x 2>/dev/null && exit 100
+    touch ${gate.file}
+    wait $!
+    echo "code $?"
+    tail -n 1 output
+    find data/sessions -type d -exec chmod u+w {} +
+    tutti resume $(grep -o 'orch_[a-z0-9]*' output | head -n 1) >output
+    echo "code $?"`;
+  // The permissions of files bind root, too, without these capabilities.
+  const unprivileged = process.getuid!() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["env"];
+  const [program, ...args] = [...unprivileged, "sh", "-c", script] as [string, ...string[]];
+  const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8", timeout: 600_000 });
+  const events = lab.events();
+  expect([stdout.match(/code \d/g), stderr], JSON.stringify(events.slice(-5))).toEqual([["code 4", "code 0"], ""]);
+  const { error } = JSON.parse(stdout.split("\n")[1]!) as { error: { message: string } };
+  expect(error.message).toMatch(
+    /The session folder \S+ cannot be written: .*Resume it with "tutti resume orch_\w+"\.$/,
+  );
+  expect(error.message).not.toContain("EACCES");
+  const paused = events.filter(({ type }) => type === "orchestrator:paused");
+  expect(paused.map(({ data }) => data)).toMatchObject([{ reason: "environment" }]);
+  expect(events.map(({ type }) => type)).not.toContain("orchestrator:error");
+  expect(lab.leftovers()).toEqual([]);
+});
+
 it("a run in a read-only repository pauses with one sentence and exit 4, and resume continues it", () => {
   const agent = lab.scenario([
     ...mainSession([{ id: "one" }]),

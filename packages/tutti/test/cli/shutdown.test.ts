@@ -1,13 +1,15 @@
 // The end of a server with clients that do not cooperate: contract section 11.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { finished, Lab, processesOf, type Finished } from "../lab/lab.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 
-describe("a server that receives SIGINT", () => {
+describe("a server that receives SIGINT or SIGTERM", () => {
   let lab: Lab;
   const sockets: Socket[] = [];
   beforeEach(() => {
@@ -88,5 +90,29 @@ describe("a server that receives SIGINT", () => {
     second.child.kill("SIGTERM");
     expect((await second.end).code).toBe(0);
     expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("ends also if the keepers of its agents are stopped, and ends the agents (SIGTERM)", async () => {
+    const { child, end, address } = await serve();
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      worker("*", { waitForFile: lab.gate().file, write: { "a.md": "a" }, block: done({}) }),
+    ]);
+    const request = { templateId: "_default", cwd: lab.repo, message: "x", agent, autoStart: true };
+    await fetch(`${address.origin}/api/orchestrator`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${address.searchParams.get("token")}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...request, config: { autoSpawn: true } }),
+    });
+    const inTurn = (task: string) =>
+      lab.events().some(({ type, data }) => type === "turn:started" && (data as { taskId: string }).taskId === task);
+    while (!inTurn("one") || !inTurn("two")) await sleep(50);
+    const keepers = globSync(join(lab.data, "sessions/*/*/keeper.json"));
+    expect(keepers.length).toBeGreaterThanOrEqual(2);
+    for (const file of keepers)
+      process.kill((JSON.parse(readFileSync(file, "utf8")) as { pid: number }).pid, "SIGSTOP");
+    child.kill("SIGTERM");
+    expect(await end).toMatchObject({ code: 0, stderr: expect.stringContaining('"server stopped"') });
+    expect(processesOf(lab.folder)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // `POST /api/orchestrator`: accepted requests, and the status of each rejection.
-import { mkdirSync } from "node:fs";
+import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -109,6 +109,16 @@ describe("creating a run", () => {
     const seqBefore = lab.engine.lastSeq();
     const { status, json } = await post({ ...sound(), ...change });
     expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, seqBefore]);
+  });
+
+  // Only root can give a folder to another user.
+  it.skipIf(process.getuid?.() !== 0)("returns 422 with git's sentence for a repository of another user", async () => {
+    const cwd = join(lab.lab.folder, "of-another");
+    lab.lab.git("clone", "--quiet", ".", cwd);
+    for (const path of [cwd, join(cwd, ".git")]) chownSync(path, 12_345, 12_345);
+    const { status, json } = await post({ ...sound(), cwd });
+    expect([status, json.error.code]).toEqual([422, "repository_unusable"]);
+    expect(json.error.message).toContain("detected dubious ownership");
   });
 
   it("returns 422 for a git folder without files, and accepts a folder without git", async () => {
