@@ -58,8 +58,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-059"],
     file: "tutti/src/run/apply.ts",
-    find: "return { ...run, aggregation, head, owed: null, conflicts };",
-    replace: "return { ...run, head, owed: null, conflicts };",
+    find: "return { ...before, aggregation, head,",
+    replace: "return { ...before, head,",
   },
   {
     rows: ["D4-310"],
@@ -386,8 +386,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-050"],
     file: "tutti/src/schema/template.ts",
-    find: "maxWorkers: z.number().int().min(1).max(20).default(5)",
-    replace: "maxWorkers: z.number().int().min(1).max(20).default(4)",
+    find: "maxWorkers: MaxWorkers.default(5)",
+    replace: "maxWorkers: MaxWorkers.default(4)",
   },
   {
     rows: ["D4-050", "D4-101"],
