@@ -14,12 +14,15 @@ beforeAll(async () => {
   const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
   const fails = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
   const worker = { match: { role: "worker", task: "c" }, turns: [{ block: fails }] };
-  const agent = lab.lab.scenario([...mainSession(tasks), worker, goodWorker]);
+  const asks = { match: { role: "worker", task: "b" }, turns: [{ then: "ask:Which?" }, ...goodWorker.turns] };
+  const agent = lab.lab.scenario([...mainSession(tasks), worker, asks, goodWorker]);
   ended = await lab.create(agent, { autoStart: true, budget: { usd: 5 } });
   await lab.until(ended, ({ status }) => status === "confirming");
   await lab.engine.order(ended, "pause");
   await lab.engine.order(ended, "resume");
   await lab.engine.order(ended, "confirm");
+  const asking = await lab.until(ended, ({ inbox }) => Object.values(inbox).some(({ kind }) => kind === "question"));
+  await lab.engine.answer(Object.values(asking.inbox).find(({ kind }) => kind === "question")!.id, { text: "This" });
   const hangs = { match: { role: "worker" }, turns: [{ say: "hm", then: "hang" }] };
   const slow = lab.lab.scenario([...mainSession([{ id: "a" }]), hangs], "slow.json");
   running = await lab.create(slow, { autoStart: true, config: { autoSpawn: true } });
@@ -103,6 +106,23 @@ describe("the timeline of a run", () => {
       b: "worker:completed",
       c: "worker:failed",
     });
+  });
+
+  it("lists each wait for the user, with the task that it held up and the time of the answer", async () => {
+    const { waits, sessions } = (await get(ended, "timeline")) as RunTimeline;
+    const events: { type: string; timestamp: string; data: { itemId?: string } }[] = await get(ended, "events");
+    expect(waits.map(({ kind, taskId }) => `${kind} ${taskId}`).toSorted()).toEqual([
+      "failure c",
+      "plan null",
+      "question b",
+    ]);
+    const question = waits.find(({ kind }) => kind === "question")!;
+    expect(question.sessionId).toBe(sessions.find(({ taskId }) => taskId === "b")!.sessionId);
+    for (const { itemId, startedAt, endedAt } of waits.filter(({ kind }) => kind !== "failure")) {
+      expect(startedAt <= endedAt!).toBe(true);
+      const answer = events.find(({ type, data }) => type === "inbox:answered" && data.itemId === itemId)!;
+      expect(endedAt).toBe(answer.timestamp);
+    }
   });
 
   it("has no end for entries that are still open", async () => {

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { EVENTS, type RunEvent } from "../event.ts";
-import { InboxItem } from "../inbox.ts";
+import { INBOX_KINDS, InboxItem } from "../inbox.ts";
 import { Census, Conflict, Usage, Verdict } from "../outcome.ts";
 import { SandboxState } from "../agent/sandbox.ts";
 import { PHASES, RUN_STATUSES, WORKER_STATUS } from "../status.ts";
@@ -201,6 +201,17 @@ export type RunGraph = z.infer<typeof RunGraph>;
 export const RunTimeline = z.object({
   phases: z.array(z.object({ phase: Phase, startedAt: time, endedAt: time.nullable() })),
   pauses: z.array(z.object({ reason: z.string(), startedAt: time, endedAt: time.nullable() })),
+  /** One for each inbox item, with the task and session that it held up. Both are null if it held up the run. */
+  waits: z.array(
+    z.object({
+      itemId: z.string(),
+      kind: z.enum(INBOX_KINDS),
+      taskId: z.string().nullable(),
+      sessionId: z.string().nullable(),
+      startedAt: time,
+      endedAt: time.nullable(),
+    }),
+  ),
   sessions: z.array(
     z.object({
       sessionId: z.string(),

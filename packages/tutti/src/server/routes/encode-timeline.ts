@@ -20,6 +20,7 @@ const RUN_ENDS = new Set<StoredEvent["type"]>(["orchestrator:completed", "orches
 export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
   const phases: RunTimeline["phases"] = [];
   const pauses: RunTimeline["pauses"] = [];
+  const waits = new Map<string, RunTimeline["waits"][number]>();
   const sessions = new Map<string, Session>();
   const enter = (phase: Phase, at: string) => {
     // One phase can span several statuses, so `orchestrator:phaseChanged` may repeat it.
@@ -63,6 +64,16 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
       case "turn:ended":
         closeLast(sessions.get(event.data.sessionId)?.turns ?? [], at);
         break;
+      case "inbox:added": {
+        const { id: itemId, kind, taskId, sessionId } = event.data.item;
+        waits.set(itemId, { itemId, kind, taskId, sessionId, startedAt: at, endedAt: null });
+        break;
+      }
+      case "inbox:answered": {
+        const wait = waits.get(event.data.itemId);
+        if (wait) wait.endedAt ??= at;
+        break;
+      }
       default:
         if (SESSION_ENDS.has(event.type) && "sessionId" in event.data) {
           leave(sessions.get(event.data.sessionId), event.type, at);
@@ -73,7 +84,7 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
         }
     }
   }
-  return { phases, pauses, sessions: [...sessions.values()] };
+  return { phases, pauses, waits: [...waits.values()], sessions: [...sessions.values()] };
 }
 
 function closeLast(list: { endedAt: string | null }[], at: string): void {
