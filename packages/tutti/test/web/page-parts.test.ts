@@ -454,10 +454,21 @@ test("`splitPatch` numbers the lines of both versions", () => {
 });
 
 test("Every address is read back as it was written", () => {
-  const place = { tab: "changes", task: "b", session: "task.one", part: "attempts", attempt: 2, entry: 7 } as const;
+  const place = {
+    tab: "changes",
+    taskView: "timeline",
+    find: "a & b",
+    task: "b",
+    session: "task.one",
+    part: "attempts",
+    attempt: 2,
+    entry: 7,
+    kind: "tools",
+    words: "rm -rf",
+  } as const;
   expect(readRoute(runAddress("orch_1", place))).toEqual({ view: "run", id: "orch_1", ...place });
   expect(runAddress("orch_1")).toBe("/runs/orch_1");
-  expect(readRoute("/runs/orch_1?tab=nowhere&part=nothing&attempt=x&entry=-1")).toEqual({
+  expect(readRoute("/runs/orch_1?tab=nowhere&view=x&part=nothing&attempt=x&entry=-1&kind=x")).toEqual({
     ...readRoute("/runs/orch_1"),
   });
   expect(readRoute(runsAddress({ state: "failed", text: "a b&c" }))).toEqual({

@@ -11,8 +11,8 @@ import { LostDrafts } from "../inbox/lost-drafts.tsx";
 import { live } from "../live/live-store.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Link } from "../shell/link.tsx";
-import { RUN_TABS, runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
-import { leaveTo, navigate } from "../shell/route.ts";
+import { RUN_TABS, runAddress, withSession, type RunPlace, type RunTab } from "../shell/page-route.ts";
+import { leaveTo, navigate, replaceAddress } from "../shell/route.ts";
 import { useIsWide } from "../shell/use-is-wide.ts";
 import { useNow } from "../shell/use-now.ts";
 import { shown } from "../text/safe-text.ts";
@@ -67,19 +67,24 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
   // A wide `PlanCard` has the graph itself.
   const hasPlanGraph = useIsWide() && run.status === "confirming" && run.tasks.length > 0;
   const opener = useRef<HTMLElement | null>(null);
+  // Rows and nodes keep an older `open`, which must keep the current view and search.
+  const latestPlace = useRef(place);
+  latestPlace.current = place;
   const tabs = RUN_TABS.filter((each) => each !== "messages" || hasRoles(run));
 
   usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${look.word} · ${shown(run.userRequest, 60)}`);
 
   const open = (session: string) => {
     opener.current = document.activeElement as HTMLElement | null;
-    navigate(runAddress(run.id, { tab, session }));
+    navigate(runAddress(run.id, withSession(latestPlace.current, session)));
   };
   const close = () => {
-    leaveTo(runAddress(run.id, { tab }));
+    leaveTo(runAddress(run.id, withSession(latestPlace.current, null)));
     // Keyboard users continue at the `opener` of the panel.
     opener.current?.focus();
   };
+
+  const change = (part: Partial<RunPlace>) => replaceAddress(runAddress(run.id, { ...latestPlace.current, ...part }));
 
   return (
     <>
@@ -119,7 +124,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
         {tabs.map((each) => (
           <Link
             key={each}
-            to={runAddress(run.id, { tab: each, session: opened, part: place.part })}
+            to={runAddress(run.id, { ...place, tab: each, task: null, find: "" })}
             className={`tab${each === tab ? " is-here" : ""}`}
             current={each === tab}
           >
@@ -130,7 +135,9 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
       <div className={`run-columns${tab === "tasks" ? " is-workers-first" : ""}`}>
         <div className="run-left">
           <Panel key={tab} name={translate("This part")}>
-            {tab === "tasks" && !hasPlanGraph && <TaskSection run={run} opened={opened} onOpen={open} />}
+            {tab === "tasks" && !hasPlanGraph && (
+              <TaskSection run={run} place={place} onChange={change} onOpen={open} />
+            )}
             {tab === "plan" && <PlanTab run={run} onOpen={open} />}
             {tab === "changes" && <ChangesPanel run={run} place={place} />}
             {tab === "checks" && <ChecksTab run={run} onOpen={open} />}

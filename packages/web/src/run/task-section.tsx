@@ -1,6 +1,7 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
+import { TASK_VIEWS, type RunPlace, type TaskView } from "../shell/page-route.ts";
 import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -12,19 +13,17 @@ const TaskTimeline = lazy(async () => ({ default: (await import("./task-timeline
 
 interface Properties {
   run: Run;
-  opened: string | null;
+  place: RunPlace;
+  onChange: (part: Partial<RunPlace>) => void;
   onOpen: (session: string) => void;
 }
 
-const VIEWS = ["graph", "table", "timeline"] as const;
-
-type View = (typeof VIEWS)[number];
-const VIEW_NAMES: Record<View, string> = {
+const VIEW_NAMES: Record<TaskView, string> = {
   graph: translate("Graph"),
   table: translate("Table"),
   timeline: translate("Timeline"),
 };
-const PARTS: Record<View, string> = {
+const PARTS: Record<TaskView, string> = {
   graph: translate("The graph"),
   table: translate("The table"),
   timeline: translate("The timeline"),
@@ -32,10 +31,10 @@ const PARTS: Record<View, string> = {
 /** A graph of more than `MOST_IN_GRAPH` tasks has no readable size, so the table comes first. */
 const MOST_IN_GRAPH = 40;
 
-/** All views show the same tasks, with one selection (`opened`). */
-export function TaskSection({ run, opened, onOpen }: Properties) {
-  const [chosen, setChosen] = useState<View | null>(null);
-  const view = chosen ?? (run.tasks.length > MOST_IN_GRAPH ? "table" : "graph");
+/** All views show the same tasks, with one selection, the `session` of `place`. */
+export function TaskSection({ run, place, onChange, onOpen }: Properties) {
+  const { session: opened, find } = place;
+  const view = place.taskView ?? (run.tasks.length > MOST_IN_GRAPH ? "table" : "graph");
   return (
     <section className="card task-section" aria-labelledby="tasks-title">
       <div className="card-title">
@@ -45,13 +44,13 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
         </h2>
         {run.tasks.length > 0 && (
           <div className="views push" role="group" aria-label={translate("View of the tasks")}>
-            {VIEWS.map((each) => (
+            {TASK_VIEWS.map((each) => (
               <button
                 key={each}
                 type="button"
                 className={`button is-small${each === view ? " is-chosen" : ""}`}
                 aria-pressed={each === view}
-                onClick={() => setChosen(each)}
+                onClick={() => onChange({ taskView: each })}
               >
                 {VIEW_NAMES[each]}
               </button>
@@ -69,8 +68,16 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
         <ErrorBoundary key={view} part={PARTS[view]}>
           <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>
             {view === "graph" && <TaskGraph run={run} opened={opened} onOpen={onOpen} />}
-            {view === "table" && <TaskTable run={run} opened={opened} onOpen={onOpen} />}
-            {view === "timeline" && <TaskTimeline run={run} onOpen={onOpen} />}
+            {view === "table" && (
+              <TaskTable
+                run={run}
+                opened={opened}
+                text={find}
+                onFind={(words) => onChange({ find: words })}
+                onOpen={onOpen}
+              />
+            )}
+            {view === "timeline" && <TaskTimeline run={run} opened={opened} onOpen={onOpen} />}
           </Suspense>
         </ErrorBoundary>
       )}

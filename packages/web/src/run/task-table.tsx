@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { memo, useState } from "react";
+import { memo } from "react";
 import type { StatusStyle } from "./run-look.ts";
 import { taskLook } from "./task-look.ts";
 import { columnsOf, showsStatus } from "./template-look.ts";
@@ -14,12 +14,13 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 interface Properties {
   run: Run;
   opened: string | null;
+  text: string;
+  onFind: (text: string) => void;
   onOpen: (session: string) => void;
 }
 
 /** Unlike `TaskGraph`, suits the keyboard, screen readers and large plans. */
-export function TaskTable({ run, opened, onOpen }: Properties) {
-  const [text, setText] = useState("");
+export function TaskTable({ run, opened, text, onFind, onOpen }: Properties) {
   const now = useNow(!isRunOver(run.status) && run.status !== "paused", 5000);
   const { ui } = run.template;
   const columns = columnsOf(ui);
@@ -49,7 +50,7 @@ export function TaskTable({ run, opened, onOpen }: Properties) {
         aria-label={translate("Find tasks")}
         placeholder={translate("Find tasks by name or state, such as failed")}
         value={text}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => onFind(target.value)}
       />
       <div className="task-table-rows" tabIndex={0} role="region" aria-label={translate("Table of tasks")}>
         <table>
@@ -103,7 +104,13 @@ const Row = memo(
           </td>
         )}
         <td>
-          <button type="button" className="row-button" data-row={id} onClick={() => onOpen(id)}>
+          <button
+            type="button"
+            className="row-button"
+            data-row={id}
+            aria-current={isOpen ? "true" : undefined}
+            onClick={() => onOpen(id)}
+          >
             <code>{id}</code> <AgentWords text={title} max={160} />
           </button>
         </td>

@@ -2,7 +2,7 @@ import { say, translate } from "../text/language.ts";
 import { useEffect, useMemo, useState } from "react";
 import { clockStepMs } from "./clock.ts";
 import { endingLook } from "../inspector/ending-look.ts";
-import { holdsUp } from "./waiting.ts";
+import { costOf, lookOf } from "../inbox/item-look.ts";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
@@ -12,6 +12,9 @@ import type { RunTimeline } from "../../../tutti/src/schema/api/run-values.ts";
 import type { PauseReason } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+type TimelineSession = RunTimeline["sessions"][number];
+type Wait = RunTimeline["waits"][number];
 
 const REFRESH_MS = 2000;
 
@@ -27,15 +30,42 @@ const describePause = (reason: string): string =>
     ? capitalize(describePauseReason(reason as PauseReason, say))
     : translate("Paused");
 
-/** Only open waits: the state of a run has no ended ones. */
-function waitsOf({ inbox, main, workers }: Run, sessionId: string): { since: number; word: string }[] {
-  const sessions = [main, ...Object.values(workers).map(({ session }) => session)];
-  const since = sessions.find((session) => session?.sessionId === sessionId)?.refusedSince ?? null;
-  const items = Object.values(inbox).filter((item) => item.sessionId === sessionId && holdsUp(item));
+interface ShownWait {
+  key: string;
+  word: string;
+  startedAt: string;
+  endedAt: string | null;
+}
+
+/** An item without a session or task holds up the run, so its wait is on the row of the main session. */
+function waitsOf({ main, workers }: Run, { waits, sessions }: RunTimeline, of: TimelineSession): ShownWait[] {
+  const holders = ({ sessionId, taskId, startedAt }: Wait) =>
+    sessions.findLast((each) =>
+      sessionId === null ? each.taskId === taskId && each.startedAt <= startedAt : each.sessionId === sessionId,
+    );
+  const live = [main, ...Object.values(workers).map(({ session }) => session)];
+  const since = live.find((session) => session?.sessionId === of.sessionId)?.refusedSince ?? null;
   return [
-    ...items.slice(0, 1).map(({ createdAt }) => ({ since: createdAt, word: translate("Waits for you") })),
-    ...(since === null ? [] : [{ since, word: translate("Waits for the provider") }]),
+    ...waits
+      .filter((wait) => costOf(wait) > 1 && holders(wait)?.sessionId === of.sessionId)
+      .map((wait) => ({ ...wait, key: wait.itemId, word: wordOf(wait) })),
+    ...(since === null
+      ? []
+      : [
+          {
+            key: "provider",
+            word: translate("Waits for the provider"),
+            startedAt: new Date(since).toISOString(),
+            endedAt: null,
+          },
+        ]),
   ];
+}
+
+function wordOf({ kind, startedAt, endedAt }: Wait): string {
+  if (endedAt === null) return translate("Waits for you");
+  const time = duration(Date.parse(endedAt) - Date.parse(startedAt));
+  return translate("Waited {time} for you: {kind}", { time, kind: lookOf({ kind }).label });
 }
 
 /** When the session could have started: its task was ready, or the attempt before had ended. */
@@ -50,8 +80,14 @@ function readyAt({ tasks }: Run, { sessions }: RunTimeline, taskId: string | nul
   return ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
 }
 
+interface Properties {
+  run: Run;
+  opened: string | null;
+  onOpen: (session: string) => void;
+}
+
 /** Rows are in the order of the first start. */
-export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: string) => void }) {
+export function TaskTimeline({ run, opened, onOpen }: Properties) {
   const [timeline, setTimeline] = useState<RunTimeline | null>(null);
   const isOver = isRunOver(run.status);
   const now = useNow(!isOver, Math.max(REFRESH_MS, clockStepMs(run)));
@@ -78,66 +114,75 @@ export function TaskTimeline({ run, onOpen }: { run: Run; onOpen: (session: stri
   const longest = new Set(criticalPath.length > 1 ? criticalPath : []);
   return (
     <ol className="timeline" aria-label={translate("Timeline of {time}", { time: duration(span) })}>
-      {timeline.sessions.map(({ sessionId, taskId, attempt, startedAt, endedAt, ending, turns }) => (
-        <li key={sessionId}>
-          <button type="button" className="row-button clip" onClick={() => onOpen(taskId ?? "main")}>
-            <code>{taskId ?? "main"}</code>
-            {attempt > 1 && (
-              <span className="chip">
-                {translate("attempt")} {attempt}
-              </span>
-            )}
-            {longest.has(taskId ?? "") && (
-              <span className="chip is-critical" title={translate("On the longest chain of dependent tasks")}>
-                {translate("longest chain")}
-              </span>
-            )}
-          </button>
-          <span className="timeline-row">
-            {timeline.pauses.map((pause) => (
+      {timeline.sessions.map((session) => {
+        const { sessionId, taskId, attempt, startedAt, endedAt, ending, turns } = session;
+        const isOpen = opened === (taskId ?? "main");
+        return (
+          <li key={sessionId} className={isOpen ? "is-open" : undefined}>
+            <button
+              type="button"
+              className="row-button clip"
+              aria-current={isOpen ? "true" : undefined}
+              onClick={() => onOpen(taskId ?? "main")}
+            >
+              <code>{taskId ?? "main"}</code>
+              {attempt > 1 && (
+                <span className="chip">
+                  {translate("attempt")} {attempt}
+                </span>
+              )}
+              {longest.has(taskId ?? "") && (
+                <span className="chip is-critical" title={translate("On the longest chain of dependent tasks")}>
+                  {translate("longest chain")}
+                </span>
+              )}
+            </button>
+            <span className="timeline-row">
+              {timeline.pauses.map((pause) => (
+                <span
+                  key={pause.startedAt}
+                  className="timeline-bar is-pause"
+                  title={describePause(pause.reason)}
+                  style={place(pause.startedAt, pause.endedAt)}
+                />
+              ))}
+              {readyAt(run, timeline, taskId, attempt) < Date.parse(startedAt) && (
+                <span
+                  className="timeline-bar is-queue"
+                  title={translate("Waited for a free worker")}
+                  style={place(new Date(readyAt(run, timeline, taskId, attempt)).toISOString(), startedAt)}
+                />
+              )}
               <span
-                key={pause.startedAt}
-                className="timeline-bar is-pause"
-                title={describePause(pause.reason)}
-                style={place(pause.startedAt, pause.endedAt)}
+                className={`timeline-bar tone-${toneOf(ending)} is-wait`}
+                title={translate("Waited between its turns")}
+                style={place(startedAt, endedAt)}
               />
-            ))}
-            {readyAt(run, timeline, taskId, attempt) < Date.parse(startedAt) && (
-              <span
-                className="timeline-bar is-queue"
-                title={translate("Waited for a free worker")}
-                style={place(new Date(readyAt(run, timeline, taskId, attempt)).toISOString(), startedAt)}
-              />
-            )}
-            <span
-              className={`timeline-bar tone-${toneOf(ending)} is-wait`}
-              title={translate("Waited between its turns")}
-              style={place(startedAt, endedAt)}
-            />
-            {turns.map((turn) => (
-              <span
-                key={turn.turn}
-                className={`timeline-bar tone-${toneOf(ending)}`}
-                style={place(turn.startedAt, turn.endedAt)}
-              />
-            ))}
-            {waitsOf(run, sessionId).map(({ since, word }) => (
-              <span
-                key={word}
-                className="timeline-bar tone-you is-open-wait"
-                title={word}
-                style={place(new Date(since).toISOString(), null)}
-              />
-            ))}
-          </span>
-          <span className="muted">
-            {duration((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt))}
-            <span className="visually-hidden">
-              {ending === null ? translate(" so far") : ` ${endingLook(ending).word}`}
+              {turns.map((turn) => (
+                <span
+                  key={turn.turn}
+                  className={`timeline-bar tone-${toneOf(ending)}`}
+                  style={place(turn.startedAt, turn.endedAt)}
+                />
+              ))}
+              {waitsOf(run, timeline, session).map(({ key, word, startedAt: since, endedAt: until }) => (
+                <span
+                  key={key}
+                  className={`timeline-bar tone-you ${until === null ? "is-open-wait" : "is-ended-wait"}`}
+                  title={word}
+                  style={place(since, until)}
+                />
+              ))}
             </span>
-          </span>
-        </li>
-      ))}
+            <span className="muted">
+              {duration((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt))}
+              <span className="visually-hidden">
+                {ending === null ? translate(" so far") : ` ${endingLook(ending).word}`}
+              </span>
+            </span>
+          </li>
+        );
+      })}
     </ol>
   );
 }

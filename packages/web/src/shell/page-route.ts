@@ -3,19 +3,33 @@
 export const RUN_TABS = ["tasks", "plan", "changes", "checks", "cost", "messages", "log"] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
-export const PANEL_PARTS = ["transcript", "prompt", "changes", "checks", "attempts", "agents"] as const;
+export const TASK_VIEWS = ["graph", "table", "timeline"] as const;
+export type TaskView = (typeof TASK_VIEWS)[number];
+
+export const ENTRY_KINDS = ["all", "words", "tools", "problems"] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export const PANEL_PARTS = ["summary", "transcript", "prompt", "changes", "checks", "attempts", "agents"] as const;
 export type PanelPart = (typeof PANEL_PARTS)[number];
 
 export interface RunPlace {
   tab: RunTab;
+  /** Null for the view that suits the number of tasks. */
+  taskView: TaskView | null;
+  /** The words that the tab is searched for. */
+  find: string;
   /** The changes of this task are shown; null shows those of the run. */
   task: string | null;
   /** The panel of this task, or of `main`, is open. */
   session: string | null;
-  part: PanelPart;
+  /** Null for the part that suits the state of the task. */
+  part: PanelPart | null;
   attempt: number | null;
   /** The `n` of the transcript entry that a link names. */
   entry: number | null;
+  /** The entries of the transcript that are shown, by kind and by their words. */
+  kind: EntryKind;
+  words: string;
 }
 
 export interface RunFilter {
@@ -68,19 +82,35 @@ export const templatesAddress = (id: string | null): string => withQuery(TEMPLAT
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
 /** Defaults of `place` stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
-  const { tab = "tasks", part = "transcript", task = null, session = null, attempt = null, entry = null } = place;
+  const { tab = "tasks", taskView = null, find = "", task = null, session = null } = place;
+  const { part = null, attempt = null, entry = null, kind = "all", words = "" } = place;
   return withQuery(`/runs/${encodeURIComponent(id)}`, {
     tab: tab === "tasks" ? null : tab,
+    view: taskView,
+    find,
     task,
     session,
-    part: part === "transcript" ? null : part,
+    part,
     attempt: attempt === null ? null : String(attempt),
     entry: entry === null ? null : String(entry),
+    kind: kind === "all" ? null : kind,
+    words,
   });
 }
 
-const wordOf = <T extends string>(words: readonly T[], word: string | null): T =>
-  words.find((each) => each === word) ?? words[0]!;
+/** The same view of the run, with the panel of another `session`, or with none. */
+export const withSession = (place: RunPlace, session: string | null): RunPlace => ({
+  ...place,
+  session,
+  part: null,
+  attempt: null,
+  entry: null,
+  kind: "all",
+  words: "",
+});
+
+const wordOf = <T extends string>(words: readonly T[], word: string | null): T | null =>
+  words.find((each) => each === word) ?? null;
 
 const numberOf = (text: string | null): number | null =>
   text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
@@ -113,11 +143,15 @@ export function readRoute(address: string): PageRoute {
   return {
     view: "run",
     id,
-    tab: wordOf(RUN_TABS, query.get("tab")),
+    tab: wordOf(RUN_TABS, query.get("tab")) ?? "tasks",
+    taskView: wordOf(TASK_VIEWS, query.get("view")),
+    find: query.get("find") ?? "",
     task: query.get("task"),
     session: query.get("session"),
     part: wordOf(PANEL_PARTS, query.get("part")),
     attempt: numberOf(query.get("attempt")),
     entry: numberOf(query.get("entry")),
+    kind: wordOf(ENTRY_KINDS, query.get("kind")) ?? "all",
+    words: query.get("words") ?? "",
   };
 }

@@ -7,7 +7,8 @@ import { MOST_FOUND } from "./use-transcript.ts";
 import { hasWords, type TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
-import { runAddress, type RunPlace } from "../shell/page-route.ts";
+import { ENTRY_KINDS, runAddress, type EntryKind, type RunPlace } from "../shell/page-route.ts";
+import { replaceAddress } from "../shell/route.ts";
 import { useAction } from "../shell/use-action.ts";
 import { clock, count } from "../text/format.ts";
 
@@ -23,21 +24,26 @@ interface Properties {
   find: (words: string) => Promise<TranscriptEntry[]>;
 }
 
-const FILTERS = {
-  All: () => true,
-  Words: ({ type }) => type === "text" || type === "prompt" || type === "ask" || type === "steered",
-  Tools: ({ type }) => ["tool", "toolResult", "toolFailed", "subagent"].includes(type),
-  Problems: ({ type }) => ["toolFailed", "trouble", "stalled", "unstartable", "interrupted"].includes(type),
-} satisfies Record<string, (entry: TranscriptEntry) => boolean>;
-type FilterName = keyof typeof FILTERS;
+const FILTERS: Record<EntryKind, (entry: TranscriptEntry) => boolean> = {
+  all: () => true,
+  words: ({ type }) => type === "text" || type === "prompt" || type === "ask" || type === "steered",
+  tools: ({ type }) => ["tool", "toolResult", "toolFailed", "subagent"].includes(type),
+  problems: ({ type }) => ["toolFailed", "trouble", "stalled", "unstartable", "interrupted"].includes(type),
+};
+const KIND_NAMES: Record<EntryKind, string> = {
+  all: translate("All"),
+  words: translate("Words"),
+  tools: translate("Tools"),
+  problems: translate("Problems"),
+};
 
 /** A call of a sub-agent is shown below it. */
 const isNested = (entry: TranscriptEntry): boolean => entry.type === "tool" && entry.parent !== undefined;
 
 /** Other entries are read on demand; the browser draws only those in view (`content-visibility`). */
 export function EntryList({ run, place, entries, format, readEarlier, readLater, find }: Properties) {
-  const [filter, setFilter] = useState<FilterName>("All");
-  const [text, setText] = useState("");
+  const { kind, words: text } = place;
+  const change = (part: Partial<RunPlace>) => replaceAddress(runAddress(run, { ...place, ...part }));
   const earlier = useAction(readEarlier);
   const later = useAction(readLater ?? (async () => {}));
   const [found, setFound] = useState<{ words: string; entries: TranscriptEntry[] } | null>(null);
@@ -46,7 +52,7 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater,
   const matches = found?.words === words ? found.entries : null;
   const shown = pairResults(matches ?? entries).filter(
     ({ entry, result }) =>
-      FILTERS[filter](entry) &&
+      FILTERS[kind](entry) &&
       (matches !== null || hasWords(entry, words) || result?.toLowerCase().includes(words.toLowerCase())),
   );
   const hidden = (entries[0]?.n ?? 1) - 1;
@@ -60,16 +66,16 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater,
           aria-label={translate("Find in the transcript")}
           placeholder={translate("Find")}
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => change({ words: target.value })}
         />
         <select
           aria-label={translate("Kind of entries")}
-          value={filter}
-          onChange={({ target }) => setFilter(target.value as FilterName)}
+          value={kind}
+          onChange={({ target }) => change({ kind: target.value as EntryKind })}
         >
-          {(Object.keys(FILTERS) as FilterName[]).map((name) => (
-            <option key={name} value={name}>
-              {translate(name)}
+          {ENTRY_KINDS.map((each) => (
+            <option key={each} value={each}>
+              {KIND_NAMES[each]}
             </option>
           ))}
         </select>
@@ -93,21 +99,20 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater,
         </button>
       )}
       <ActionError error={earlier.error} />
-      <ol
-        className="entries"
-        onKeyDown={moveFocus}
-        onClick={({ target }) => {
-          // The link of a found entry shows it among its neighbours.
-          if (matches !== null && (target as Element).closest(".entry-link") !== null) setText("");
-        }}
-      >
+      <ol className="entries" onKeyDown={moveFocus}>
         {shown.map(({ entry, result }) => (
           <Item
             key={`${matches === null ? "" : "found "}${entry.n}`}
             entry={entry}
             result={result}
             format={format}
-            address={runAddress(run, { ...place, entry: entry.n })}
+            // The link of a found entry shows it among its neighbours.
+            address={runAddress(run, {
+              ...place,
+              part: "transcript",
+              entry: entry.n,
+              words: matches === null ? text : "",
+            })}
             isLinked={entry.n === place.entry}
             isReachable={entry.n === (place.entry ?? shown.at(-1)?.entry.n)}
           />
@@ -134,6 +139,9 @@ interface ItemProperties {
   isReachable: boolean;
 }
 
+/** Every search changes the addresses of all items, but not their content. */
+const Content = memo(Entry);
+
 const Item = memo(function Item({ entry, result, format, address, isLinked, isReachable }: ItemProperties) {
   const item = useRef<HTMLLIElement>(null);
   const wasLinked = useRef(isLinked);
@@ -153,7 +161,7 @@ const Item = memo(function Item({ entry, result, format, address, isLinked, isRe
         {entry.at === undefined ? entry.n : <time dateTime={entry.at}>{clock(Date.parse(entry.at))}</time>}
       </Link>
       <div className="entry-content">
-        <Entry entry={entry} result={result} format={format} />
+        <Content entry={entry} result={result} format={format} />
       </div>
     </li>
   );

@@ -10,7 +10,13 @@ import { AgentText } from "../text/agent-text.tsx";
 import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
 
-export function TaskDetails({ run, task }: { run: Run; task: Task }) {
+interface Properties {
+  run: Run;
+  task: Task;
+  hasDescription: boolean;
+}
+
+export function TaskDetails({ run, task, hasDescription }: Properties) {
   const look = taskLook(run, task);
   const worker = run.workers[task.id];
   const blocked = run.blocked[task.id];
@@ -27,9 +33,11 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
         )}
         {worker && <WorkerActions run={run} worker={worker} />}
       </div>
-      <AgentQuote>
-        <LongText text={task.description} max={600} />
-      </AgentQuote>
+      {hasDescription && (
+        <AgentQuote>
+          <LongText text={task.description} max={600} />
+        </AgentQuote>
+      )}
       {worker?.error && (
         <Notice tone="bad">
           <AgentWords text={capitalize(say(worker.error))} max={1000} />

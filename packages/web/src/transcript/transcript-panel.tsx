@@ -1,5 +1,6 @@
 import { translate } from "../text/language.ts";
 import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
+import { MessageForm } from "./message-form.tsx";
 import { sessionsOf } from "./session-of.ts";
 import { TaskDetails } from "./task-details.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -8,6 +9,7 @@ import { ClaimAndEvidence } from "../inspector/claim-and-evidence.tsx";
 import { FirstPrompt } from "../inspector/first-prompt.tsx";
 import { SubAgents } from "../inspector/sub-agents.tsx";
 import { subAgentsOf } from "../inspector/sub-agents-of.ts";
+import { TaskSummary } from "../inspector/task-summary.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isTyping } from "../shell/keys.ts";
@@ -27,6 +29,7 @@ interface Properties {
 }
 
 const PART_NAMES: Record<PanelPart, string> = {
+  summary: translate("Summary"),
   transcript: translate("Transcript"),
   prompt: translate("Prompt"),
   changes: translate("Changes"),
@@ -34,7 +37,7 @@ const PART_NAMES: Record<PanelPart, string> = {
   attempts: translate("Attempts"),
   agents: translate("Sub-sessions"),
 };
-const OF_TASKS: readonly PanelPart[] = ["changes", "checks"];
+const OF_TASKS: readonly PanelPart[] = ["summary", "changes", "checks"];
 
 /** The panel is beside the run, so that the run and its buttons stay visible. */
 export function TranscriptPanel({ run, name, place, onClose }: Properties) {
@@ -50,7 +53,10 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const taskId = task?.id ?? null;
   const worker = taskId === null ? undefined : run.workers[taskId];
   const parts = PANEL_PARTS.filter((part) => task !== undefined || !OF_TASKS.includes(part));
-  const part = parts.includes(place.part) ? place.part : "transcript";
+  // The work of a completed task is summarized; any other session is watched. A link to an entry needs the transcript.
+  const usual = worker?.status === "completed" && place.entry === null ? "summary" : "transcript";
+  const part = place.part !== null && parts.includes(place.part) ? place.part : usual;
+  const isAlive = alive && isNewest && sessions.length > 0;
   const counts: Partial<Record<PanelPart, number>> = {
     attempts: sessions.length,
     agents: subAgentsOf(run, taskId).length,
@@ -104,7 +110,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
           <Icon name="cross" />
         </button>
       </header>
-      {task && <TaskDetails run={run} task={task} />}
+      {task && <TaskDetails run={run} task={task} hasDescription={part !== "summary"} />}
       {isKnown && (
         <nav className="tabs panel-parts" aria-label={translate("Parts of the task")}>
           {parts.map((each) => (
@@ -123,17 +129,11 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
       )}
       {!isKnown && <p className="nothing-yet">{translate("This run has no task with this name.")}</p>}
       {isKnown && part === "transcript" && (
-        <Transcript
-          key={session}
-          run={run}
-          session={session}
-          place={place}
-          taskId={taskId}
-          isAlive={alive && isNewest && sessions.length > 0}
-        />
+        <Transcript key={session} run={run} session={session} place={place} isAlive={isAlive} />
       )}
       {isKnown && part !== "transcript" && (
         <PartBody name={PART_NAMES[part]}>
+          {part === "summary" && task && <TaskSummary task={task} worker={worker} />}
           {part === "prompt" && <FirstPrompt run={run.id} session={session} />}
           {part === "changes" && <DiffFiles run={run} task={taskId} />}
           {part === "checks" &&
@@ -146,6 +146,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
           {part === "agents" && <SubAgents run={run} taskId={taskId} />}
         </PartBody>
       )}
+      {isKnown && isAlive && <MessageForm run={run.id} taskId={taskId} />}
     </aside>
   );
 }

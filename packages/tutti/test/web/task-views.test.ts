@@ -1,0 +1,120 @@
+// The views and the panel of tasks in a real browser: one selection, ended waits, and addresses that others can open.
+import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
+import { untilStatus, withBrowser } from "./with-browser.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+describe("The tasks of a run", () => {
+  const onStage = withBrowser();
+
+  test(
+    "show waits that have ended in the timeline, each at the session that waited",
+    onStage(async (stage) => {
+      const asks = worker("b", { then: "ask:Which colour?" }, ...goodWorker.turns);
+      const { id } = await stage.begin([...mainSession([{ id: "a" }, { id: "b" }]), asks, goodWorker], "Write pages");
+      await stage.until(id, "confirming");
+      const page = await stage.page(`/runs/${id}?view=timeline`, { viewport: { width: 1200, height: 800 } });
+      await stage.engine.order(id, "confirm");
+      const { inbox } = await stage.engine.until(id, (run) => Object.keys(run.inbox).length === 1);
+      const row = (name: string) => page.locator(".timeline li", { has: page.getByText(name, { exact: true }) });
+      await row("b").getByTitle("Waits for you").waitFor();
+      await stage.engine.answer(Object.keys(inbox)[0]!, { text: "Red" });
+      await stage.until(id, "completed");
+      await row("b")
+        .getByTitle(/^Waited (<1|\d+)s for you: Question$/)
+        .waitFor();
+      await row("main")
+        .getByTitle(/^Waited (<1|\d+)s for you: Plan$/)
+        .waitFor();
+      expect(await row("a").locator(".is-ended-wait").count()).toBe(0);
+      expect(await page.locator(".is-open-wait").count()).toBe(0);
+    }),
+  );
+
+  test(
+    "have one selection in all views, and an address that shows the same view, search and panel to others",
+    onStage(async (stage) => {
+      const says = worker("a", { tools: ["Read", "Grep"], say: "The first words.", then: "hang" });
+      const { id } = await stage.begin([...mainSession([{ id: "a" }, { id: "b" }]), says, goodWorker], "Write pages", {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(id, ({ workers }) => workers["b"]?.status === "completed");
+      const page = await stage.page(`/runs/${id}`);
+      await untilStatus(page, "a", "Working");
+      await page.locator('.task-node[data-task="a"]').click();
+      const transcript = page.getByRole("region", { name: "Transcript" });
+      await transcript.getByText("The first words.").waitFor();
+      await page.getByRole("button", { name: "Timeline" }).click();
+      await page.locator(".timeline li.is-open", { hasText: /^a/ }).waitFor();
+      expect(await page.locator(".timeline [aria-current]").allInnerTexts()).toEqual(["a"]);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Table" }).click();
+      expect(await page.locator("tr.is-open [data-row]").getAttribute("data-row")).toBe("a");
+
+      await page.getByLabel("Find tasks").fill("title of a");
+      await page.getByLabel("Kind of entries").selectOption("Tools");
+      await page.getByLabel("Find in the transcript").fill("grep");
+      await transcript.locator(".entry", { hasText: "Grep" }).waitFor();
+      const query = new URL(page.url()).searchParams;
+      expect(Object.fromEntries(query)).toEqual({
+        view: "table",
+        find: "title of a",
+        session: "a",
+        kind: "tools",
+        words: "grep",
+      });
+      const other = await stage.page(new URL(page.url()).pathname + new URL(page.url()).search);
+      await other.locator(".entry", { hasText: "Grep" }).waitFor();
+      expect(await other.locator(".entry").count()).toBe(1);
+      expect(await other.locator("[data-row]").count()).toBe(1);
+      expect(await other.getByLabel("Kind of entries").inputValue()).toBe("tools");
+
+      // Another task opens in the same view; closing the panel keeps the view; unknown words in an address do nothing.
+      await page.getByLabel("Find tasks").fill("");
+      await page.locator('[data-row="b"]').click();
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ view: "table", session: "b" });
+      await page.getByRole("button", { name: "Close the transcript" }).click();
+      await page.waitForURL((url) => url.search === "?view=table");
+      await page.goto(`${stage.url}/runs/${id}?view=cake&kind=cake&part=cake&session=a`);
+      await untilStatus(page, "a", "Working");
+      await transcript.getByText("The first words.").waitFor();
+    }),
+  );
+
+  test(
+    "have a panel that begins with a summary once they are completed, and takes messages in every part",
+    onStage(async (stage) => {
+      const says = worker("a", { say: "hm", then: "hang" });
+      const report = done({ summary: "Two pages, both short", warnings: ["One link is dead"] });
+      const reports = worker("b", { tools: ["Write"], write: { "docs/b.md": "# b\n" }, block: report });
+      const { id } = await stage.begin([...mainSession([{ id: "a" }, { id: "b" }]), says, reports], "Write pages", {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(id, ({ workers }) => workers["b"]?.status === "completed");
+      const page = await stage.page(`/runs/${id}?session=b`);
+      const summary = page.getByRole("region", { name: "Summary" });
+      await summary.getByText("Two pages, both short").waitFor();
+      const words = await summary.innerText();
+      for (const part of ["Do b", "One link is dead", "1 file changed", "docs/b.md"]) expect(words).toContain(part);
+      const parts = page.getByRole("navigation", { name: "Parts of the task" }).getByRole("link");
+      expect((await parts.allInnerTexts())[0]).toBe("Summary");
+      expect(await page.getByLabel("Message to b").count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+
+      await page.goto(`${stage.url}/runs/${id}?session=a`);
+      await page.getByRole("region", { name: "Transcript" }).getByText("hm").waitFor();
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn != null);
+      const sent: string[] = [];
+      for (const [index, name] of (await parts.allInnerTexts()).entries()) {
+        await parts.nth(index).click();
+        await page.getByRole("region", { name: name.replace(/\s*\d+$/, ""), exact: true }).waitFor();
+        await page.getByLabel("Message to a").fill(`From ${name}`);
+        await page.getByRole("button", { name: "Send" }).click();
+        sent.push(`From ${name}`);
+        await expect.poll(() => stage.engine.get(id)!.messages.map(({ text }) => text)).toEqual(sent);
+      }
+      expect(sent.length).toBe(7);
+      // A worker without any commit has no changes.
+    }, /409 \(Conflict\)/),
+  );
+});
