@@ -8,6 +8,7 @@ import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { byCost } from "../../../web/src/inbox/item-look.ts";
 import { subAgentsOf } from "../../../web/src/inspector/sub-agents-of.ts";
+import { listLook } from "../../../web/src/list/list-look.ts";
 import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
 import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
@@ -182,7 +183,8 @@ describe("Text of an agent", () => {
 });
 
 test("`orderRuns` puts runs that wait for the user first, then the newest", () => {
-  const run = (id: string, status: string, createdAt: string) => ({ id, status, createdAt }) as ListedRun;
+  const run = (id: string, status: string, createdAt: string) =>
+    ({ id, status, createdAt, updatedAt: "2026-02-01" }) as ListedRun;
   const runs = [
     run("old", "running", "2026-01-01"),
     run("asks", "running", "2026-01-02"),
@@ -202,11 +204,19 @@ test("`orderRuns` puts runs that wait for the user first, then the newest", () =
     ["new", 1],
   ]);
   const texts = { userRequest: "Write Docs", cwd: "/work/shop", templateId: "documentation", agent: "local" };
-  const all = [...runs, plan].map((each) => ({ ...each, ...texts }));
-  const found = (state: string, text: string) => filterRuns(all, { state, text }, questions).map(({ id }) => id);
+  const now = Date.parse("2026-02-01");
+  const active = (id: string, part: object) => ({ ...run(id, "running", "2026-01-01"), ...part });
+  const held = active("held", { heldSince: "2026-02-01" });
+  const quiet = active("quiet", { updatedAt: "2026-01-31", quietAfterMs: 1000 });
+  const all = [...runs, plan, held, quiet].map((each) => ({ ...each, ...texts }));
+  const found = (state: string, text: string) =>
+    filterRuns(all, { state, text }, questions, (each) => listLook(each, questions.get(each.id) ?? 0, now, 0)).map(
+      ({ id }) => id,
+    );
   expect(found("you", "")).toEqual(["asks", "new", "plan"]);
   expect(found("failed", "")).toEqual(["new"]);
-  expect(found("active", "docs shop")).toEqual(["old", "asks", "plan"]);
+  expect(found("active", "docs shop")).toEqual(["old", "asks", "plan", "held", "quiet"]);
+  expect(["running", "waiting", "stalled"].map((state) => found(state, ""))).toEqual([["old"], ["held"], ["quiet"]]);
   expect(found("", "docs elsewhere")).toEqual([]);
   expect(found("unknown", "OLD")).toEqual(["old"]);
 });

@@ -9,11 +9,13 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
 interface Properties {
   runs: readonly ListedRun[];
+  /** Selects all runs of the list; null if all are selected. */
+  onAll: (() => void) | null;
   onDone: () => void;
 }
 
 /** Each button acts only on those of the selected `runs` that are in a state which allows it. */
-export function BulkBar({ runs, onDone }: Properties) {
+export function BulkBar({ runs, onAll, onDone }: Properties) {
   const [failed, setFailed] = useState<string[]>([]);
   const ids = (matches: (run: ListedRun) => boolean) => runs.filter(matches).map(({ id }) => id);
   const open = ids(({ status }) => !isRunOver(status));
@@ -60,6 +62,11 @@ export function BulkBar({ runs, onDone }: Properties) {
           command={lines("delete", ended)}
           order={each(ended, (id) => server.call("DELETE /api/orchestrator/:id", { params: { id } }))}
         />
+      )}
+      {onAll !== null && (
+        <button type="button" className="button" onClick={onAll}>
+          {translate("Select all")}
+        </button>
       )}
       <button type="button" className="button" onClick={onDone}>
         {translate("Select none")}

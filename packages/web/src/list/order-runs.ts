@@ -1,4 +1,5 @@
 import { translate } from "../text/language.ts";
+import { STALLED, WAITING, type StatusStyle } from "../run/run-look.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { RunFilter } from "../shell/page-route.ts";
@@ -22,7 +23,7 @@ export function orderRuns(runs: readonly ListedRun[], inbox: readonly WaitingIte
   return { needsYou: newest.filter(waits), others: newest.filter((run) => !waits(run)), questions };
 }
 
-type Matches = (run: ListedRun, waits: boolean) => boolean;
+type Matches = (run: ListedRun, waits: boolean, look: StatusStyle) => boolean;
 
 /** By the word in the address. */
 export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matches }>> = {
@@ -31,6 +32,9 @@ export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matche
     name: translate("Active"),
     matches: ({ status }) => !isRunOver(status) && status !== "paused" && status !== "created",
   },
+  running: { name: translate("Running"), matches: (_run, _waits, { tone }) => tone === "running" },
+  waiting: { name: translate("Waiting"), matches: (_run, _waits, look) => look === WAITING },
+  stalled: { name: translate("Stalled"), matches: (_run, _waits, look) => look === STALLED },
   paused: { name: translate("Paused"), matches: ({ status }) => status === "paused" },
   success: { name: translate("Success"), matches: ({ outcome }) => outcome === "success" },
   degraded: { name: translate("Degraded"), matches: ({ outcome }) => outcome === "degraded" },
@@ -38,16 +42,17 @@ export const RUN_GROUPS: Readonly<Record<string, { name: string; matches: Matche
   cancelled: { name: translate("Cancelled"), matches: ({ status }) => status === "cancelled" },
 };
 
-/** Each word of `text` must occur in the request, the folder, the template, the agent or the id. */
+/** `lookOf` is the state that the list shows. Each word of `text` must occur in the request, the folder, the template, the agent or the id. */
 export function filterRuns(
   runs: readonly ListedRun[],
   { state, text }: RunFilter,
   questions: ReadonlyMap<string, number>,
+  lookOf: (run: ListedRun) => StatusStyle,
 ): ListedRun[] {
   const group = Object.hasOwn(RUN_GROUPS, state) ? RUN_GROUPS[state] : undefined;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return runs.filter((run) => {
-    if (group && !group.matches(run, questions.has(run.id))) return false;
+    if (group && !group.matches(run, questions.has(run.id), lookOf(run))) return false;
     const searched = [run.id, run.userRequest, run.cwd, run.templateId, run.agent].join(" ").toLowerCase();
     return words.every((word) => searched.includes(word));
   });

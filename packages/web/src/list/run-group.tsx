@@ -1,18 +1,20 @@
 import { useId, useRef } from "react";
 import { RunRow } from "./run-row.tsx";
 import { useVisibleRows } from "./use-visible-rows.ts";
+import type { StatusStyle } from "../run/run-look.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 
 interface Properties {
   title: string | null;
   runs: ListedRun[];
+  lookOf: (run: ListedRun) => StatusStyle;
   questions: ReadonlyMap<string, number>;
   now: number;
   selected: ReadonlySet<string>;
   onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunGroup({ title, runs, questions, now, selected, onSelect }: Properties) {
+export function RunGroup({ title, runs, lookOf, questions, now, selected, onSelect }: Properties) {
   const heading = useId();
   const list = useRef<HTMLUListElement>(null);
   const { from, to, height } = useVisibleRows(list, runs.length);
@@ -30,6 +32,7 @@ export function RunGroup({ title, runs, questions, now, selected, onSelect }: Pr
           <RunRow
             key={run.id}
             run={run}
+            look={lookOf(run)}
             index={from + index}
             count={runs.length}
             questions={questions.get(run.id) ?? 0}

@@ -2,6 +2,7 @@ import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
+import { listLook } from "./list-look.ts";
 import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
 import { RunGroup } from "./run-group.tsx";
 import { ViewBar } from "./view-bar.tsx";
@@ -9,11 +10,12 @@ import { live } from "../live/live-store.ts";
 import { useLive } from "../live/use-live.ts";
 import { Link } from "../shell/link.tsx";
 import { ProblemCard } from "../errors/problem-card.tsx";
-import { NEW_RUN, runsAddress, type RunFilter } from "../shell/page-route.ts";
+import { NEW_RUN, RUNS, runsAddress, type RunFilter } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
 import { useNow } from "../shell/use-now.ts";
-import { plural } from "../text/format.ts";
+import { count, plural } from "../text/format.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
+import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import "../styles/list.css";
 
@@ -27,12 +29,16 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const waiting = all.needsYou.length;
   usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")}`);
   const isFiltered = filter.state !== "" || filter.text !== "";
-  const select = (part: typeof all.others) => filterRuns(part, filter, all.questions);
+  const lookOf = (run: ListedRun) => listLook(run, all.questions.get(run.id) ?? 0, now, live.eventAt(run.id));
+  const select = (part: readonly ListedRun[]) => filterRuns(part, filter, all.questions, lookOf);
   const [needsYou, others] = [select(all.needsYou), select(all.others)];
   const found = needsYou.length + others.length;
-  const chosen = [...needsYou, ...others].filter(({ id }) => selected.has(id));
+  const shown = [...needsYou, ...others];
+  const chosen = shown.filter(({ id }) => selected.has(id));
   const onSelect = (id: string, isSelected: boolean) =>
     setSelected(new Set(isSelected ? [...selected, id] : [...selected].filter((each) => each !== id)));
+
+  const selectAll = () => setSelected(new Set(shown.map(({ id }) => id)));
 
   return (
     <div className="page page-list">
@@ -44,10 +50,15 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             <h1>{translate("Runs")}</h1>
             <span className="muted">
               {isFiltered
-                ? translate("{found} of {runs}", { found, runs: plural(runs.length, "run") })
+                ? translate("{found} of {runs}", { found: count(found), runs: plural(runs.length, "run") })
                 : plural(runs.length, "run")}
             </span>
-            <Link to={NEW_RUN} className="button button-primary push">
+            {found > 0 && chosen.length === 0 && (
+              <button type="button" className="button is-small push" onClick={selectAll}>
+                {translate("Select all {number}", { number: count(found) })}
+              </button>
+            )}
+            <Link to={NEW_RUN} className={`button button-primary${found > 0 && chosen.length === 0 ? "" : " push"}`}>
               {translate("New run")}
             </Link>
           </div>
@@ -56,12 +67,23 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
           </p>
           {runs.length > 0 && <Filters filter={filter} />}
           <ViewBar filter={filter} />
-          {chosen.length > 0 && <BulkBar runs={chosen} onDone={() => setSelected(new Set())} />}
+          {chosen.length > 0 && (
+            <BulkBar
+              runs={chosen}
+              onAll={chosen.length === found ? null : selectAll}
+              onDone={() => setSelected(new Set())}
+            />
+          )}
           {runs.length === 0 && <EmptyList />}
-          {runs.length > 0 && found === 0 && <p className="nothing-yet">{translate("No run matches the filter.")}</p>}
+          {runs.length > 0 && found === 0 && (
+            <p className="nothing-yet">
+              {translate("No run matches the filter.")} <Link to={RUNS}>{translate("Clear the filter")}</Link>
+            </p>
+          )}
           <RunGroup
             title={translate("Needs you")}
             runs={needsYou}
+            lookOf={lookOf}
             questions={all.questions}
             now={now}
             selected={selected}
@@ -70,6 +92,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
           <RunGroup
             title={needsYou.length > 0 ? translate("Other runs") : null}
             runs={others}
+            lookOf={lookOf}
             questions={all.questions}
             now={now}
             selected={selected}

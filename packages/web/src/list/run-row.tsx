@@ -1,8 +1,7 @@
 import { translate } from "../text/language.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { live } from "../live/live-store.ts";
-import { lookAtWork, runLook, type StatusStyle } from "../run/run-look.ts";
+import type { StatusStyle } from "../run/run-look.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
@@ -13,6 +12,7 @@ import { shown, visible } from "../text/safe-text.ts";
 
 interface Properties {
   run: ListedRun;
+  look: StatusStyle;
   /** Its place in a list of `count` rows, of which only some are rendered. */
   index: number;
   count: number;
@@ -22,8 +22,7 @@ interface Properties {
   onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunRow({ run, index, count, questions, now, isSelected, onSelect }: Properties) {
-  const look = lookOf(run, questions, now);
+export function RunRow({ run, look, index, count, questions, now, isSelected, onSelect }: Properties) {
   return (
     <li className="run-item" aria-setsize={count} aria-posinset={index + 1}>
       <input
@@ -74,13 +73,6 @@ export function RunRow({ run, index, count, questions, now, isSelected, onSelect
     </li>
   );
 }
-
-const lookOf = (run: ListedRun, questions: number, now: number): StatusStyle =>
-  lookAtWork(runLook(run.status, questions, run.outcome), {
-    isHeld: run.heldSince !== undefined,
-    quietForMs: now - Math.max(Date.parse(run.updatedAt), live.eventAt(run.id)),
-    quietAfterMs: run.quietAfterMs,
-  });
 
 const isNearBudget = ({ usage, budget }: ListedRun): boolean =>
   budget?.usd !== undefined && usage.usd > budget.usd * 0.9;

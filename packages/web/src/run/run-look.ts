@@ -41,8 +41,8 @@ export function runLook(status: RunStatus, questions: number, verdict: Verdict |
   return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];
 }
 
-const WAITING: StatusStyle = { word: translate("Waiting"), tone: "warning", icon: "clock" };
-const STALLED: StatusStyle = { word: translate("Stalled"), tone: "bad", icon: "warning" };
+export const WAITING: StatusStyle = { word: translate("Waiting"), tone: "warning", icon: "clock" };
+export const STALLED: StatusStyle = { word: translate("Stalled"), tone: "bad", icon: "warning" };
 
 interface SignsOfLife {
   /** True if the run only waits for a provider. */

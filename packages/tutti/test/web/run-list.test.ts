@@ -1,0 +1,125 @@
+// The list of runs in a real browser: filters, orders to several runs, and thousands of rows.
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
+import { withBrowser } from "./with-browser.ts";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { ListedRun } from "../../src/client/run-summary.ts";
+
+const hangs = worker("a", { say: "hm", then: "hang" });
+const requests = (page: Page) => page.locator(".run-row-request").allInnerTexts();
+
+describe("The list of runs", () => {
+  const onStage = withBrowser();
+
+  test(
+    "pauses, resumes and cancels all runs that a filter leaves, and leads out of a filter without runs",
+    onStage(async (stage) => {
+      const sessions = [...mainSession([{ id: "a" }]), hangs];
+      const config = { autoSpawn: true };
+      const ids: string[] = [];
+      for (const [index, message] of ["First page", "Second page", "Another thing"].entries()) {
+        const { id } = await stage.begin(sessions, message, { folder: `clone-${index}`, config });
+        ids.push(id);
+      }
+      const [first, second, other] = ids as [string, string, string];
+      for (const id of ids) await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn != null);
+      const page = await stage.page("/runs");
+      const bar = page.getByRole("region", { name: "Selected runs" });
+      const statuses = () => ids.map((id) => stage.engine.get(id)!.status);
+      await page.getByRole("button", { name: "Running", exact: true }).click();
+      await page.getByLabel("Find runs").fill("page");
+      expect(new URL(page.url()).search).toBe("?state=running&q=page");
+      await expect.poll(() => requests(page)).toEqual(["Second page", "First page"]);
+      await page.getByRole("button", { name: "Select all 2" }).click();
+      await bar.getByText("2 runs selected").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await bar.getByRole("button", { name: "Pause 2" }).click();
+      await expect.poll(statuses).toEqual(["paused", "paused", "running"]);
+
+      // No run of these words is at work now. The filter can be cleared where it leaves nothing.
+      await page.getByText("No run matches the filter.").waitFor();
+      await page.getByRole("link", { name: "Clear the filter" }).click();
+      await expect.poll(() => requests(page)).toEqual(["Another thing", "Second page", "First page"]);
+      expect(new URL(page.url()).search).toBe("");
+
+      // The selection grows from one run to all; each button counts the runs that it acts on.
+      await page.getByLabel(`Select ${first}`).check();
+      await bar.getByRole("button", { name: "Select all" }).click();
+      await bar.getByText("3 runs selected").waitFor();
+      await bar.getByRole("button", { name: "Pause 1" }).waitFor();
+      await bar.getByRole("button", { name: "Resume 2" }).click();
+      await expect.poll(statuses).toEqual(["running", "running", "running"]);
+      await page.getByLabel(`Select ${second}`).check();
+      await page.getByLabel(`Select ${other}`).check();
+      await bar.getByRole("button", { name: "Cancel 2" }).click();
+      await bar.getByText("Cancel 2 runs? They cannot be resumed.").waitFor();
+      expect(statuses()).toEqual(["running", "running", "running"]);
+      await bar.getByRole("button", { name: "Yes, cancel" }).click();
+      await expect.poll(statuses).toEqual(["running", "cancelled", "cancelled"]);
+      await bar.waitFor({ state: "detached" });
+      await stage.engine.order(first, "cancel");
+      for (const id of ids) await stage.engine.until(id, ({ released }) => released);
+    }),
+  );
+
+  test(
+    "renders only a window of 3,000 rows, finds, selects and scrolls through all of them",
+    onStage(async (stage) => {
+      const { id } = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "Real", { start: false });
+      const page = await stage.page();
+      const [real] = (await page.evaluate("fetch('/api/orchestrator?limit=1').then((each) => each.json())")) as [
+        ListedRun,
+      ];
+      const now = Date.now();
+      await page.route("**/api/orchestrator?*", async (route) => {
+        const many = Array.from({ length: 3000 }, (_, index) => ({
+          ...real,
+          id: `orch_${String(index).padStart(5, "0")}`,
+          userRequest: `Request ${index}`,
+          status: "running" as const,
+          updatedAt: new Date(now + 3_600_000).toISOString(),
+          createdAt: new Date(now - index * 1000).toISOString(),
+          ...(index % 3 === 1 && { heldSince: new Date(now).toISOString() }),
+          ...(index % 3 === 2 && { updatedAt: new Date(now - 60_000).toISOString(), quietAfterMs: 1000 }),
+        }));
+        const query = new URL(route.request().url()).searchParams;
+        const from = many.findIndex((run) => run.id === query.get("after")) + 1;
+        await route.fulfill({ json: many.slice(from, from + Number(query.get("limit"))) });
+      });
+      await page.goto(`${stage.url}/runs`);
+      await page.getByText("Request 0", { exact: true }).waitFor();
+      await page.getByText("3,000 runs").waitFor();
+      const rows = page.locator(".run-item");
+      const inView = () =>
+        page.evaluate(`[...document.querySelectorAll(".run-row-request")]
+          .filter((e) => { const { top, bottom } = e.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; })
+          .map((e) => e.textContent)`) as Promise<string[]>;
+      expect(await rows.count()).toBeLessThanOrEqual(100);
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)");
+      await expect.poll(inView).toContain("Request 1500");
+      expect(await rows.count()).toBeLessThanOrEqual(100);
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+      await expect.poll(inView).toContain("Request 2999");
+      expect(await rows.last().getAttribute("aria-posinset")).toBe("3000");
+
+      for (const [name, first] of [
+        ["Running", "Request 0"],
+        ["Waiting", "Request 1"],
+        ["Stalled", "Request 2"],
+      ] as const) {
+        await page.getByRole("button", { name, exact: true }).click();
+        await page.getByText("1,000 of 3,000 runs").waitFor();
+        await page.evaluate("scrollTo(0, 0)");
+        await expect.poll(async () => (await requests(page))[0]).toBe(first);
+        expect(page.url()).toContain(`state=${name.toLowerCase()}`);
+      }
+      await page.getByRole("button", { name: "Select all 1,000" }).click();
+      await page.getByText("1,000 runs selected").waitFor();
+      await page.getByLabel("Find runs").fill("2999");
+      await expect.poll(() => requests(page)).toEqual(["Request 2999"]);
+      await page.getByText("1 run selected").waitFor();
+      expect(stage.engine.get(id)!.status).toBe("created");
+    }),
+  );
+});
