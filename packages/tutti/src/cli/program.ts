@@ -34,6 +34,7 @@ const SERVER_COMMANDS = new Set([
   "cancel",
   "delete",
   "retry",
+  "override",
   "message",
   "inbox",
   "answer",

@@ -151,6 +151,10 @@ export const COMMANDS: Record<string, CommandCase> = {
     streams: true,
     codes: [1],
   },
+  override: {
+    good: async (scene) => scene.at("override", await scene.runs.gated(), "staging", "An outage"),
+    bad: unknownId("override", "staging", "An outage"),
+  },
   message: {
     good: async (scene) => scene.at("message", await scene.created(), "be brief"),
     bad: unknownId("message", "x"),

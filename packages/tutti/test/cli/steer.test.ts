@@ -110,6 +110,37 @@ describe("tutti pause and resume", () => {
   });
 });
 
+describe("--task", () => {
+  it("pauses, resumes and cancels one worker, while the run goes on", async () => {
+    const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
+    const after = worker("b", ...goodWorker.turns);
+    const id = await waitingPlan([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }], hanging, after);
+    const followed = lab.json(["confirm", id]);
+    await expect.poll(() => lab.events().filter(({ type }) => type === "worker:completed")).toHaveLength(1);
+    const paused = await lab.json(["pause", id, "--task", "a"]);
+    expect([paused.code, paused.last]).toEqual([0, { id, taskId: "a", status: "paused" }]);
+    expect(await statusOf(id)).toBe("running");
+    const refused = (...args: string[]) => lab.json([...args, "--task", args[0] === "pause" ? "nobody" : "c"]);
+    expect(await refused("pause", id)).toMatchObject({ code: 3, last: { error: { code: "task_not_found" } } });
+    expect(await refused("cancel", id)).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+    const resumed = lab.json(["resume", id, "--task", "a"]);
+    await expect.poll(() => lab.events().some(({ type }) => type === "worker:resumed")).toBe(true);
+    // The commands of one process share their output, so only the last line is that of this command.
+    const cancelled = await lab.tutti(["cancel", id, "--task", "a"]);
+    expect(cancelled.stdout).toMatch(new RegExp(`a of ${id} is cancelled. Retry it with: tutti retry ${id} a\n$`));
+    await Promise.all([followed, resumed]);
+    const { last } = await lab.json(["status", id]);
+    expect(last).toMatchObject({ status: "completed", outcome: "degraded" });
+    const endings = lab.events().filter(({ type }) => /^(worker:(paused|resumed|cancelled)|task:blocked)$/.test(type));
+    expect(endings.map(({ type, data }) => [type, (data as { taskId: string }).taskId])).toEqual([
+      ["worker:paused", "a"],
+      ["worker:resumed", "a"],
+      ["worker:cancelled", "a"],
+      ["task:blocked", "c"],
+    ]);
+  });
+});
+
 describe("tutti confirm", () => {
   const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
 

@@ -199,6 +199,8 @@ describe("A run", () => {
       const open = live.getByRole("button", { name: "Open without approval" });
       expect(await open.isDisabled()).toBe(true);
       await live.getByLabel("Reason to open the gate of live").fill(`An outage ${IMAGE}`);
+      const escaped = `An outage ${IMAGE}`.replaceAll("'", String.raw`'\''`);
+      expect(await open.getAttribute("data-command")).toBe(`tutti override ${id} live '${escaped}'`);
       await open.click();
       await live.getByText("overridden", { exact: true }).waitFor();
       expect(await live.innerText()).toMatch(/Overridden\s+by the user: An outage <img/);

@@ -1,4 +1,5 @@
 // Controls a run in a real browser, and answers its inbox items.
+import type { Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
@@ -131,6 +132,54 @@ describe("A user of the dashboard", () => {
       await decision.getByRole("button", { name: "Snake" }).click();
       await decision.waitFor({ state: "detached" });
       await expect.poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer)).toEqual(["snake"]);
+    }),
+  );
+
+  test(
+    "copies the command of a button with Alt+click, and gives no order",
+    onStage(async (stage) => {
+      const page = await stage.page("/", { permissions: ["clipboard-read", "clipboard-write"] });
+      const copied = async (button: Locator) => {
+        await button.click({ modifiers: ["Alt"] });
+        const command = (await button.getAttribute("data-command"))!;
+        await page.getByText(`Copied: ${command}`).waitFor();
+        return page.evaluate("navigator.clipboard.readText()");
+      };
+      const hangs = [...mainSession([{ id: "a" }]), firstAttempt("a", { say: "hm", then: "hang" })];
+      const { id } = await stage.begin(hangs, "Write a page", { config: { autoSpawn: true } });
+      const { workers } = await stage.engine.until(id, (run) => run.workers["a"]?.session.turn != null);
+      await page.goto(`${stage.url}/runs/${id}?session=a`);
+      const panel = page.locator(".task-details");
+      const button = (name: string) => panel.getByRole("button", { name });
+      expect(await copied(button("Pause a"))).toBe(`tutti pause ${id} --task a`);
+      expect(await copied(button("Cancel a"))).toBe(`tutti cancel ${id} --task a`);
+      expect(await button("Yes, cancel").count()).toBe(0);
+      expect(stage.engine.get(id)!.workers["a"]!.status).toBe("running");
+      await stage.engine.pauseWorker(id, workers["a"]!.sessionId);
+      expect(await copied(button("Resume a"))).toBe(`tutti resume ${id} --task a`);
+      expect(stage.engine.get(id)!.workers["a"]!.status).toBe("paused");
+
+      const agent = stage.lab.scenario([...mainSession([{ id: "a" }]), goodWorker], "limited.json");
+      const content = { templateId: "documentation", cwd: stage.lab.repo, message: "Write one page", agent };
+      const limited = await stage.engine.create({ ...content, config: { autoSpawn: true }, budget: { turns: 1 } });
+      await stage.engine.order(limited.id, "start");
+      await page.goto(`${stage.url}/runs/${limited.id}`);
+      await page.getByLabel("New limit").fill("9");
+      const [budget] = Object.keys(stage.engine.get(limited.id)!.inbox);
+      const setLimit = page.getByRole("button", { name: "Set the limit" });
+      expect(await copied(setLimit)).toBe(`tutti answer ${budget} '{"turns":9}'`);
+      expect(stage.engine.get(limited.id)!.budget).toEqual({ turns: 1 });
+
+      const silent = { match: { role: "main" }, turns: [{ say: "no" }, { say: "no" }, { say: "no" }] };
+      const lost = await stage.begin([silent], "Write nothing");
+      await stage.until(lost.id, "error");
+      await page.goto(`${stage.url}/runs/${lost.id}`);
+      await page.getByLabel("Data as a JSON object").fill(`{"summary": "it's small"}`);
+      const [data] = Object.keys(stage.engine.get(lost.id)!.inbox);
+      expect(await copied(page.getByRole("button", { name: "Submit data" }))).toBe(
+        String.raw`tutti answer ${data} '{"summary":"it'\''s small"}'`,
+      );
+      expect(stage.engine.get(lost.id)!.status).toBe("error");
     }),
   );
 

@@ -70,6 +70,8 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
     return true;
   };
   const command = `tutti answer ${id}`;
+  const unit = (item.evidence as { kind?: string } | undefined)?.kind ?? "usd";
+  const limit = { [unit]: Number(amount) };
   const form = FIELDS[kind] ?? (options.length > 0 ? null : FIELDS.question!);
   const canApprove = kind === "plan" || kind === "permission";
   const canConfirm = kind === "plan" && planErrorsOf(item).length === 0;
@@ -174,8 +176,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
           className="answer-row"
           onSubmit={(event) => {
             event.preventDefault();
-            const unit = (item.evidence as { kind?: string } | undefined)?.kind ?? "usd";
-            if (Number(amount) > 0) give({ data: { [unit]: Number(amount) } });
+            if (Number(amount) > 0) give({ data: limit });
           }}
         >
           <label htmlFor={field}>{translate("New limit")}</label>
@@ -192,26 +193,28 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             type="submit"
             className="button"
             title={refusal ?? (Number(amount) > 0 ? undefined : translate("Enter an amount above 0."))}
+            data-command={dataCommand(id, limit)}
             disabled={isBlocked || !(Number(amount) > 0)}
           >
             {translate("Set the limit")}
           </button>
         </form>
       )}
-      {kind === "data" && <DataForm isBlocked={isBlocked} refusal={refusal} give={give} />}
+      {kind === "data" && <DataForm item={id} isBlocked={isBlocked} refusal={refusal} give={give} />}
       <ActionError error={action.error} />
     </div>
   );
 }
 
 interface DataProperties {
+  item: string;
   isBlocked: boolean;
   refusal: string | null;
   give: (answer: PersonAnswer) => void;
 }
 
 /** For a phase that no session could provide data for. */
-function DataForm({ isBlocked, refusal, give }: DataProperties) {
+function DataForm({ item, isBlocked, refusal, give }: DataProperties) {
   const field = useId();
   const [text, setText] = useState("");
   const data = readObject(text);
@@ -237,6 +240,7 @@ function DataForm({ isBlocked, refusal, give }: DataProperties) {
           type="submit"
           className="button button-primary"
           title={refusal ?? (data === null ? translate("Enter a JSON object.") : undefined)}
+          data-command={data === null ? undefined : dataCommand(item, data)}
           disabled={isBlocked || data === null}
         >
           {translate("Submit data")}
@@ -250,6 +254,8 @@ function DataForm({ isBlocked, refusal, give }: DataProperties) {
     </form>
   );
 }
+
+const dataCommand = (item: string, data: object): string => `tutti answer ${item} ${shellQuote(JSON.stringify(data))}`;
 
 function readObject(text: string): Record<string, unknown> | null {
   try {

@@ -17,6 +17,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
         <OrderButton
           word={translate("Pause")}
           label={translate("Pause {taskId}", { taskId })}
+          command={`tutti pause ${run.id} --task ${taskId}`}
           order={() => server.pauseWorker(run.id, sessionId)}
         />
       )}
@@ -24,6 +25,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
         <OrderButton
           word={translate("Resume")}
           label={translate("Resume {taskId}", { taskId })}
+          command={`tutti resume ${run.id} --task ${taskId}`}
           order={() => server.resumeWorker(run.id, sessionId)}
         />
       )}
@@ -33,6 +35,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
           label={translate("Cancel {taskId}", { taskId })}
           question={translate("Cancel {taskId}? Its dependents cannot start.", { taskId })}
           yes={translate("Yes, cancel")}
+          command={`tutti cancel ${run.id} --task ${taskId}`}
           order={() => server.cancelWorker(run.id, sessionId)}
         />
       )}

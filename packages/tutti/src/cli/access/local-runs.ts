@@ -40,6 +40,8 @@ export function localRuns({ engine, trusted, hasServer, isFollowed, openDashboar
     drop: (id) => engine.dropResult(id),
     agree: (hash) => trusted.add(hash),
     order: (id, name, ...input) => engine.order(id, name, ...input),
+    orderWorker: (id, sessionId, name) => engine[`${name}Worker`](id, sessionId),
+    overrideGate: (id, environment, reason) => engine.overrideGate(id, environment, "the user", reason),
     answer: (itemId, answer) => engine.answer(itemId, answer),
     activate: (id) => engine.activate(id),
     cleanup: (id, options) => engine.cleanup(id, options),

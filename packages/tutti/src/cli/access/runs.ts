@@ -73,9 +73,14 @@ export interface LiveRun {
   close(): void;
 }
 
+export type WorkerOrder = "pause" | "resume" | "cancel";
+
 export interface RunAccess extends RunReader {
   /** Gives an order of `ORDERS`; `input` is the body of its route. */
   order<Name extends OrderName>(id: string, name: Name, ...input: OrderArguments<Name>): Promise<unknown>;
+  orderWorker(id: string, sessionId: string, name: WorkerOrder): Promise<unknown>;
+  /** Opens the gate of `environment` without an approval, where the template allows it. */
+  overrideGate(id: string, environment: string, reason: string): Promise<unknown>;
   answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
   /** Runs of a "server" outlive this command; those of the "other process" continue only until that ends. */
   readonly home: "server" | "other process" | "here";

@@ -73,6 +73,9 @@ export function serverRuns(address: RunsAddress): RunAccess {
     // Each request to a server carries the hash that the user agreed to.
     agree: () => {},
     order: (id, name, ...input) => client.order(id, name, ...input),
+    orderWorker: (id, sessionId, name) => client[`${name}Worker`](id, sessionId),
+    overrideGate: (id, environment, reason) =>
+      client.call("POST /api/orchestrator/:id/gate/override", { params: { id }, body: { environment, reason } }),
     answer: (itemId, answer) => client.answer(itemId, answer),
     activate,
     cleanup: async (id, options) => {

@@ -2,7 +2,7 @@
 // finding the run and following it.
 import type { Command } from "commander";
 import { collect, examples, type CommandAction } from "../command-parts.ts";
-import type { RunAccess } from "../access/runs.ts";
+import type { RunAccess, WorkerOrder } from "../access/runs.ts";
 import type { Output } from "../terminal/output.ts";
 import type { WatchRunOptions } from "./watch.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -54,6 +54,8 @@ export interface SteerCommand {
   order(args: (string | undefined)[], flags: SteerFlags): SendOrder | Promise<SendOrder>;
 }
 
+const TASK = (verb: string): [string, string] => ["--task <task>", `${verb} only the worker of this task`];
+
 const YES: [string, string] = ["--yes", "Confirm the plan without asking"];
 
 const COMMANDS: readonly SteerCommand[] = [
@@ -91,12 +93,18 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "pause",
-    description: "Pause a run until you resume it",
-    examples: ["tutti pause 4k2m"],
+    description: "Pause a run, or one of its workers, until you resume it",
+    options: [TASK("Pause")],
+    examples: ["tutti pause 4k2m", "tutti pause 4k2m --task task_002"],
     follows: false,
     order:
-      () =>
+      (_, { task }) =>
       async ({ runs, output, id }) => {
+        if (task !== undefined) {
+          await orderWorker(runs, id, task, "pause");
+          output.value({ id, taskId: task, status: "paused" });
+          return output.result(`${task} of ${id} is paused. Resume it with: tutti resume ${id} --task ${task}`);
+        }
         await runs.order(id, "pause");
         // Adopts sessions that an earlier engine left running, so that they end in order with this command. After a
         // resume their tasks start a new attempt.
@@ -108,23 +116,29 @@ const COMMANDS: readonly SteerCommand[] = [
   },
   {
     name: "resume",
-    description: "Resume a paused or failed run, and follow it",
-    options: [YES],
-    examples: ["tutti resume 4k2m"],
+    description: "Resume a paused or failed run, or a worker, and follow it",
+    options: [YES, TASK("Resume")],
+    examples: ["tutti resume 4k2m", "tutti resume 4k2m --task task_002"],
     follows: true,
     order:
-      () =>
+      (_, { task }) =>
       async ({ runs, id }) =>
-        void (await runs.order(id, "resume")),
+        void (await (task === undefined ? runs.order(id, "resume") : orderWorker(runs, id, task, "resume"))),
   },
   {
     name: "cancel",
-    description: "Cancel a run for good",
-    examples: ["tutti cancel 4k2m"],
+    description: "Cancel a run for good, or one of its workers",
+    options: [TASK("Cancel")],
+    examples: ["tutti cancel 4k2m", "tutti cancel 4k2m --task task_002"],
     follows: false,
     order:
-      () =>
+      (_, { task }) =>
       async ({ runs, output, id }) => {
+        if (task !== undefined) {
+          await orderWorker(runs, id, task, "cancel");
+          output.value({ id, taskId: task, status: "cancelled" });
+          return output.result(`${task} of ${id} is cancelled. Retry it with: tutti retry ${id} ${task}`);
+        }
         await runs.order(id, "cancel");
         await runs.activate(id);
         const live = await runs.watch(id);
@@ -189,6 +203,24 @@ const COMMANDS: readonly SteerCommand[] = [
         void (await runs.order(id, "retry", { taskId })),
   },
   {
+    name: "override",
+    description: "Open a gate without an approval, if its template allows it",
+    arguments: [
+      ["<environment>", "Environment of the gate, such as staging"],
+      ["<reason>", "Why the gate opens; the log keeps it"],
+    ],
+    examples: ['tutti override 4k2m production "An outage"'],
+    follows: false,
+    order: ([environment = "", reason = ""]) => {
+      if (reason.trim() === "") throw new TuttiError("usage", "The reason is empty. Give a text.");
+      return async ({ runs, output, id }) => {
+        await runs.overrideGate(id, environment, reason);
+        output.value({ id, environment, reason });
+        output.result(`the gate of ${environment} of ${id} is open`);
+      };
+    },
+  },
+  {
     name: "message",
     description: "Send a message to the main session or a worker of a run",
     arguments: [["<text>", "Text of the message; claude and codex receive it during their turn, others with the next"]],
@@ -234,6 +266,16 @@ const COMMANDS: readonly SteerCommand[] = [
     order: async ([text], flags) => (await import("./answer.ts")).answerOrder(text, flags),
   },
 ];
+
+/** Gives an order to the newest attempt at `task`. The log keeps the order, also for a run that no process works on. */
+async function orderWorker(runs: RunAccess, id: string, task: string, name: WorkerOrder): Promise<void> {
+  const { tasks, workers } = await runs.run(id);
+  const worker = Object.hasOwn(workers, task) ? workers[task] : undefined;
+  if (worker) return void (await runs.orderWorker(id, worker.sessionId, name));
+  throw tasks.some((each) => each.id === task)
+    ? new TuttiError("wrong_state", `Task "${task}" has not started. Wait until it has, or edit the plan.`)
+    : new TuttiError("task_not_found", `Run "${id}" has no task "${task}". List its tasks with "tutti status ${id}".`);
+}
 
 function foreignCommits(id: string, added: readonly string[]): string {
   const [first, ...more] = added.map((commit) => commit.slice(0, 12));

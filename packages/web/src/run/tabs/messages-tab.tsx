@@ -9,6 +9,7 @@ import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { AgentQuote, AgentWords } from "../../text/agent-words.tsx";
 import { clock, moment, plural } from "../../text/format.ts";
+import { shellQuote } from "../../text/shell-quote.ts";
 import { LongText } from "../../text/long-text.tsx";
 import type { Answered } from "../../../../tutti/src/client/call-route.ts";
 import type { Severity } from "../../../../tutti/src/run/describe-event.ts";
@@ -136,6 +137,7 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
             danger
             needs="admin"
             disabled={reason.trim() === ""}
+            command={`tutti override ${run.id} ${shellQuote(environment)} ${shellQuote(reason)}`}
             order={() =>
               server.call("POST /api/orchestrator/:id/gate/override", {
                 params: { id: run.id },
