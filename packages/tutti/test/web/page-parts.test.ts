@@ -468,6 +468,7 @@ test("Every address is read back as it was written", () => {
     tab: "changes",
     taskView: "timeline",
     find: "a & b",
+    log: "raw",
     task: "b",
     session: "task.one",
     part: "attempts",
@@ -478,7 +479,7 @@ test("Every address is read back as it was written", () => {
   } as const;
   expect(readRoute(runAddress("orch_1", place))).toEqual({ view: "run", id: "orch_1", ...place });
   expect(runAddress("orch_1")).toBe("/runs/orch_1");
-  expect(readRoute("/runs/orch_1?tab=nowhere&view=x&part=nothing&attempt=x&entry=-1&kind=x")).toEqual({
+  expect(readRoute("/runs/orch_1?tab=nowhere&view=x&part=nothing&attempt=x&entry=-1&kind=x&log=x")).toEqual({
     ...readRoute("/runs/orch_1"),
   });
   expect(readRoute(runsAddress({ state: "failed", text: "a b&c" }))).toEqual({

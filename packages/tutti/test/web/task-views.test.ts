@@ -117,4 +117,56 @@ describe("The tasks of a run", () => {
       // A worker without any commit has no changes.
     }, /409 \(Conflict\)/),
   );
+
+  test(
+    "have a log that is searched by words, and shows raw events of the whole run on demand",
+    onStage(async (stage) => {
+      const hangs = worker("a", { say: "hm", then: "hang" });
+      const { id } = await stage.begin([...mainSession([{ id: "a" }, { id: "b" }]), hangs, goodWorker], "Write pages", {
+        config: { autoSpawn: true },
+      });
+      const run = await stage.engine.until(id, ({ workers }) => workers["b"]?.status === "completed");
+      for (let step = 1; step <= 250; step++) {
+        const data = {
+          task_id: "a",
+          status: "in_progress",
+          progress_percent: step % 100,
+          current_action: `Step ${step}`,
+        };
+        const block = JSON.stringify({ phase: "progress", data });
+        const words = `<<<ORCHESTRATOR_RESPONSE>>>\n${block}\n<<<END_ORCHESTRATOR_RESPONSE>>>`;
+        stage.say(id, run.workers["a"]!.sessionId, words);
+      }
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.currentAction === "Step 250");
+      const page = await stage.page(`/runs/${id}?tab=log`);
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        if (/\/events\?after=0\b/.test(request.url())) asked.push(request.url());
+      });
+      const lines = page.locator(".activity li");
+      const all = stage.engine.events({ run: id });
+      // The end of the log is all progress, so the beginning of the run is only in the whole log.
+      await page.getByLabel("Lines of the log").selectOption("The whole log");
+      await page.getByLabel("Find in the log").fill("B COMPLETED");
+      await expect.poll(() => lines.count()).toBe(1);
+      expect(await lines.innerText()).toMatch(/b[\s\S]*completed/i);
+      expect(asked.length).toBe(1);
+      await page.getByLabel("Lines of the log").selectOption("Raw events");
+      await page.getByLabel("Find in the log").fill("worker:completed");
+      await expect.poll(() => lines.count()).toBe(all.filter(({ type }) => type === "worker:completed").length);
+      await lines.first().locator("summary").click();
+      const shown = JSON.parse(await lines.first().locator(".long-text").innerText()) as { seq: number; type: string };
+      expect(shown).toMatchObject({ type: "worker:completed", data: { taskId: "b" } });
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+        tab: "log",
+        log: "raw",
+        find: "worker:completed",
+      });
+      expect(await violations(page)).toEqual([]);
+      await page.reload();
+      await expect.poll(() => lines.count()).toBe(1);
+      await page.getByLabel("Find in the log").fill("no such words");
+      await page.getByText("Nothing matches the filter.").waitFor();
+    }),
+  );
 });

@@ -31,6 +31,7 @@ const ChangesPanel = lazy(async () => ({ default: (await import("../changes/chan
 const PlanTab = lazy(async () => ({ default: (await import("./tabs/plan-tab.tsx")).PlanTab }));
 const ChecksTab = lazy(async () => ({ default: (await import("./tabs/checks-tab.tsx")).ChecksTab }));
 const CostTab = lazy(async () => ({ default: (await import("./tabs/cost-tab.tsx")).CostTab }));
+const LogTab = lazy(async () => ({ default: (await import("./tabs/log-tab.tsx")).LogTab }));
 const MessagesTab = lazy(async () => ({ default: (await import("./tabs/messages-tab.tsx")).MessagesTab }));
 
 interface Properties {
@@ -146,7 +147,8 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
           </Panel>
           {(tab === "tasks" || tab === "log") && (
             <Panel name={translate("The activity")}>
-              <ActivityCard activity={activity} run={run.id} whole={tab === "log"} />
+              {tab === "tasks" && <ActivityCard activity={activity} />}
+              {tab === "log" && <LogTab run={run} activity={activity} place={place} onChange={change} />}
             </Panel>
           )}
         </div>

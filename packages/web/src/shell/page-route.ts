@@ -9,6 +9,10 @@ export type TaskView = (typeof TASK_VIEWS)[number];
 export const ENTRY_KINDS = ["all", "words", "tools", "problems"] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
+/** The newest sentences of the log, those of all events, or the events themselves. */
+export const LOG_KINDS = ["recent", "all", "raw"] as const;
+export type LogKind = (typeof LOG_KINDS)[number];
+
 export const PANEL_PARTS = ["summary", "transcript", "prompt", "changes", "checks", "attempts", "agents"] as const;
 export type PanelPart = (typeof PANEL_PARTS)[number];
 
@@ -18,6 +22,7 @@ export interface RunPlace {
   taskView: TaskView | null;
   /** The words that the tab is searched for. */
   find: string;
+  log: LogKind;
   /** The changes of this task are shown; null shows those of the run. */
   task: string | null;
   /** The panel of this task, or of `main`, is open. */
@@ -82,12 +87,13 @@ export const templatesAddress = (id: string | null): string => withQuery(TEMPLAT
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
 /** Defaults of `place` stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
-  const { tab = "tasks", taskView = null, find = "", task = null, session = null } = place;
-  const { part = null, attempt = null, entry = null, kind = "all", words = "" } = place;
+  const { tab = "tasks", taskView = null, find = "", log = "recent", task = null } = place;
+  const { session = null, part = null, attempt = null, entry = null, kind = "all", words = "" } = place;
   return withQuery(`/runs/${encodeURIComponent(id)}`, {
     tab: tab === "tasks" ? null : tab,
     view: taskView,
     find,
+    log: log === "recent" ? null : log,
     task,
     session,
     part,
@@ -146,6 +152,7 @@ export function readRoute(address: string): PageRoute {
     tab: wordOf(RUN_TABS, query.get("tab")) ?? "tasks",
     taskView: wordOf(TASK_VIEWS, query.get("view")),
     find: query.get("find") ?? "",
+    log: wordOf(LOG_KINDS, query.get("log")) ?? "recent",
     task: query.get("task"),
     session: query.get("session"),
     part: wordOf(PANEL_PARTS, query.get("part")),
