@@ -20,7 +20,7 @@ import {
   problemOf,
   type TaskEdit,
 } from "../../../web/src/run/plan/plan-edits.ts";
-import { comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
+import { changedFields, comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
 import { taskLook } from "../../../web/src/run/task-look.ts";
 import { columnsOf, showsStatus, templateIcon, workerParts } from "../../../web/src/run/template-look.ts";
 import { splitPatch } from "../../../web/src/changes/split-patch.ts";
@@ -335,6 +335,17 @@ test("`comparePlans` names new, removed and changed tasks", () => {
     removed: ["a"],
     changed: ["b"],
   });
+  const before = { ...task("b"), scope: ["src"], labels: { gpu: "yes" } };
+  const after = { ...task("b", "B"), scope: ["src", "docs"], dependencies: ["c"], agent: "local", priority: 1 };
+  expect(changedFields([before, task("a")], [after, task("d")])).toEqual([
+    { id: "b", field: "title", before: "b", after: "B" },
+    { id: "b", field: "scope", before: "src", after: "src\ndocs" },
+    { id: "b", field: "dependencies", before: "", after: "c" },
+    { id: "b", field: "priority", before: "5", after: "1" },
+    { id: "b", field: "agent", before: "", after: "local" },
+    { id: "b", field: "labels", before: "gpu=yes", after: "" },
+  ]);
+  expect(comparePlans([task("a")], [{ ...task("a"), labels: { gpu: "yes" } }]).changed).toEqual(["a"]);
 });
 
 const folder = join(import.meta.dirname, "../../../web/src");

@@ -261,7 +261,47 @@ describe("A plan", () => {
       await other.goto(`${stage.url}/runs/${third.id}`);
       await other.getByText("Since the plan before: new: d; gone: c; changed: a.").waitFor();
       await graph.locator('[data-task="d"]').waitFor();
+      await other.getByText("Show the differences").click();
+      const differences = other.getByRole("list", { name: "Differences from the plan before" });
+      expect(await differences.getByRole("listitem").allInnerTexts()).toEqual([
+        expect.stringMatching(/^a\s+Files\s+none\s+src$/),
+      ]);
       expect(await violations(page)).toEqual([]);
+      expect(await violations(other)).toEqual([]);
+    }),
+  );
+
+  test(
+    "of many tasks keeps its stages while it is edited, and its labels are editable",
+    onStage(async (stage) => {
+      const tasks = Array.from({ length: 60 }, (_, i) => ({
+        id: `t${i}`,
+        dependencies: i < 20 ? [] : [`t${i - 20}`],
+        ...(i === 0 && { labels: { gpu: "yes" } }),
+      }));
+      const { id } = await stage.begin([...mainSession(tasks), goodWorker], "Write sixty pages");
+      await stage.until(id, "confirming");
+      const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
+      const stages = page.getByRole("group", { name: "Open stages" }).getByRole("button");
+      await expect.poll(() => stages.count()).toBe(3);
+      await page.getByLabel("Skip t59").check();
+      await page.getByText("You approve 59 tasks with").waitFor();
+      await expect.poll(() => stages.count()).toBe(3);
+      await page.getByLabel("Find tasks of the plan").fill("t0");
+      await page.getByRole("button", { name: "Edit t0" }).click();
+      const labels = page.getByLabel("Labels of its host, one per line");
+      expect(await labels.inputValue()).toBe("gpu=yes");
+      await labels.fill("zone = eu\nfast");
+      await page.getByText("zone=eu, fast=").waitFor();
+      // The new dependency puts `t0` and the two tasks that follow it after the third stage.
+      await page.getByRole("group", { name: "Dependencies of t0" }).getByLabel("t58", { exact: true }).check();
+      await expect.poll(() => page.getByText("depend on each other").count()).toBe(0);
+      await expect.poll(() => stages.count()).toBe(6);
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      const run = await stage.engine.until(id, ({ status }) => status !== "confirming");
+      expect(run.tasks[0]).toMatchObject({ labels: { zone: "eu", fast: "" }, dependencies: ["t58"] });
+      await stage.engine.order(id, "cancel");
+      await stage.engine.until(id, ({ released }) => released);
     }),
   );
 

@@ -12,7 +12,7 @@ import {
   type PlanEdits,
   type TaskEdit,
 } from "./plan-edits.ts";
-import { comparePlans, earlierPlan } from "./compare-plans.ts";
+import { changedFields, comparePlans, earlierPlan, type ComparedField } from "./compare-plans.ts";
 import { PlanTask } from "./plan-task.tsx";
 import { keepWords, RequestChanges } from "./request-changes.tsx";
 import { budgetLimits, PlanTerms } from "../../inbox/item-evidence.tsx";
@@ -31,6 +31,7 @@ import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
+import { parallelGroups } from "../../../../tutti/src/run/plan/graph.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
 const TaskGraph = lazy(async () => ({ default: (await import("../../graph/task-graph.tsx")).TaskGraph }));
@@ -89,8 +90,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
     edit.satisfied || Object.keys(edit).some((name) => name !== "skip" && name !== "satisfied");
   const changesPlan = added.length + removed.length > 0 || usd !== "" || Object.values(edits.tasks).some(isOtherEdit);
   const skips = tasks.map(({ id }) => (editOf(edits, id).skip ? ` --skip ${id}` : "")).join("");
-  // The stages of the server are those of the plan without edits.
-  const drawn = isEdited(edits) ? { ...run, tasks: kept, parallelGroups: [] } : run;
+  const drawn = isEdited(edits) ? { ...run, ...drawnPlan(kept, problem === null) } : run;
 
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
@@ -241,8 +241,44 @@ function ComparedPlan({ run, item }: { run: Run; item: string | undefined }) {
         })}
         max={800}
       />
+      {changed.length > 0 && (
+        <details className="folded">
+          <summary>{translate("Show the differences")}</summary>
+          <ul className="plain-list" aria-label={translate("Differences from the plan before")}>
+            {changedFields(earlier, run.tasks).map(({ id, field, before, after }) => (
+              <li key={`${id} ${field}`} className="plan-difference">
+                <code>{id}</code> <span>{FIELD_NAMES[field]}</span>
+                <del>
+                  <AgentText text={before || translate("none")} max={600} />
+                </del>
+                <ins>
+                  <AgentText text={after || translate("none")} max={600} />
+                </ins>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </Notice>
   );
+}
+
+const FIELD_NAMES: Record<ComparedField, string> = {
+  title: translate("Title"),
+  description: translate("Description"),
+  scope: translate("Files"),
+  dependencies: translate("After"),
+  priority: translate("Priority"),
+  agent: translate("Agent"),
+  model: translate("Model"),
+  labels: translate("Labels"),
+};
+
+/** The stages of the server are those of the plan without edits. A plan with a cycle has none. */
+function drawnPlan(kept: Run["tasks"], isSound: boolean): Pick<Run, "tasks" | "parallelGroups"> {
+  const ids = new Set(kept.map(({ id }) => id));
+  const tasks = kept.map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => ids.has(id)) }));
+  return { tasks, parallelGroups: isSound ? parallelGroups(tasks) : [] };
 }
 
 function readEdits(draft: string): PlanEdits {

@@ -1,4 +1,5 @@
 import { translate } from "../../text/language.ts";
+import { labelLines } from "./compare-plans.ts";
 import type { ChangedPlan } from "../../../../tutti/src/schema/plan-changes.ts";
 import { DEFAULT_PRIORITY, type Task } from "../../../../tutti/src/schema/task.ts";
 
@@ -13,6 +14,7 @@ export interface TaskEdit {
   dependencies?: string[];
   agent?: string;
   model?: string;
+  labels?: Record<string, string>;
 }
 
 export interface PlanEdits {
@@ -45,7 +47,7 @@ const newTask = (id: string): Task => ({
 export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] {
   const tasks = [...planned, ...edits.added.map(newTask)].filter(({ id }) => !edits.removed.includes(id));
   return tasks.map((task) => {
-    const { title, description, scope, dependencies, priority, agent, model } = editOf(edits, task.id);
+    const { title, description, scope, dependencies, priority, agent, model, labels } = editOf(edits, task.id);
     return {
       ...task,
       ...(title !== undefined && { title }),
@@ -56,6 +58,7 @@ export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] 
       ...(priority !== undefined && { priority }),
       ...(agent && { agent }),
       ...(model && { model }),
+      ...(labels && { labels }),
     };
   });
 }
@@ -105,6 +108,7 @@ export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<C
         ...(!isSame("priority") && { priority: after.priority }),
         ...(!isSameList("scope") && { scope: after.scope }),
         ...(!isSameList("dependencies") && { dependencies: after.dependencies }),
+        ...(labelLines(after.labels).join("\n") !== labelLines(task.labels).join("\n") && { labels: after.labels }),
         ...(agent !== undefined && agent !== (task.agent ?? "") && { agent: agent === "" ? null : agent }),
         ...(model !== undefined && model !== (task.model ?? "") && { model: model === "" ? null : model }),
       };

@@ -1,5 +1,6 @@
 import { translate } from "../../text/language.ts";
 import { useId, useState } from "react";
+import { labelLines } from "./compare-plans.ts";
 import { dependentsOf, editOf, type PlanEdits, type TaskEdit } from "./plan-edits.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentWords } from "../../text/agent-words.tsx";
@@ -31,6 +32,11 @@ export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
         <p>
           <AgentWords text={task.description} max={400} />
         </p>
+        {labelLines(task.labels).length > 0 && (
+          <span className="muted">
+            {translate("on a host with")} <AgentText text={labelLines(task.labels).join(", ")} max={120} />
+          </span>
+        )}
         {(task.agent ?? task.model) !== undefined && (
           <span className="muted">
             {translate("by")} <AgentWords text={[task.agent, task.model].filter(Boolean).join(" ")} max={80} />
@@ -193,9 +199,26 @@ function TaskFields({ task, tasks, edits, onEdit, onRemove }: Properties & { onE
         value={edit.model ?? task.model ?? ""}
         onChange={({ target }) => onEdit({ ...edit, model: target.value })}
       />
+      <label htmlFor={`${field}-labels`}>{translate("Labels of its host, one per line")}</label>
+      <textarea
+        id={`${field}-labels`}
+        className="field mono"
+        rows={2}
+        defaultValue={labelLines(task.labels).join("\n")}
+        onChange={({ target }) => onEdit({ ...edit, labels: readLabels(lines(target.value)) })}
+      />
       <button type="button" className="button button-danger" onClick={onRemove}>
         {translate("Remove {id}", { id: task.id })}
       </button>
     </fieldset>
   );
+}
+
+/** A line without `=` is a label with an empty value. */
+function readLabels(lines: readonly string[]): Record<string, string> {
+  const pairs = lines.map((line) => {
+    const [name = "", ...value] = line.split("=");
+    return [name.trim(), value.join("=").trim()] as const;
+  });
+  return Object.fromEntries(pairs.filter(([name]) => name !== ""));
 }
