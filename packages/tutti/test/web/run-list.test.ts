@@ -1,4 +1,5 @@
-// The list of runs in a real browser: filters, orders to several runs, and thousands of rows.
+// The list of runs and the form of a new one in a real browser: filters, orders to several runs, thousands of rows,
+// variables and limits.
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
@@ -120,6 +121,60 @@ describe("The list of runs", () => {
       await expect.poll(() => requests(page)).toEqual(["Request 2999"]);
       await page.getByText("1 run selected").waitFor();
       expect(stage.engine.get(id)!.status).toBe("created");
+    }),
+  );
+});
+
+describe("The form of a new run", () => {
+  const onStage = withBrowser();
+
+  test(
+    'sends the variables of a template with their types, and "Same again" has them, the workers and all limits',
+    onStage(async (stage) => {
+      const own = { TONE: "dry", PAGES: 3, STRICT: false };
+      stage.templates.create({ id: "own", name: "Own", extends: "documentation", variables: own });
+      const page = await stage.page("/runs/new?template=own");
+      // Real agents would start; the run only has to exist.
+      await page.route("**/api/orchestrator", async (route) => {
+        const body = { ...(route.request().postDataJSON() as object), autoStart: false };
+        await route.continue({ postData: JSON.stringify(body) });
+      });
+      await page.getByLabel("Request").fill("Document this project");
+      await page.getByLabel("Folder", { exact: true }).fill(stage.lab.repo);
+      const start = page.getByRole("button", { name: "Start run" });
+      // The variables of the template and of the one that it extends, with their values.
+      await expect.poll(() => page.getByLabel("PAGES").getAttribute("placeholder")).toBe("3");
+      expect(await page.getByLabel("DOCS_FOLDER").getAttribute("placeholder")).toBe("docs");
+      await page.getByLabel("TONE").fill("warm & kind");
+      await page.getByLabel("PAGES").fill("7");
+      await page.getByLabel("STRICT").fill("yes");
+      await page.getByLabel("Most workers").fill("4");
+      await page.getByLabel("Budget in US dollars").fill("2.5");
+      const command = page.getByRole("textbox", { name: "The same as a command" });
+      expect(await command.inputValue()).toContain("--var 'TONE=warm & kind' --var PAGES=7");
+      await page.getByText("Other limits").click();
+      await page.getByLabel("Most tokens").fill("90000");
+      await page.getByLabel("Most turns").fill("40");
+      // `tutti run` cannot set these limits, so there is no command to copy.
+      await command.waitFor({ state: "detached" });
+      expect(await violations(page)).toEqual([]);
+      await start.click();
+      await page.getByRole("heading", { name: "Document this project" }).waitFor();
+      const variables = { TONE: "warm & kind", PAGES: 7, STRICT: true };
+      const budget = { usd: 2.5, tokens: 90_000, turns: 40 };
+      const [first] = stage.engine.list();
+      expect(first).toMatchObject({ customVariables: variables, budget });
+      expect(first!.template.config.maxWorkers).toBe(4);
+
+      await stage.engine.order(first!.id, "cancel");
+      await page.getByRole("link", { name: "Same again" }).click();
+      await expect.poll(() => page.getByLabel("Most workers").inputValue()).toBe("4");
+      expect(await page.getByLabel("STRICT").inputValue()).toBe("true");
+      await start.click();
+      await expect.poll(() => stage.engine.list().length).toBe(2);
+      const again = stage.engine.list().find(({ id }) => id !== first!.id)!;
+      expect(again).toMatchObject({ customVariables: variables, budget, userRequest: "Document this project" });
+      expect(again.template.config.maxWorkers).toBe(4);
     }),
   );
 });

@@ -458,7 +458,7 @@ describe("A run", () => {
     onStage(async (stage) => {
       const page = await stage.page("/runs/new");
       await page.getByLabel("Request").fill("Document this project");
-      await page.getByLabel("Folder").fill(stage.lab.repo);
+      await page.getByLabel("Folder", { exact: true }).fill(stage.lab.repo);
       await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
       await page.getByLabel("Budget in US dollars").fill("2");
       await page.getByLabel("Most workers").fill("2");

@@ -21,7 +21,7 @@ import { shellQuote } from "../text/shell-quote.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
-import type { Budget } from "../../../tutti/src/schema/budget.ts";
+import type { Budget, BudgetKind } from "../../../tutti/src/schema/budget.ts";
 import type { Template } from "../../../tutti/src/schema/template.ts";
 import "../styles/run.css";
 import "../styles/new-run.css";
@@ -40,10 +40,22 @@ interface Fields {
   templateId: string;
   agent: string;
   maxWorkers: string;
-  usd: string;
+  /** By kind; a missing or empty text is no limit. */
+  limits: Limits;
 }
 
-const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent: "", maxWorkers: "", usd: "" };
+type Limits = Partial<Record<BudgetKind, string>>;
+
+const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent: "", maxWorkers: "", limits: {} };
+
+/** Every kind except `usd`, which has a field of its own. */
+const OTHER_LIMITS: [kind: BudgetKind, name: string, min: number][] = [
+  ["tokens", translate("Most tokens"), 1],
+  ["minutes", translate("Most minutes"), 1],
+  ["turns", translate("Most turns"), 1],
+  ["descendants", translate("Most sessions"), 1],
+  ["depth", translate("Depth of sub-sessions"), 0],
+];
 
 export function NewRunPage({ from, after, template: wanted }: Properties) {
   const [given, setGiven] = useState<Partial<Fields>>({});
@@ -62,7 +74,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       cwd: source.cwd,
       templateId: source.templateId,
       agent: source.agent,
-      usd: String((source as { budget?: Budget }).budget?.usd ?? ""),
+      ...settingsOf(source),
     }),
     ...given,
   };
@@ -78,6 +90,9 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       signal,
     }),
   ).value as Template | null;
+  // The template has the usual number already, also if that changes later.
+  const isUsual = given.maxWorkers === undefined && fields.maxWorkers === String(template?.config?.maxWorkers);
+  const maxWorkers = isUsual ? "" : fields.maxWorkers;
   const doctor = useRequest(refusal === null ? "doctor" : null, (signal) => server.call("GET /api/doctor", { signal }));
   const settings = useRequest(refusal === null ? "settings" : null, (signal) =>
     server.call("GET /api/settings", { signal }),
@@ -86,16 +101,15 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
 
   const isKnown = runs?.some(({ id }) => id === after) ?? false;
   const set = (part: Partial<Fields>) => setGiven((now) => ({ ...now, ...part }));
-  const custom = Object.entries(template?.variables?.custom ?? {});
+  const custom = template?.variables ?? {};
   const missing = [
     fields.message.trim() === "" && translate("a request"),
     !isAbsolute(fields.cwd) && translate("the path of a folder"),
     after !== null && !isKnown && translate("the run that this one should follow"),
-    ...custom.map(
-      ([name, { required, default: byDefault }]) =>
-        required && byDefault === undefined && !(variables[name] ?? "").trim() && name,
-    ),
   ].filter((name): name is string => typeof name === "string");
+  const limits = Object.entries(fields.limits).filter(([, value]) => value !== "");
+  const hasOtherLimits = limits.some(([kind]) => kind !== "usd");
+  const setLimit = (kind: BudgetKind, value: string) => change({ limits: { ...fields.limits, [kind]: value } });
   const filled = Object.entries(variables).filter(([, value]) => value !== "");
   const customVariables = Object.fromEntries(filled.map(([name, value]) => [name, typed(custom, name, value)]));
   const create = useAction(async () => {
@@ -107,8 +121,8 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
         autoStart: true,
         customVariables,
         ...(fields.agent !== "" && { agent: fields.agent }),
-        ...(fields.maxWorkers !== "" && { config: { maxWorkers: Number(fields.maxWorkers) } }),
-        ...(fields.usd !== "" && { budget: { usd: Number(fields.usd) } }),
+        ...(maxWorkers !== "" && { config: { maxWorkers: Number(maxWorkers) } }),
+        ...(limits.length > 0 && { budget: Object.fromEntries(limits.map(([kind, value]) => [kind, Number(value)])) }),
         ...(after !== null && { after }),
       },
       key.current,
@@ -119,6 +133,10 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     // The idempotency key makes a repeated submit the same run, so another request needs another `randomUUID`.
     key.current = crypto.randomUUID();
     set(part);
+  };
+  const setVariable = (name: string, value: string) => {
+    setVariables({ ...variables, [name]: value });
+    change({});
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -201,17 +219,17 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             </select>
           )}
         </FormField>
-        {custom.map(([name, variable]) => (
-          <FormField key={name} name={name} note={shown(variable.description ?? "", 300)}>
+        {Object.entries(custom).map(([name, byDefault]) => (
+          <FormField key={name} name={name}>
             {(id) => (
               <input
                 id={id}
                 className="field"
-                type={variable.type === "number" ? "number" : "text"}
-                required={variable.required && variable.default === undefined}
-                placeholder={variable.default === undefined ? "" : shown(JSON.stringify(variable.default), 80)}
+                type={typeof byDefault === "number" ? "number" : "text"}
+                step="any"
+                placeholder={shown(String(byDefault), 80)}
                 value={variables[name] ?? ""}
-                onChange={({ target }) => setVariables({ ...variables, [name]: target.value })}
+                onChange={({ target }) => setVariable(name, target.value)}
               />
             )}
           </FormField>
@@ -243,18 +261,33 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             min={1}
             max={20}
             placeholder={String(template?.config?.maxWorkers ?? "")}
-            value={fields.maxWorkers}
-            onChange={(maxWorkers) => change({ maxWorkers })}
+            value={maxWorkers}
+            onChange={(value) => change({ maxWorkers: value })}
           />
           <NumberField
             name={translate("Budget in US dollars")}
             min={0}
             isAmount
             placeholder={translate("no limit")}
-            value={fields.usd}
-            onChange={(usd) => change({ usd })}
+            value={fields.limits.usd ?? ""}
+            onChange={(usd) => setLimit("usd", usd)}
           />
         </div>
+        <details className="folded" open={hasOtherLimits || undefined}>
+          <summary>{translate("Other limits")}</summary>
+          <div className="new-run-pair">
+            {OTHER_LIMITS.map(([kind, name, min]) => (
+              <NumberField
+                key={kind}
+                name={name}
+                min={min}
+                placeholder={translate("no limit")}
+                value={fields.limits[kind] ?? ""}
+                onChange={(value) => setLimit(kind, value)}
+              />
+            ))}
+          </div>
+        </details>
         {template?.phases && (
           <FactList
             rows={[
@@ -284,13 +317,26 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             {translate("Start run")}
           </button>
         </div>
-        {missing.length === 0 && (
-          <CopyLine label={translate("The same as a command")} text={commandOf(fields, after, variables)} />
+        {/* `tutti run` has no flags for the other limits. */}
+        {missing.length === 0 && !hasOtherLimits && (
+          <CopyLine
+            label={translate("The same as a command")}
+            text={commandOf({ ...fields, maxWorkers }, after, variables)}
+          />
         )}
         <ActionError error={create.error} />
       </form>
     </div>
   );
+}
+
+/** The workers and limits of another run. */
+function settingsOf(source: object): Pick<Fields, "maxWorkers" | "limits"> {
+  const { budget = {}, template } = source as { budget?: Budget; template: Partial<Template> };
+  return {
+    maxWorkers: String(template.config?.maxWorkers ?? ""),
+    limits: Object.fromEntries(Object.entries(budget).map(([kind, value]) => [kind, String(value)])),
+  };
 }
 
 const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(path.trim());
@@ -299,22 +345,17 @@ const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(path.t
 const textsOf = (values: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
-type CustomVariables = [name: string, variable: { type?: string }][];
-
-/**
- * Inputs are text; numbers, booleans and lists (with commas) are sent as such, by the `type` of the variable in
- * `custom`.
- */
-function typed(custom: CustomVariables, name: string, value: string): unknown {
-  const type = custom.find(([each]) => each === name)?.[1].type;
-  if (type === "number") return Number(value);
-  if (type === "boolean") return value === "true" || value === "yes";
-  if (type === "array") return value.split(",").map((each) => each.trim());
+/** Inputs are text; numbers and booleans are sent as such, by the type of the template's own value. */
+function typed(custom: Template["variables"], name: string, value: string): unknown {
+  const byDefault = Object.hasOwn(custom, name) ? custom[name] : undefined;
+  if (typeof byDefault === "number") return Number(value);
+  if (typeof byDefault === "boolean") return value === "true" || value === "yes";
   return value;
 }
 
 function commandOf(fields: Fields, after: string | null, variables: Record<string, string>): string {
-  const { message, cwd, templateId, agent, maxWorkers, usd } = fields;
+  const { message, cwd, templateId, agent, maxWorkers, limits } = fields;
+  const { usd = "" } = limits;
   const given = Object.entries(variables).filter(([, value]) => value !== "");
   return [
     "tutti",
