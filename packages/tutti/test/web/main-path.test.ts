@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
 import { untilStatus, withBrowser } from "./with-browser.ts";
 import { finished, Lab, type Finished } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
@@ -162,6 +163,32 @@ describe("The dashboard", () => {
           .poll(() => page.locator(".diff-line.is-added").allInnerTexts())
           .toEqual([expect.stringContaining(`# From ${task}`)]);
       }
+      // Side by side in a wide window, below each other in a narrow one.
+      await conflict.getByRole("link", { name: "side by side" }).click();
+      const sides = ["a", "b"].map((task) => page.getByRole("region", { name: `Changes of ${task}`, exact: true }));
+      for (const [index, side] of sides.entries()) {
+        await side.getByText(`# From ${["a", "b"][index]}`).waitFor();
+        expect(await side.locator(".diff-line.is-added").count()).toBe(1);
+      }
+      const boxes = async () => Promise.all(sides.map((side) => side.boundingBox()));
+      const [a, b] = await boxes();
+      expect([a!.y === b!.y, a!.x + a!.width <= b!.x || b!.x + b!.width <= a!.x]).toEqual([true, true]);
+      expect(await violations(page)).toEqual([]);
+      await page.setViewportSize({ width: 800, height: 800 });
+      await expect
+        .poll(async () => {
+          const [upper, lower] = await boxes();
+          return upper!.x === lower!.x && upper!.y !== lower!.y;
+        })
+        .toBe(true);
+      // Comments on both sides are one rework request.
+      await page.setViewportSize({ width: 1280, height: 800 });
+      for (const [index, side] of sides.entries()) {
+        await side.getByRole("button", { name: "Comment on line 1" }).first().click();
+        await side.getByLabel("Rework about shared.md:1").fill(`Note ${index}`);
+        await side.getByRole("button", { name: "Add to the rework request" }).click();
+      }
+      await page.getByRole("heading", { name: "Rework request with 2 comments" }).waitFor();
     }),
   );
 });

@@ -481,6 +481,7 @@ test("Every address is read back as it was written", () => {
     find: "a & b",
     log: "raw",
     task: "b",
+    beside: "c",
     session: "task.one",
     part: "attempts",
     attempt: 2,

@@ -169,4 +169,23 @@ describe("The tasks of a run", () => {
       await page.getByText("Nothing matches the filter.").waitFor();
     }),
   );
+
+  test(
+    "have changes that are commented on while their worker is at work, and the worker receives the comment",
+    onStage(async (stage) => {
+      // The first turn ends without an answer, so its work is committed and the worker gets another turn.
+      const writes = worker("a", { tools: ["Write"], write: { "docs/a.md": "# One\n" }, say: "hm" }, { then: "hang" });
+      const { id } = await stage.begin([...mainSession([{ id: "a" }]), writes], "Write a page", {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn?.number === 2);
+      const page = await stage.page(`/runs/${id}?tab=changes&task=a`);
+      await page.getByRole("button", { name: "Comment on line 1" }).first().click();
+      await page.getByLabel("Message to a about docs/a.md:1").fill("Shorter");
+      await page.getByRole("button", { name: "Send" }).click();
+      await expect
+        .poll(() => stage.engine.get(id)!.messages.map(({ taskId, text }) => [taskId, text]))
+        .toEqual([["a", "About docs/a.md:1:\n> # One\nShorter"]]);
+    }),
+  );
 });

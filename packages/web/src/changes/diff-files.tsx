@@ -3,7 +3,7 @@ import { useState } from "react";
 import { commentTarget } from "./comment-target.ts";
 import { FileDiff } from "./file-diff.tsx";
 import { ReworkCard } from "./rework-card.tsx";
-import { keepNotes, readNotes, type LineNote } from "./rework-notes.ts";
+import { keepNotes, useNotes, type LineNote } from "./rework-notes.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { server } from "../shell/server.ts";
@@ -18,10 +18,16 @@ const MOST_FILES = 100;
 interface Properties {
   run: Run;
   task: string | null;
+  /** Only files with this text in their path. */
+  find?: string;
+  /** Whether the page shows the changes of another task, too. */
+  isSide?: boolean;
+  /** Whether the comments on an ended run are listed here. */
+  hasRework?: boolean;
   children?: (files: readonly FileChange[] | null) => React.ReactNode;
 }
 
-export function DiffFiles({ run, task, children }: Properties) {
+export function DiffFiles({ run, task, find = "", isSide = false, hasRework = true, children }: Properties) {
   const [most, setMost] = useState(MOST_FILES);
   const worker = task === null ? undefined : run.workers[task];
   // `server.diff` changes with a commit of the run, or with the state of the task.
@@ -29,24 +35,21 @@ export function DiffFiles({ run, task, children }: Properties) {
   const { value, error, isLoading } = useRequest(run.base === null ? null : key, (signal) =>
     server.diff(run.id, task === null ? {} : { task }, signal),
   );
-  const files = value?.files ?? [];
-  const [notes, setNotes] = useState(() => readNotes(run.id));
-  const changeNotes = (next: LineNote[]) => {
-    keepNotes(run.id, next);
-    setNotes(next);
-  };
+  const files = (value?.files ?? []).filter(({ path }) => path.includes(find));
+  const notes = useNotes(run.id);
+  const changeNotes = (next: LineNote[]) => keepNotes(run.id, next);
   const target = commentTarget(run, task, (note) => changeNotes([...notes, note]));
   return (
     <>
       {children?.(value && files)}
       <ActionError error={error} />
-      {isRunOver(run.status) && <ReworkCard run={run.id} notes={notes} onChange={changeNotes} />}
+      {hasRework && isRunOver(run.status) && <ReworkCard run={run.id} notes={notes} onChange={changeNotes} />}
       {run.base === null && <p className="nothing-yet">{translate("The run has not started yet.")}</p>}
       {isLoading && value === null && <p className="loading">{translate("Loading changes …")}</p>}
       {value && files.length === 0 && <p className="nothing-yet">{translate("No files changed.")}</p>}
       {files.slice(0, most).map((file) => (
         <ErrorBoundary key={`${task} ${file.path}`} part={translate("This file")}>
-          <FileDiff file={file} target={target} />
+          <FileDiff file={file} target={target} side={isSide ? (task ?? undefined) : undefined} />
         </ErrorBoundary>
       ))}
       {files.length > most && (

@@ -11,6 +11,8 @@ import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts"
 interface Properties {
   file: FileChange;
   target: CommentTarget;
+  /** The task, where the page shows the same file of several tasks. */
+  side?: string | undefined;
 }
 
 const MOST_LINES = 400;
@@ -23,7 +25,7 @@ const STATUSES: Readonly<Record<FileChange["status"], string>> = {
   typechanged: translate("type changed#file"),
 };
 
-export function FileDiff({ file, target }: Properties) {
+export function FileDiff({ file, target, side }: Properties) {
   const { path, from, status, additions, deletions, binary, patch } = file;
   const [most, setMost] = useState(MOST_LINES);
   const [commented, setCommented] = useState<number | null>(null);
@@ -47,7 +49,16 @@ export function FileDiff({ file, target }: Properties) {
       {binary && <p className="nothing-yet">{translate("A binary file.")}</p>}
       {!binary && lines.length === 0 && <p className="nothing-yet">{translate("No lines changed.")}</p>}
       {lines.length > 0 && (
-        <div className="diff-lines" role="region" aria-label={translate("Changes of {path}", { path })} tabIndex={0}>
+        <div
+          className="diff-lines"
+          role="region"
+          aria-label={
+            side === undefined
+              ? translate("Changes of {path}", { path })
+              : translate("Changes of {path} by {task}", { path, task: side })
+          }
+          tabIndex={0}
+        >
           <table>
             <tbody>
               {lines.slice(0, most).map((line, index) => (

@@ -97,7 +97,8 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
           )}
           {tasks.length > 0 && (
             <p>
-              {translate("See the version of")} <VersionLinks run={item.run} tasks={tasks} />.
+              {translate("See the version of")}{" "}
+              <VersionLinks run={item.run} tasks={tasks} files={stringsOf(facts["files"])} />.
             </p>
           )}
         </>
@@ -113,6 +114,9 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
 }
 
 const words = (value: unknown) => (typeof value === "string" ? <AgentWords text={value} max={600} /> : value);
+
+const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
 const list = (value: unknown, separator = ", "): string | null =>
   Array.isArray(value) && value.length > 0 ? value.join(separator) : null;

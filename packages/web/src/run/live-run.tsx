@@ -125,7 +125,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
         {tabs.map((each) => (
           <Link
             key={each}
-            to={runAddress(run.id, { ...place, tab: each, task: null, find: "" })}
+            to={runAddress(run.id, { ...place, tab: each, task: null, beside: null, find: "" })}
             className={`tab${each === tab ? " is-here" : ""}`}
             current={each === tab}
           >

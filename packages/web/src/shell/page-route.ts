@@ -25,6 +25,8 @@ export interface RunPlace {
   log: LogKind;
   /** The changes of this task are shown; null shows those of the run. */
   task: string | null;
+  /** The changes of this task are shown beside those of `task`. */
+  beside: string | null;
   /** The panel of this task, or of `main`, is open. */
   session: string | null;
   /** Null for the part that suits the state of the task. */
@@ -87,7 +89,7 @@ export const templatesAddress = (id: string | null): string => withQuery(TEMPLAT
 export const costsAddress = (by: string): string => withQuery(COSTS, { by });
 /** Defaults of `place` stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
-  const { tab = "tasks", taskView = null, find = "", log = "recent", task = null } = place;
+  const { tab = "tasks", taskView = null, find = "", log = "recent", task = null, beside = null } = place;
   const { session = null, part = null, attempt = null, entry = null, kind = "all", words = "" } = place;
   return withQuery(`/runs/${encodeURIComponent(id)}`, {
     tab: tab === "tasks" ? null : tab,
@@ -95,6 +97,7 @@ export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
     find,
     log: log === "recent" ? null : log,
     task,
+    beside,
     session,
     part,
     attempt: attempt === null ? null : String(attempt),
@@ -154,6 +157,7 @@ export function readRoute(address: string): PageRoute {
     find: query.get("find") ?? "",
     log: wordOf(LOG_KINDS, query.get("log")) ?? "recent",
     task: query.get("task"),
+    beside: query.get("beside"),
     session: query.get("session"),
     part: wordOf(PANEL_PARTS, query.get("part")),
     attempt: numberOf(query.get("attempt")),

@@ -27,7 +27,7 @@ function ConflictList({ run, noun, conflicts }: { run: string; noun: Noun; confl
           <code>
             <AgentText text={files.join(", ")} max={200} />
           </code>{" "}
-          {translate("between")} <VersionLinks run={run} tasks={tasks} />
+          {translate("between")} <VersionLinks run={run} tasks={tasks} files={files} />
           <div className="muted">
             {resolution === null ? (
               translate("Not resolved. Both versions are kept.")
