@@ -82,7 +82,7 @@ describe("The tasks of a run", () => {
   );
 
   test(
-    "have a panel that begins with a summary once they are completed, and takes messages in every part",
+    "have a panel whose first part is a summary, and that takes messages in every part",
     onStage(async (stage) => {
       const says = worker("a", { say: "hm", then: "hang" });
       const report = done({ summary: "Two pages, both short", warnings: ["One link is dead"] });
@@ -92,6 +92,7 @@ describe("The tasks of a run", () => {
       });
       await stage.engine.until(id, ({ workers }) => workers["b"]?.status === "completed");
       const page = await stage.page(`/runs/${id}?session=b`);
+      await page.getByRole("link", { name: "Summary" }).click();
       const summary = page.getByRole("region", { name: "Summary" });
       await summary.getByText("Two pages, both short").waitFor();
       const words = await summary.innerText();

@@ -29,8 +29,7 @@ export interface RunPlace {
   beside: string | null;
   /** The panel of this task, or of `main`, is open. */
   session: string | null;
-  /** Null for the part that suits the state of the task. */
-  part: PanelPart | null;
+  part: PanelPart;
   attempt: number | null;
   /** The `n` of the transcript entry that a link names. */
   entry: number | null;
@@ -90,7 +89,7 @@ export const costsAddress = (by: string): string => withQuery(COSTS, { by });
 /** Defaults of `place` stay out of its address. */
 export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
   const { tab = "tasks", taskView = null, find = "", log = "recent", task = null, beside = null } = place;
-  const { session = null, part = null, attempt = null, entry = null, kind = "all", words = "" } = place;
+  const { session = null, part = "transcript", attempt = null, entry = null, kind = "all", words = "" } = place;
   return withQuery(`/runs/${encodeURIComponent(id)}`, {
     tab: tab === "tasks" ? null : tab,
     view: taskView,
@@ -99,7 +98,7 @@ export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
     task,
     beside,
     session,
-    part,
+    part: part === "transcript" ? null : part,
     attempt: attempt === null ? null : String(attempt),
     entry: entry === null ? null : String(entry),
     kind: kind === "all" ? null : kind,
@@ -111,7 +110,7 @@ export function runAddress(id: string, place: Partial<RunPlace> = {}): string {
 export const withSession = (place: RunPlace, session: string | null): RunPlace => ({
   ...place,
   session,
-  part: null,
+  part: "transcript",
   attempt: null,
   entry: null,
   kind: "all",
@@ -159,7 +158,7 @@ export function readRoute(address: string): PageRoute {
     task: query.get("task"),
     beside: query.get("beside"),
     session: query.get("session"),
-    part: wordOf(PANEL_PARTS, query.get("part")),
+    part: wordOf(PANEL_PARTS, query.get("part")) ?? "transcript",
     attempt: numberOf(query.get("attempt")),
     entry: numberOf(query.get("entry")),
     kind: wordOf(ENTRY_KINDS, query.get("kind")) ?? "all",

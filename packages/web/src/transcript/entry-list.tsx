@@ -109,7 +109,6 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater,
             // The link of a found entry shows it among its neighbours.
             address={runAddress(run, {
               ...place,
-              part: "transcript",
               entry: entry.n,
               words: matches === null ? text : "",
             })}

@@ -53,9 +53,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const taskId = task?.id ?? null;
   const worker = taskId === null ? undefined : run.workers[taskId];
   const parts = PANEL_PARTS.filter((part) => task !== undefined || !OF_TASKS.includes(part));
-  // The work of a completed task is summarized; any other session is watched. A link to an entry needs the transcript.
-  const usual = worker?.status === "completed" && place.entry === null ? "summary" : "transcript";
-  const part = place.part !== null && parts.includes(place.part) ? place.part : usual;
+  const part = parts.includes(place.part) ? place.part : "transcript";
   const isAlive = alive && isNewest && sessions.length > 0;
   const counts: Partial<Record<PanelPart, number>> = {
     attempts: sessions.length,

@@ -34,7 +34,7 @@ export function PlanTask({ task, tasks, edits, onEdit, onRemove }: Properties) {
         </p>
         {labelLines(task.labels).length > 0 && (
           <span className="muted">
-            {translate("on a host with")} <AgentText text={labelLines(task.labels).join(", ")} max={120} />
+            {translate("on a host with")} <AgentWords text={labelLines(task.labels).join(", ")} max={120} />
           </span>
         )}
         {(task.agent ?? task.model) !== undefined && (
