@@ -1,5 +1,5 @@
 // `ANSWERS` maps each phase to the function that answers its prompts.
-import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts";
+import { aggregate, otherPages, plannedPages, removeDeadLinks, type ReportedOutput } from "./check/aggregate.ts";
 import { type CodeAnalysis, analyse, shareFacts } from "./understand/analyse.ts";
 import { checkDocs, deadLink } from "./check/check-docs.ts";
 import { findLeftovers } from "./check/find-leftovers.ts";
@@ -114,16 +114,13 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   const page = `${docsFolder}/README.md`;
   reportProgress(turn, 70, `Writing ${page}`, components.length, components.length);
   const present = repository.generated.filter((path) => folderOf(path) === docsFolder && path !== page);
-  const planned = new Set(
-    ["architecture", ...components.map(({ slug }) => slug)].map((slug) => `${docsFolder}/${slug}.md`),
-  );
   const hasPage = (slug: string): boolean => present.includes(`${docsFolder}/${slug}.md`);
   for (const path of present.slice(0, 40)) output.writeTool("Read", { file_path: path });
   const markdown = writeOverview({
     analysis,
     page,
     hasPage,
-    otherPages: otherPages(root, present, planned),
+    otherPages: otherPages(root, present, plannedPages(analysis)),
   });
   const texts = new Map([[page, markdown]]);
   const architecture = `${docsFolder}/architecture.md`;
@@ -133,6 +130,7 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   const changed = written.filter((path) => writeGenerated(root, path, texts.get(path)!));
   const missing = components.filter(({ slug }) => !hasPage(slug)).map(({ name }) => name);
   const generated = [...new Set([...repository.generated, ...written])];
+  // A worker does not know the reports of the others; the verification compares those with the pages.
   const { issues } = checkDocs({ ...analysis, repository: { ...repository, generated } }, new Set());
   // The aggregation removes links to pages that do not exist, so such a `deadLink` is no fault here.
   const dead = new Set(components.filter(({ slug }) => !hasPage(slug)).map(({ slug }) => deadLink(`${slug}.md`)));
@@ -182,11 +180,15 @@ async function answerAggregation({ root, prompt, output, checkInterrupt }: Phase
 async function answerVerification({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
   const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
   const outputs = listVariable(prompt.variables, "WORKER_OUTPUTS").map(readWorkerOutput);
+  // Without an aggregation, pages may still link to those of skipped tasks.
+  const planned = plannedPages(analysis);
+  const pages = analysis.repository.generated.filter((path) => folderOf(path) === analysis.docsFolder);
+  const fixed = await removeDeadLinks(root, pages, (path) => planned.has(path), checkInterrupt);
+  for (const path of fixed) output.writeTool("Write", { file_path: path });
   const check = checkDocs(analysis, new Set(outputs.flatMap(({ outputFiles }) => outputFiles)));
   for (const path of analysis.repository.generated.slice(0, 40)) output.writeTool("Read", { file_path: path });
-  const errors = check.issues.filter((issue) => issue.severity === "error").length;
-  const isFailed = errors > 0 || check.pages === 0;
-  const status = isFailed ? "failed" : check.issues.length > 0 ? "passed_with_warnings" : "passed";
+  const errors = check.issues.filter(({ isFault }) => isFault).length;
+  const status = check.pages === 0 ? "failed" : check.issues.length > 0 ? "passed_with_warnings" : "passed";
   const checked = `Checked ${plural(check.pages, "page")}: ${plural(check.names, "name")} and ${plural(check.edges, "dependency", "dependencies")} against the code, ${plural(check.links, "link")}.`;
   const findings =
     check.issues.length === 0
@@ -196,12 +198,16 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
   output.writeBlock(summary, "verification", {
     status,
     summary,
-    issues: check.issues.slice(0, 200).map(({ severity, description, location, suggested_fix: fix }) => ({
-      severity,
-      description,
-      location,
-      ...(fix === undefined ? {} : { suggested_fix: fix }),
-    })),
+    // An `error` in a passed verification makes the run degraded. Errors come first, so that the limit keeps them.
+    issues: check.issues
+      .toSorted((a, b) => Number(b.isFault) - Number(a.isFault))
+      .slice(0, 200)
+      .map(({ isFault, description, location }) => ({
+        severity: isFault ? "error" : "warning",
+        description,
+        location,
+      })),
+    auto_fixed: fixed.map((path) => `Removed links to pages of skipped tasks from ${path}.`),
   });
 }
 

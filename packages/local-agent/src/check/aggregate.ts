@@ -39,7 +39,7 @@ export async function aggregate(
   const pageOf = (slug: string): string => `${docsFolder}/${slug}.md`;
   const overview = pageOf("README");
   const architecture = pageOf("architecture");
-  const planned = new Set([overview, architecture, ...components.map(({ slug }) => pageOf(slug))]);
+  const planned = plannedPages(analysis);
   const reported = new Set(outputs.flatMap((output) => output.outputFiles));
   let pages = repository.generated.filter((path) => folderOf(path) === docsFolder);
   const rewrite = async (component: Component, page: string): Promise<void> => {
@@ -84,14 +84,16 @@ export async function aggregate(
     const text = writeArchitecture(analysis, architecture, (slug) => present.has(pageOf(slug)));
     if (writeGenerated(root, architecture, text)) result.changed.push(architecture);
   }
-  for (const page of pages) {
-    await checkInterrupt();
-    const text = readText(root, page) ?? "";
-    const fixed = withoutDeadLinks(root, page, text);
-    if (fixed !== text && writeGenerated(root, page, fixed)) result.changed.push(page);
-  }
+  result.changed.push(...(await removeDeadLinks(root, pages, () => true, checkInterrupt)));
   result.outputFiles = pages;
   return result;
+}
+
+/** Returns the pages that a complete run writes. */
+export function plannedPages({ docsFolder, components }: CodeAnalysis): Set<string> {
+  return new Set(
+    ["README", "architecture", ...components.map(({ slug }) => slug)].map((slug) => `${docsFolder}/${slug}.md`),
+  );
 }
 
 /** Returns the pages that are not `planned`, that is, belong to no component of the analysis. */
@@ -108,13 +110,31 @@ function hasConflictMarkers(text: string): boolean {
   return /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
-function withoutDeadLinks(root: string, page: string, text: string): string {
+/** Removes links to pages that do not exist if `isMeant` returns true for their paths. Returns the changed pages. */
+export async function removeDeadLinks(
+  root: string,
+  pages: string[],
+  isMeant: (path: string) => boolean,
+  checkInterrupt: InterruptCheck,
+): Promise<string[]> {
+  const changed: string[] = [];
+  for (const page of pages) {
+    await checkInterrupt();
+    const text = readText(root, page) ?? "";
+    const fixed = withoutDeadLinks(root, page, text, isMeant);
+    if (fixed !== text && writeGenerated(root, page, fixed)) changed.push(page);
+  }
+  return changed;
+}
+
+function withoutDeadLinks(root: string, page: string, text: string, isMeant: (path: string) => boolean): string {
   const isCode = codeLines(text);
   const lines = text.split("\n").map((line, index) => {
     let fixed = line;
     for (const { label, target } of isCode[index] ? [] : linksIn(line)) {
       const resolved = /^[^/#:]+\.md$/.test(target) ? resolveLink(page, target) : null;
-      if (resolved && !existsInside(root, resolved.path)) fixed = fixed.replace(`[${label}](${target})`, () => label);
+      if (resolved && isMeant(resolved.path) && !existsInside(root, resolved.path))
+        fixed = fixed.replace(`[${label}](${target})`, () => label);
     }
     return fixed;
   });

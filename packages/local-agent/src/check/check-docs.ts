@@ -13,13 +13,14 @@ import { componentEdges } from "../write/write-architecture.ts";
 import { passesThroughLink, readText } from "../read/read-repository.ts";
 import { joinPath } from "../read/paths.ts";
 
-/** An `error` contradicts the code. A `warning` with `isFault` is a defect of a page; another one is a gap in the plan. */
+/**
+ * An issue with `isFault` is a statement that the code contradicts or a defect of a page, and makes the run degraded.
+ * Another one is a gap in the plan.
+ */
 interface DocIssue {
-  severity: "error" | "warning" | "info";
+  isFault: boolean;
   description: string;
   location: string;
-  suggested_fix?: string;
-  isFault: boolean;
 }
 
 interface DocCheck {
@@ -60,11 +61,10 @@ export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocChe
     if (paths.includes(path)) checkCoverage(context, path, component.files);
     else if (reported.has(path))
       reportFault(check, `The component ${component.name} has no page, although its task reported one.`, path);
-    else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
+    else reportGap(check, `The component ${component.name} has no page. Run its task again.`, path);
   }
   const overview = `${docsFolder}/README.md`;
-  if (!paths.includes(overview))
-    report(check, "warning", "The overview is missing.", overview, "Run the overview's task again.");
+  if (!paths.includes(overview)) reportGap(check, "The overview is missing. Run its task again.", overview);
   return check;
 }
 
@@ -96,9 +96,9 @@ function checkEdges({ analysis, check, read }: CheckContext, pages: Map<string, 
     const drawn = new Set(drawnEdges(analysis, read(path) ?? ""));
     check.edges += drawn.size;
     for (const edge of drawn)
-      if (!proven.has(edge)) report(check, "error", `No import proves the arrow ${edge.replace(" ", " → ")}.`, path);
+      if (!proven.has(edge)) reportFault(check, `No import proves the arrow ${edge.replace(" ", " → ")}.`, path);
     for (const edge of proven)
-      if (!drawn.has(edge)) report(check, "error", `The arrow ${edge.replace(" ", " → ")} is missing.`, path);
+      if (!drawn.has(edge)) reportFault(check, `The arrow ${edge.replace(" ", " → ")} is missing.`, path);
   }
   for (const { slug } of analysis.components) {
     const page = `${analysis.docsFolder}/${slug}.md`;
@@ -106,7 +106,7 @@ function checkEdges({ analysis, check, read }: CheckContext, pages: Map<string, 
       const other = target.replace(/\.md$/, "");
       const edge = section === "Depends on" ? `${slug} ${other}` : section === "Used by" ? `${other} ${slug}` : null;
       if (edge !== null && target.endsWith(".md") && !proven.has(edge))
-        report(check, "error", `No import proves that ${edge.replace(" ", " depends on ")}.`, `${page}:${line}`);
+        reportFault(check, `No import proves that ${edge.replace(" ", " depends on ")}.`, `${page}:${line}`);
     }
   }
 }
@@ -129,11 +129,11 @@ function checkNames({ analysis, check, read }: CheckContext, path: string, page:
       .split(/::|\./)
       .at(-1)!;
     const exported = analysis.modules.get(target?.path ?? "")?.exports.find((entry) => entry.name === name);
-    if (text === null) report(check, "error", `The section of ${name} does not say where it is defined.`, location);
-    else if (!text.includes(word)) report(check, "error", `${name} does not exist in ${target!.path}.`, location);
-    else if (!exported) report(check, "error", `${target!.path} does not export ${name}.`, location);
+    if (text === null) reportFault(check, `The section of ${name} does not say where it is defined.`, location);
+    else if (!text.includes(word)) reportFault(check, `${name} does not exist in ${target!.path}.`, location);
+    else if (!exported) reportFault(check, `${target!.path} does not export ${name}.`, location);
     else if (target!.anchor !== `L${exported.line}`)
-      report(check, "error", `${name} is declared on line ${exported.line} of ${target!.path}.`, location);
+      reportFault(check, `${name} is declared on line ${exported.line} of ${target!.path}.`, location);
   }
 }
 
@@ -144,7 +144,7 @@ function checkLinks({ analysis, check, read }: CheckContext, path: string, page:
     const location = `${path}:${line}`;
     const resolved = target.startsWith("#") ? { path, anchor: target.slice(1) } : resolveLink(path, target);
     if (!resolved || !existsInside(analysis.repository.root, resolved.path)) {
-      report(check, "error", deadLink(target), location);
+      reportFault(check, deadLink(target), location);
       continue;
     }
     if (resolved.anchor === "") continue;
@@ -155,7 +155,7 @@ function checkLinks({ analysis, check, read }: CheckContext, path: string, page:
         ? Number(lineAnchor[1]) <= countLines(text)
         : parsePage(text).anchors.has(decode(resolved.anchor));
     if (!hasTarget)
-      report(check, "error", `The link to ${target} points to a line or heading that does not exist.`, location);
+      reportFault(check, `The link to ${target} points to a line or heading that does not exist.`, location);
   }
 }
 
@@ -170,7 +170,7 @@ function checkCoverage({ analysis, check, read }: CheckContext, path: string, fi
   if (missing.length > 0) {
     const shown = missing.slice(0, 10).join(", ");
     const more = missing.length > 10 ? ` and ${missing.length - 10} more` : "";
-    report(check, "warning", `The page does not mention ${shown}${more}.`, path);
+    reportGap(check, `The page does not mention ${shown}${more}.`, path);
   }
 }
 
@@ -195,17 +195,10 @@ export function existsInside(root: string, path: string): boolean {
   return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
-function reportFault(check: DocCheck, description: string, location: string): void {
-  check.issues.push({ severity: "warning", description, location, isFault: true });
+function reportFault({ issues }: DocCheck, description: string, location: string): void {
+  issues.push({ isFault: true, description, location });
 }
 
-function report(
-  check: DocCheck,
-  severity: DocIssue["severity"],
-  description: string,
-  location: string,
-  fix?: string,
-): void {
-  const isFault = severity === "error";
-  check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }), isFault });
+function reportGap({ issues }: DocCheck, description: string, location: string): void {
+  issues.push({ isFault: false, description, location });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { outcome } from "../../src/run/census.ts";
-import type { Answer } from "../../src/schema/answer.ts";
+import type { Answer, VerificationAnswer } from "../../src/schema/answer.ts";
 import type { Template } from "../../src/schema/template.ts";
 
 const CONFLICT = { type: "file_conflict", files: ["f.md"], tasks: ["a", "b"], resolution: null, refs: [] };
@@ -83,23 +83,33 @@ describe("A run whose last worker ended", () => {
   });
 
   it("ends by the status of its verification, whose issues are part of the outcome (D4-073, E02)", () => {
-    const issues = [{ severity: "error" as const, description: "a broken link" }];
-    const verified = (status: "passed" | "passed_with_warnings" | "failed") => {
+    const error = { severity: "error" as const, description: "a broken link", location: "a.md:3" };
+    const warning = { severity: "warning" as const, description: "a long line" };
+    const verified = (status: "passed" | "passed_with_warnings" | "failed", issues: VerificationAnswer["issues"]) => {
       const story = worked(aggregation({ enabled: false }, { verification: { enabled: true } }));
       story.answerMain({ phase: "verification", data: { status, issues } });
       return outcome(story.run, [], story.now);
     };
-    for (const status of ["passed", "passed_with_warnings"] as const)
-      expect(verified(status)).toMatchObject({
+    for (const status of ["passed", "passed_with_warnings"] as const) {
+      expect(verified(status, [warning])).toMatchObject({
         status: "completed",
         outcome: "success",
-        verification: { status, issues },
+        causes: [],
+        verification: { status, issues: [warning] },
       });
-    expect(verified("failed")).toMatchObject({
+      // An error that remains in the result: the run completes, but not everything is as claimed.
+      expect(verified(status, [warning, error])).toMatchObject({
+        status: "completed",
+        outcome: "degraded",
+        causes: [{ taskId: "main", status: "partial", reason: "a.md:3: a broken link" }],
+        verification: { status, issues: [warning, error] },
+      });
+    }
+    expect(verified("failed", [error])).toMatchObject({
       status: "error",
       outcome: "failed",
       error: "a broken link",
-      verification: { status: "failed", issues },
+      verification: { status: "failed", issues: [error] },
     });
   });
 

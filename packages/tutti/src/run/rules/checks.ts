@@ -11,19 +11,35 @@ const failedCommands = ({ checks }: Run): CheckedCommand[] =>
 export const describeFailed = ({ name, exitCode }: CheckedCommand, say: Say = sentence): string =>
   say('the command "{name}" failed with exit code {code}', { name, code: exitCode });
 
-/** Claims of the aggregation that the files contradict, and of the `verification` that failed commands contradict. */
+/** `MAX_NAMED` errors of a verification are named in a cause; the answer has all of them. */
+const MAX_NAMED = 5;
+
+/**
+ * Claims of the aggregation that the files contradict, and of a passed `verification` that failed commands or its own
+ * issues of severity `error` contradict.
+ */
 export function contradictions(run: Run): Outcome["causes"] {
   const { verification, unproven = [] } = run;
-  const failed = verification === null || verification.status === "failed" ? [] : failedCommands(run);
-  const reasons = unproven.length > 0 ? [unproven.join("; ")] : [];
-  if (failed.length > 0)
-    reasons.push(
-      sentence('the verification reported "{status}", but {detail}', {
-        status: verification!.status,
-        detail: failed.map((each) => describeFailed(each)).join(" and "),
-      }),
-    );
-  return reasons.map((reason) => ({ taskId: "main", status: "contradicted", reason }));
+  const causes: Outcome["causes"] = [];
+  if (unproven.length > 0) causes.push({ taskId: "main", status: "contradicted", reason: unproven.join("; ") });
+  if (verification === null || verification.status === "failed") return causes;
+  const failed = failedCommands(run);
+  if (failed.length > 0) {
+    const reason = sentence('the verification reported "{status}", but {detail}', {
+      status: verification.status,
+      detail: failed.map((each) => describeFailed(each)).join(" and "),
+    });
+    causes.push({ taskId: "main", status: "contradicted", reason });
+  }
+  const errors = (verification.issues ?? []).filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    const named = errors
+      .slice(0, MAX_NAMED)
+      .map(({ location, description }) => (location === undefined ? description : `${location}: ${description}`));
+    const more = errors.length > MAX_NAMED ? ` (and ${errors.length - MAX_NAMED} more)` : "";
+    causes.push({ taskId: "main", status: "partial", reason: `${named.join("; ")}${more}` });
+  }
+  return causes;
 }
 
 /** Empty if the result is good enough, without `autoFix`, or after the turn for the fix (`isFixing`). */

@@ -30,7 +30,7 @@ export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Ta
       most={100}
     >
       {({ taskId, status, reason }) => (
-        <li key={taskId}>
+        <li key={`${taskId} ${status}`}>
           <strong>
             <AgentWords text={titles.get(taskId) ?? taskId} max={120} />
           </strong>
