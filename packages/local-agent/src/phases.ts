@@ -189,7 +189,7 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
   for (const path of analysis.repository.generated.slice(0, 40)) output.writeTool("Read", { file_path: path });
   const errors = check.issues.filter(({ isFault }) => isFault).length;
   const status = check.pages === 0 ? "failed" : check.issues.length > 0 ? "passed_with_warnings" : "passed";
-  const checked = `Checked ${plural(check.pages, "page")}: ${plural(check.names, "name")} and ${plural(check.edges, "dependency", "dependencies")} against the code, ${plural(check.links, "link")}.`;
+  const checked = `Checked ${plural(check.pages, "page")}: ${plural(check.names, "name")}, ${plural(check.examples, "example")} and ${plural(check.edges, "dependency", "dependencies")} against the code, ${plural(check.links, "link")}.`;
   const findings =
     check.issues.length === 0
       ? "Found no problems."

@@ -2,7 +2,7 @@
 // removes pages of components that no longer exist, and reports components without a page.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import type { Component } from "../understand/components.ts";
-import { existsInside, resolveLink } from "./check-docs.ts";
+import { existsInside, resolveLink } from "./doc-check.ts";
 import { baseName, folderOf } from "../read/classify.ts";
 import { compareText } from "../read/facts.ts";
 import { findExamples } from "../write/examples.ts";

@@ -17,19 +17,41 @@ export interface ParsedPage {
   names: { name: string; line: number; place: string | null }[];
   /** The first link of each list item, with the title of its section. */
   sectionLinks: { section: string; target: string; line: number }[];
+  /** The quotations after `Used like this in`, each with the link to its place. */
+  examples: { line: number; target: string; code: string[] }[];
+  /** The lines of prose, lists and tables, by the title of their section; "" before the first section. */
+  sections: Map<string, { line: number; text: string }[]>;
 }
 
+const EXAMPLE = /^Used like this in \[.*\]\(\S+\):$/;
 const LINK = /\[((?:`+[^`]*`+|\\.|[^\]\\`])*)\]\(([^()\s]*)\)/g;
 
 export function parsePage(text: string): ParsedPage {
-  const page: ParsedPage = { title: "", links: [], anchors: new Set(), names: [], sectionLinks: [] };
+  const page: ParsedPage = {
+    title: "",
+    links: [],
+    anchors: new Set(),
+    names: [],
+    sectionLinks: [],
+    examples: [],
+    sections: new Map([["", []]]),
+  };
   let section = "";
   const counts = new Map<string, number>();
   const isCode = codeLines(text);
+  let lastLine = "";
   for (const [index, line] of text.split("\n").entries()) {
-    if (isCode[index]) continue;
+    if (isCode[index]) {
+      if (EXAMPLE.test(lastLine)) page.examples.at(-1)?.code.push(line);
+      continue;
+    }
+    if (line !== "") lastLine = line;
     const heading = /^(#{1,6})\s+(.*)$/.exec(line);
-    if (heading?.[1] === "##") section = heading[2]!;
+    if (heading?.[1] === "##") {
+      section = heading[2]!;
+      page.sections.set(section, []);
+    } else if (line !== "" && !heading) page.sections.get(section)!.push({ line: index + 1, text: line });
+    if (EXAMPLE.test(line)) page.examples.push({ line: index + 1, target: linksIn(line)[0]?.target ?? "", code: [] });
     const item = line.startsWith("- ") ? linksIn(line)[0] : undefined;
     if (item) page.sectionLinks.push({ section, target: item.target, line: index + 1 });
     if (heading) readHeading(page, counts, heading[1]!.length, heading[2]!, index + 1);
@@ -38,6 +60,8 @@ export function parsePage(text: string): ParsedPage {
     const last = page.names.at(-1);
     if (place !== undefined && last?.place === null) last.place = place;
   }
+  // The first and the last line of a quotation are its fences.
+  for (const example of page.examples) example.code = example.code.slice(1, -1);
   return page;
 }
 

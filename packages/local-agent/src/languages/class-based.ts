@@ -131,7 +131,7 @@ function readBlock(source: SourceFile, rules: ClassRules, nodes: SyntaxNode[], p
 function readType(source: SourceFile, rules: ClassRules, node: SyntaxNode, name: string, doc: string): ExportedName {
   const kind = TYPES[node.type]!;
   const body = field(node, "body");
-  const entry = makeName(name, kind, startOf(node), memberHead(source, node), doc);
+  const entry = makeName(name, kind, field(node, "name") ?? startOf(node), memberHead(source, node), doc);
   if (kind === "enum" && body) {
     const cases = namedChildren(body).filter(({ type }) => /^enum_(?:constant|case|member_declaration)$/.test(type));
     const names = cases.map((constant) => fieldText(constant, "name"));
@@ -145,7 +145,8 @@ function readType(source: SourceFile, rules: ClassRules, node: SyntaxNode, name:
     if (!MEMBERS.test(member.type) || entry.members.length >= MAX_MEMBERS) continue;
     if (!isVisible(member, rules.isPublicByDefault || kind === "interface")) continue;
     const signature = memberHead(source, member);
-    const memberName = nameOfMember(member);
+    const nameNode = nameOfMember(member);
+    const memberName = (nameNode?.text ?? "").replace(/^\$/, "");
     if (/^main$/i.test(memberName) && /\bstatic\b.*\b(?:void|int|Task)\b/.test(signature))
       source.facts.isProgram = true;
     if (memberName === "" || (memberName.startsWith("__") && memberName !== "__construct")) continue;
@@ -153,7 +154,7 @@ function readType(source: SourceFile, rules: ClassRules, node: SyntaxNode, name:
       name: memberName,
       signature,
       doc: docOf(source, rules, members, index),
-      line: lineOf(startOf(member)),
+      line: lineOf(nameNode!),
     });
   }
   return entry;
@@ -163,11 +164,11 @@ function docOf(source: SourceFile, rules: ClassRules, nodes: SyntaxNode[], index
   return rules.doc.convert(docBefore(source, nodes, index, { start: rules.doc.start }));
 }
 
-function nameOfMember(member: SyntaxNode): string {
-  const direct = fieldText(member, "name");
-  if (direct !== "") return direct;
+function nameOfMember(member: SyntaxNode): SyntaxNode | null {
+  const direct = field(member, "name");
+  if (direct !== null) return direct;
   const [declarator] = member.descendantsOfType(["variable_declarator", "const_element", "property_element"]);
-  return (declarator?.namedChild(0)?.text ?? "").replace(/^\$/, "");
+  return declarator?.namedChild(0) ?? null;
 }
 
 function isVisible(node: SyntaxNode, isPublicByDefault: boolean): boolean {
@@ -188,13 +189,17 @@ function memberHead(source: SourceFile, node: SyntaxNode): string {
   return quote(source, from, end?.startIndex ?? node.endIndex).replace(/\s*=>?$/, "");
 }
 
-/** Returns the first node after annotations and attributes. */
+/** Returns the first node after annotations, attributes and the comments between them. */
 function startOf(node: SyntaxNode): SyntaxNode {
   for (const child of node.children) {
-    if (child === null || /^(?:attribute_list|annotation|marker_annotation|comment)$/.test(child.type)) continue;
+    if (child === null || isBesideDeclaration(child)) continue;
     if (child.type !== "modifiers") return child;
-    const first = child.children.find((modifier) => modifier !== null && !modifier.type.endsWith("annotation"));
+    const first = child.children.find((modifier) => modifier !== null && !isBesideDeclaration(modifier));
     if (first) return first;
   }
   return node;
+}
+
+function isBesideDeclaration({ type }: SyntaxNode): boolean {
+  return type === "attribute_list" || /(?:annotation|comment)$/.test(type);
 }

@@ -1,4 +1,5 @@
 // Converts the documentation comments of a language to Markdown with the tags of JSDoc, which `renderDoc` renders.
+import { commentWords } from "./comments.ts";
 
 /** C#: the XML elements of `///` comments. */
 export function fromXmlDoc(doc: string): string {
@@ -99,6 +100,30 @@ export function fromDoxygen(doc: string): string {
 }
 
 /** Python: the markup of reStructuredText in docstrings. */
+/** In a comment of Go, indented lines after an empty line are code, except list items. */
+export function goDocWords(raw: string): string {
+  const isBlock = raw.startsWith("/*");
+  const lines = (isBlock ? raw.slice(2, -2) : raw).split("\n");
+  const words: string[] = [];
+  let isCode = false;
+  for (const line of lines) {
+    const text = isBlock ? line : line.replace(/^\s*\/\/ ?/, "");
+    const isIndented = /^(?:\t| {2,})\s*\S/.test(text);
+    const starts = isIndented && (words.at(-1) ?? "").trim() === "" && !/^\s+(?:[-*+•]|\d+[.)])\s/.test(text);
+    if (isCode && !isIndented && text.trim() !== "") {
+      if (words.at(-1) === "") words.pop();
+      words.push("```", "");
+      isCode = false;
+    } else if (!isCode && starts) {
+      words.push("```");
+      isCode = true;
+    }
+    words.push(isCode ? text.replace(/^(?:\t| {1,4})/, "") : text);
+  }
+  if (isCode) words.push("```");
+  return commentWords(words.map((line) => `// ${line}`).join("\n"));
+}
+
 export function fromReStructured(doc: string): string {
   return doc
     .replaceAll(

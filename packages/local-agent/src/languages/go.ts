@@ -2,6 +2,7 @@
 // clause documents it.
 import { type ExportedName, type DeclarationKind, mergeSameNames } from "../read/facts.ts";
 import { isLicence } from "./comments.ts";
+import { goDocWords } from "./doc-formats.ts";
 import {
   childOfType,
   docBefore,
@@ -20,7 +21,7 @@ export function readGo(source: SourceFile): void {
   const { facts, root, text } = source;
   const nodes = namedChildren(root);
   for (const [index, node] of nodes.entries()) {
-    const doc = docBefore(source, nodes, index);
+    const doc = docBefore(source, nodes, index, { words: goDocWords });
     if (node.type === "package_clause") {
       facts.namespace = node.namedChild(0)?.text ?? "";
       facts.header = isLicence(doc) ? "" : doc;
@@ -63,7 +64,7 @@ function readGroup(source: SourceFile, node: SyntaxNode, groupDoc: string): void
   const specs = namedChildren(list);
   const isGroup = childOfType(list, "(") !== null;
   for (const [index, spec] of specs.entries()) {
-    const doc = isGroup ? docBefore(source, specs, index) : groupDoc;
+    const doc = isGroup ? docBefore(source, specs, index, { words: goDocWords }) : groupDoc;
     const names = spec.childrenForFieldName("name").filter((name) => name !== null);
     for (const name of names.filter(({ text }) => isPublic(text))) {
       const signature = quote(source, isGroup ? spec : node, spec.endIndex);

@@ -16,6 +16,8 @@ interface DocRules {
   start?: RegExp;
   /** The types of nodes between a comment and its declaration, such as attributes. */
   skip?: readonly string[];
+  /** Reads the words of a comment; `commentWords` if undefined. */
+  words?: (raw: string) => string;
 }
 
 const LONGEST_SIGNATURE_LINES = 30;
@@ -72,7 +74,7 @@ export function docBefore(source: SourceFile, children: SyntaxNode[], index: num
     }
   }
   if (rules.start && !rules.start.test(last.text)) return "";
-  return commentWords(source.text.slice(first.startIndex, last.endIndex).trimEnd());
+  return (rules.words ?? commentWords)(source.text.slice(first.startIndex, last.endIndex).trimEnd());
 }
 
 export function isComment(node: SyntaxNode): boolean {

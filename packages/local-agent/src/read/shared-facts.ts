@@ -18,7 +18,7 @@ export type FileFacts = ModuleFacts | null;
 /**
  * The first line of the blob. The number in `FORMAT` changes with `ModuleFacts` and with the readers of the languages.
  */
-const FORMAT = "facts of the local agent 2";
+const FORMAT = "facts of the local agent 3";
 /** Git takes more time than it takes to parse fewer than `MIN_FILES` files. */
 const MIN_FILES = 50;
 const MAX_BYTES = 512 * 1024 * 1024;

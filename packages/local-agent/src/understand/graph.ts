@@ -44,7 +44,7 @@ export function buildGraph(index: ModuleIndex): Graph {
 }
 
 /** A `using` of C# names a namespace; only the types in `mentions` are used of it. */
-function importsOf(module: ModuleFacts, resolver: Resolver): ModuleFacts["imports"] {
+export function importsOf(module: ModuleFacts, resolver: Resolver): ModuleFacts["imports"] {
   if (module.language !== "C#") return module.imports;
   const mentions = module.mentions.split(" ");
   return module.imports.flatMap(({ from }) =>

@@ -9,6 +9,8 @@ const SECTION =
   /^(?:overview|introduction|about|readme|documentation|docs|description|getting started|quick ?start|installation|install|features|usage|welcome|summary|contents|table of contents|what is .*)$/i;
 const LONGEST = 1_500;
 
+export const isNews = (text: string): boolean => NEWS.test(text);
+
 export function readIntroduction(text: string, path: string): { title: string; text: string } {
   const markdown = /\.rst$/i.test(path) ? fromReStructured(text) : text;
   const plain = markdown
@@ -21,7 +23,7 @@ export function readIntroduction(text: string, path: string): { title: string; t
   const title = words(heading?.[1] ?? heading?.[2] ?? heading?.[3] ?? "").replace(/[\s:–—-]+$/, "");
   const body = plain.replace(/^.+\n[=-]{3,}\s*$/m, "").replaceAll(/<h\d\b[^>]*>[\s\S]*?<\/h\d>/g, "\n\n");
   const blocks = body.split(/\n\s*\n/).map((block) => words(block.replaceAll(/^#{1,6}\s.*$/gm, "")));
-  const introduction = blocks.find((block) => isSentence(block) && !NEWS.test(block)) ?? "";
+  const introduction = blocks.find((block) => isSentence(block) && !isNews(block)) ?? "";
   const isTitle = /[\p{L}\p{N}]/u.test(title) && !SECTION.test(title);
   return { title: isTitle ? title : "", text: introduction.slice(0, LONGEST) };
 }

@@ -6,18 +6,23 @@ import { compareText } from "../read/facts.ts";
 import { MARKER } from "../read/marker.ts";
 import { fence, fileLink, link, oneLine, table } from "./markdown.ts";
 import { inlineProse } from "./prose.ts";
+import { importsOf } from "../understand/graph.ts";
+import { resolveImport } from "../understand/resolve-imports.ts";
 
-interface ComponentEdge {
+export interface ComponentEdge {
   from: Component;
   to: Component;
   /** A file of `from`, and the file of `to` that it imports. */
   importer: string;
   imported: string;
+  /** False if `importer` gets names of `imported` only through files that re-export them. */
+  isDirect: boolean;
   /** Counts the files of `from` that import a file of `to`, `importer` included. */
   importers: number;
 }
 
-export function componentEdges({ components, graph, owners }: CodeAnalysis): ComponentEdge[] {
+export function componentEdges(analysis: CodeAnalysis): ComponentEdge[] {
+  const { components, graph, owners } = analysis;
   const edges = new Map<string, ComponentEdge>();
   const importers = new Map<string, Set<string>>();
   for (const from of components) {
@@ -28,11 +33,30 @@ export function componentEdges({ components, graph, owners }: CodeAnalysis): Com
         const key = `${from.slug}\0${to.slug}`;
         const files = importers.get(key) ?? new Set<string>();
         importers.set(key, files.add(importer));
-        edges.set(key, { ...(edges.get(key) ?? { from, to, importer, imported }), importers: files.size });
+        const known = edges.get(key);
+        const edge = known?.isDirect
+          ? known
+          : { from, to, importer, imported, isDirect: isDirectImport(analysis, importer, imported) };
+        edges.set(key, { ...(known && !edge.isDirect ? known : edge), importers: files.size });
       }
     }
   }
   return [...edges.values()];
+}
+
+function isDirectImport({ modules, resolver }: CodeAnalysis, importer: string, imported: string): boolean {
+  const module = modules.get(importer)!;
+  return [
+    ...importsOf(module, resolver),
+    ...module.reExports.map(({ from, imported: name }) => ({ from, names: [{ imported: name }] })),
+  ].some(({ from, names }) =>
+    resolveImport(
+      resolver,
+      module,
+      from,
+      names.map((name) => name.imported),
+    ).files.includes(imported),
+  );
 }
 
 export function hasArchitecture({ components }: CodeAnalysis): boolean {
@@ -52,10 +76,10 @@ export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage:
     ...components.map(({ slug, name }) => `  ${ids.get(slug)}["${label(name)}"]`),
     ...edges.map(({ from, to }) => `  ${ids.get(from.slug)} --> ${ids.get(to.slug)}`),
   ];
-  const rows = edges.map(({ from, to, importer, imported, importers }) => [
+  const rows = edges.map(({ from, to, importer, imported, isDirect, importers }) => [
     componentLink(from, hasPage),
     componentLink(to, hasPage),
-    `${fileLink(page, importer)} imports ${fileLink(page, imported)}${importers > 1 ? `, and so do ${importers - 1} more` : ""}`,
+    `${fileLink(page, importer)} ${isDirect ? "imports" : "uses names of"} ${fileLink(page, imported)}${importers > 1 ? `, and so do ${importers - 1} more` : ""}`,
   ]);
   const blocks = [
     MARKER,
