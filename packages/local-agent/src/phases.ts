@@ -10,7 +10,7 @@ import { describeAnalysis } from "./understand/describe-analysis.ts";
 import { findExamples } from "./write/examples.ts";
 import { plural } from "./write/markdown.ts";
 import { findWork, planTasks } from "./understand/plan.ts";
-import type { InterruptCheck } from "./read/read-repository.ts";
+import type { InterruptCheck, ReadLimits } from "./read/read-repository.ts";
 import { type AgentPrompt, isRecord, listVariable, type PromptPhase, stringsIn, textVariable } from "./prompt.ts";
 import { readSettings } from "./settings.ts";
 import type { TurnOutput } from "./turn-output.ts";
@@ -24,6 +24,8 @@ export interface PhaseTurn {
   prompt: AgentPrompt;
   output: TurnOutput;
   checkInterrupt: InterruptCheck;
+  /** `READ_LIMITS` if undefined. */
+  limits?: ReadLimits;
 }
 
 export const ANSWERS = {
@@ -34,16 +36,22 @@ export const ANSWERS = {
   verification: answerVerification,
 } satisfies Record<PromptPhase, (turn: PhaseTurn) => Promise<void>>;
 
-async function answerAnalysis({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
+function analyseFor({ root, prompt, checkInterrupt, limits }: PhaseTurn): Promise<CodeAnalysis> {
+  return analyse(root, checkInterrupt, readSettings(prompt.variables), limits);
+}
+
+async function answerAnalysis(turn: PhaseTurn): Promise<void> {
+  const { output } = turn;
   output.writeTool("Glob", { pattern: "**/*" });
-  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+  const analysis = await analyseFor(turn);
   const data = describeAnalysis(analysis, await shareFacts(analysis));
   for (const path of data.key_files) output.writeTool("Read", { file_path: path });
   output.writeBlock(data.summary, "analysis", data);
 }
 
-async function answerPlanning({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+async function answerPlanning(turn: PhaseTurn): Promise<void> {
+  const { output } = turn;
+  const analysis = await analyseFor(turn);
   const tasks = planTasks(analysis);
   const ids = tasks.map((task) => task.id);
   const groups = [ids.slice(0, -1), ids.slice(-1)].filter((group) => group.length > 0);
@@ -57,11 +65,11 @@ async function answerPlanning({ root, prompt, output, checkInterrupt }: PhaseTur
 }
 
 async function answerWorker(turn: PhaseTurn): Promise<void> {
-  const { root, prompt, output, checkInterrupt } = turn;
+  const { prompt, output } = turn;
   const { variables, taskId } = prompt;
   const scope = stringsIn(listVariable(variables, "TASK_SCOPE"));
   reportProgress(turn, 5, "Reading the repository", 0, 0);
-  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+  const analysis = await analyseFor(turn);
   const work = findWork(
     analysis,
     textVariable(variables, "TASK_TITLE"),
@@ -149,8 +157,9 @@ function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   });
 }
 
-async function answerAggregation({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+async function answerAggregation(turn: PhaseTurn): Promise<void> {
+  const { prompt, output, checkInterrupt } = turn;
+  const analysis = await analyseFor(turn);
   const outputs = listVariable(prompt.variables, "WORKER_OUTPUTS").map(readWorkerOutput);
   const conflicts = [
     ...outputs.flatMap((report) => report.conflicts),
@@ -177,8 +186,9 @@ async function answerAggregation({ root, prompt, output, checkInterrupt }: Phase
   });
 }
 
-async function answerVerification({ root, prompt, output, checkInterrupt }: PhaseTurn): Promise<void> {
-  const analysis = await analyse(root, checkInterrupt, readSettings(prompt.variables));
+async function answerVerification(turn: PhaseTurn): Promise<void> {
+  const { root, prompt, output, checkInterrupt } = turn;
+  const analysis = await analyseFor(turn);
   const outputs = listVariable(prompt.variables, "WORKER_OUTPUTS").map(readWorkerOutput);
   // Without an aggregation, pages may still link to those of skipped tasks.
   const planned = plannedPages(analysis);
@@ -194,7 +204,7 @@ async function answerVerification({ root, prompt, output, checkInterrupt }: Phas
     check.issues.length === 0
       ? "Found no problems."
       : `Found ${plural(errors, "error")} and ${plural(check.issues.length - errors, "warning")}.`;
-  const summary = `${checked} ${findings}`;
+  const summary = [checked, findings, ...analysis.cuts].join(" ");
   output.writeBlock(summary, "verification", {
     status,
     summary,

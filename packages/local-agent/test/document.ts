@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { ANSWERS } from "../src/phases.ts";
 import { readPrompt } from "../src/prompt.ts";
+import type { ReadLimits } from "../src/read/read-repository.ts";
 import { createTurnOutput, readDelimiters } from "../src/turn-output.ts";
 import { type Block, lastBlock, type Line, VARIABLES } from "./agent-session.ts";
 
@@ -61,10 +62,11 @@ export async function documentRepository(
   source: string,
   skip: (task: Task) => boolean = () => false,
   variables: Record<string, string> = {},
+  limits?: ReadLimits,
 ): Promise<DocumentedRun> {
   const root = copyOf(source);
   const ask = (phase: string, more: Record<string, string>): Promise<Line[]> =>
-    answerPrompt(root, phase, { ...variables, ...more });
+    answerPrompt(root, phase, { ...variables, ...more }, limits);
   const analysis = lastBlock(await ask("analysis", {}));
   const planned = lastBlock(await ask("taskPlanning", { ANALYSIS_JSON: JSON.stringify(analysis.data) }));
   const tasks = planned.data["tasks"] as Task[];
@@ -72,7 +74,7 @@ export async function documentRepository(
   const run = async (task: Task): Promise<void> => {
     if (skip(task)) return;
     // A task with dependencies starts from their merged results.
-    completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task, variables));
+    completions.push(await runWorker(task.dependencies.length === 0 ? source : root, root, task, variables, limits));
   };
   for (const task of tasks.filter((candidate) => candidate.dependencies.length === 0)) await run(task);
   for (const task of tasks.filter((candidate) => candidate.dependencies.length > 0)) await run(task);
@@ -91,11 +93,22 @@ export async function documentRepository(
 }
 
 /** Returns the lines that the program writes for the prompt. */
-export async function answerPrompt(root: string, phase: string, variables: Record<string, string>): Promise<Line[]> {
+export async function answerPrompt(
+  root: string,
+  phase: string,
+  variables: Record<string, string>,
+  limits?: ReadLimits,
+): Promise<Line[]> {
   const lines: Line[] = [];
   const prompt = readPrompt({ text: "…", phase, variables: { ...VARIABLES, ...variables } }, {});
   const output = createTurnOutput((line) => lines.push(JSON.parse(line) as Line), readDelimiters(prompt.variables));
-  await ANSWERS[prompt.phase!]({ root, prompt, output, checkInterrupt: () => Promise.resolve() });
+  await ANSWERS[prompt.phase!]({
+    root,
+    prompt,
+    output,
+    checkInterrupt: () => Promise.resolve(),
+    ...(limits && { limits }),
+  });
   return lines;
 }
 
@@ -105,10 +118,11 @@ async function runWorker(
   target: string,
   task: Task,
   variables: Record<string, string>,
+  limits: ReadLimits | undefined,
 ): Promise<DocumentedRun["completions"][number]> {
   const folder = copyOf(base);
   const before = new Map(filesIn(folder).map((path) => [path, readFileSync(join(folder, path))]));
-  const lines = await answerPrompt(folder, "workerExecution", { ...variables, ...taskVariables(task) });
+  const lines = await answerPrompt(folder, "workerExecution", { ...variables, ...taskVariables(task) }, limits);
   const block = lastBlock(lines);
   const written = filesIn(folder).filter((path) => !before.get(path)?.equals(readFileSync(join(folder, path))));
   for (const path of written) {

@@ -90,6 +90,39 @@ describe("reading the repository", () => {
   });
 });
 
+describe("a repository that is larger than a limit", () => {
+  const source = makeRepository({
+    ...CODE,
+    "src/a.ts": "export const a = 1;\n",
+    "src/unread.ts": `export const unread = 1;\n${"// filler\n".repeat(1_000)}`,
+  });
+
+  test.each([
+    [{ files: 3, codeBytes: 1e9 }, "The repository has more than 3 files. Those from src/unread.ts on were not read."],
+    [
+      { files: 9, codeBytes: 9_000 },
+      "The repository has more than 0 MB of code. The files from src/unread.ts on were not read.",
+    ],
+  ])("is documented up to it, and the overview and the result name the rest: %j", async (limits, sentence) => {
+    const run = await documentRepository(source, undefined, {}, limits);
+    expect(run.pages.get("docs/README.md")).toContain(`## Not documented\n\n- ${sentence}\n`);
+    expect([...run.pages.values()].join("\n")).not.toContain("`unread`");
+    expect(run.analysis.data["warnings"]).toContain(sentence);
+    expect(run.verification.data).toMatchObject({
+      status: "passed_with_warnings",
+      summary: expect.stringContaining(sentence),
+      issues: [{ severity: "warning", description: sentence, location: "docs/README.md" }],
+    });
+  });
+
+  test("is read whole below it", async () => {
+    const run = await documentRepository(source);
+    expect(run.pages.get("docs/README.md")).not.toContain("## Not documented");
+    expect([...run.pages.values()].join("\n")).toContain("`unread`");
+    expect(run.verification.data).toMatchObject({ status: "passed", issues: [] });
+  });
+});
+
 describe("hostile content", () => {
   test("cannot form a response block, break a page or add a misleading link", async () => {
     const source = makeRepository({

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MAX_PAGE_LINES } from "../src/write/page-limits.ts";
 import { AgentSession, lastBlock } from "./agent-session.ts";
 import { makeRepository, removeTemporaryFolders, taskVariables, temporaryFolder, type Task } from "./document.ts";
 
@@ -104,6 +105,8 @@ test("the facts about a header with thousands of names have only those that its 
   const page = readFileSync(join(root, (data["output_files"] as string[])[0]!), "utf8");
   expect(page).toContain("read_0");
   expect(page).toContain("The files contain 1988 more public names.");
+  expect(page.split("\n").length).toBeLessThanOrEqual(MAX_PAGE_LINES);
+  expect(MAX_PAGE_LINES).toBe(1_500);
 });
 
 function git(cwd: string, ...args: string[]): string {

@@ -49,6 +49,7 @@ export function checkDocs(analysis: CodeAnalysis, reported: Set<string>): DocChe
     else reportGap(check, `The component ${component.name} has no page. Run its task again.`, path);
   }
   const overview = `${docsFolder}/README.md`;
+  for (const sentence of analysis.cuts) reportGap(check, sentence, overview);
   if (pages.has(overview)) checkOverview(context, overview, pages.get(overview)!);
   else reportGap(check, "The overview is missing. Run its task again.", overview);
   return check;

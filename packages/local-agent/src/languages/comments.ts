@@ -9,8 +9,9 @@ const MAX_COMMENT_CHARACTERS = 8_000;
 export function commentWords(raw: string): string {
   const isBlock = raw.startsWith("/*");
   const lines = (isBlock ? raw.replace(/^\/\*+!?/, "").replace(/\**\/$/, "") : raw).split("\n");
-  // If all lines begin with a star (`hasStars`), stars are decoration; else a star is a list item.
-  const hasStars = lines.slice(1).every((line) => /^\s*(?:\*|$)/.test(line));
+  // If nearly all lines begin with a star (`hasStars`), stars are decoration; else a star is a list item.
+  const others = lines.slice(1).filter((line) => !/^\s*(?:\*|$)/.test(line));
+  const hasStars = others.length * 10 < lines.length || others.length === 0;
   const stripped = lines.map((line) => {
     if (isBlock) return hasStars ? line.replace(/^\s*\*(?!\*) ?/, "") : line;
     return line.replace(/^\s*(?:\/\/+!?|#+!?|--) ?/, "");

@@ -46,10 +46,13 @@ function withoutInlineTags(doc: string): string {
     let end = tag.index + tag[0].length;
     for (let depth = 1; end < doc.length && depth > 0; end += 1)
       depth += doc[end] === "{" ? 1 : doc[end] === "}" ? -1 : 0;
-    const words = doc.slice(tag.index + tag[0].length, end - 1).replace(/^#/, "");
+    const content = doc.slice(tag.index + tag[0].length, end - 1);
+    // A link may have a label, which is prose.
+    const label = /^link/.test(tag[1]!) ? /^[^\s(]+(?:\([^)]*\))?\s+([^]+)$/.exec(content)?.[1] : undefined;
+    const words = content.replace(/^#/, "");
     const isPre = doc.lastIndexOf("<pre", tag.index) > doc.lastIndexOf("</pre>", tag.index);
-    text +=
-      doc.slice(at, tag.index) + (words === "" ? "" : isPre ? words : `\`${oneLine(words).replaceAll("`", "")}\``);
+    const shown = isPre ? words : (label ?? `\`${oneLine(words).replaceAll("`", "")}\``);
+    text += doc.slice(at, tag.index) + (words === "" ? "" : shown);
     at = end;
   }
   return text + doc.slice(at);

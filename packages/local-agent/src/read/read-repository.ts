@@ -19,8 +19,15 @@ const SKIPPED_FOLDERS = new Set([
   "__pycache__",
   "venv",
 ]);
-const MAX_FILES = 20_000;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
+
+/** Bounds the memory of a process; see `docs/benchmarks.md`. */
+export interface ReadLimits {
+  files: number;
+  /** Of all code together. */
+  codeBytes: number;
+}
+export const READ_LIMITS: ReadLimits = { files: 60_000, codeBytes: 120 * 1024 * 1024 };
 
 export interface RepositoryFiles {
   root: string;
@@ -32,16 +39,29 @@ export interface RepositoryFiles {
   links: Map<string, string>;
   isIgnored: IgnoreTest;
   warnings: string[];
+  /** Sentences about parts of the repository that a limit excludes. */
+  cuts: string[];
 }
 
 /** Rejects if the turn was interrupted. Loops call `checkInterrupt` once per step. */
 export type InterruptCheck = () => Promise<void>;
 
-export async function readRepository(root: string, checkInterrupt: InterruptCheck): Promise<RepositoryFiles> {
+export async function readRepository(
+  root: string,
+  checkInterrupt: InterruptCheck,
+  limits: ReadLimits = READ_LIMITS,
+): Promise<RepositoryFiles> {
   const isIgnored = readGitignore(readText(root, ".gitignore") ?? "");
-  const repository: RepositoryFiles = { root, files: [], generated: [], links: new Map(), isIgnored, warnings: [] };
+  const repository: RepositoryFiles = {
+    root,
+    files: [],
+    generated: [],
+    links: new Map(),
+    isIgnored,
+    warnings: [],
+    cuts: [],
+  };
   const folders = [""];
-  let count = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     await checkInterrupt();
     const subfolders: string[] = [];
@@ -52,12 +72,15 @@ export async function readRepository(root: string, checkInterrupt: InterruptChec
       } else if (entry.isSymbolicLink() && folder === "") {
         addLink(repository, entry.name);
       } else if (entry.isFile() && !entry.name.startsWith(".") && !isIgnored(path, false)) {
-        count += 1;
-        if (count > MAX_FILES) {
-          repository.warnings.push(`The repository has more than ${MAX_FILES} files; the rest was not read.`);
-          return sortPaths(repository);
-        }
         addFile(repository, path);
+        if (repository.files.length > limits.files) {
+          repository.files.pop();
+          // The pages of the agent do not count and are found behind the limit too, so all sessions see the same files.
+          if (repository.cuts.length === 0)
+            repository.cuts.push(
+              `The repository has more than ${limits.files} files. Those from ${path} on were not read.`,
+            );
+        }
       }
     }
     folders.push(...subfolders.toReversed());

@@ -11,7 +11,14 @@ import { readManifests } from "../read/manifests.ts";
 import { joinPath } from "../read/paths.ts";
 import { readModule } from "../languages/read-module.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
-import { type InterruptCheck, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
+import {
+  type InterruptCheck,
+  READ_LIMITS,
+  type ReadLimits,
+  readRepository,
+  readText,
+  type RepositoryFiles,
+} from "../read/read-repository.ts";
 import { type FileFacts, loadFacts, storeFacts } from "../read/shared-facts.ts";
 import type { DocumentationSettings } from "../settings.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
@@ -26,6 +33,8 @@ interface CodeKnowledge {
   owners: Map<string, Component>;
   project: ProjectFacts;
   warnings: string[];
+  /** Sentences about parts of the repository that a limit excludes, so that no page describes them. */
+  cuts: string[];
 }
 
 export interface CodeAnalysis extends CodeKnowledge {
@@ -35,7 +44,6 @@ export interface CodeAnalysis extends CodeKnowledge {
   settings: DocumentationSettings;
 }
 
-const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
 /** A file with a line longer than `LONGEST_LINE` is generated or minified, and is not documented. */
 const LONGEST_LINE = 5_000;
 
@@ -46,12 +54,13 @@ export async function analyse(
   root: string,
   checkInterrupt: InterruptCheck,
   settings: DocumentationSettings,
+  limits: ReadLimits = READ_LIMITS,
 ): Promise<CodeAnalysis> {
-  const repository = await readRepository(root, checkInterrupt);
-  const key = knowledgeKey(repository, settings);
+  const repository = await readRepository(root, checkInterrupt, limits);
+  const key = `${knowledgeKey(repository, settings)} ${limits.codeBytes}`;
   if (last?.key !== key) {
     last = null;
-    last = { key, knowledge: await understand(repository, checkInterrupt, settings) };
+    last = { key, knowledge: await understand(repository, checkInterrupt, settings, limits) };
   }
   const { knowledge } = last;
   return {
@@ -59,6 +68,7 @@ export async function analyse(
     repository,
     docsFolder: chooseDocsFolder(repository, knowledge.components, settings.docsFolder),
     warnings: [...settings.warnings, ...repository.warnings, ...knowledge.warnings],
+    cuts: [...repository.cuts, ...knowledge.cuts],
     settings,
   };
 }
@@ -73,11 +83,13 @@ async function understand(
   repository: RepositoryFiles,
   checkInterrupt: InterruptCheck,
   settings: DocumentationSettings,
+  limits: ReadLimits,
 ): Promise<CodeKnowledge> {
   const read = (path: string): string | null => readText(repository.root, path);
   const warnings: string[] = [];
+  const cuts: string[] = [];
   if (settings.factsId !== "" && knownFacts.size === 0) await takeSharedFacts(repository, settings.factsId);
-  const modules = completeModules(await readModules(repository, warnings, checkInterrupt));
+  const modules = completeModules(await readModules(repository, limits, { warnings, cuts }, checkInterrupt));
   const manifests = readManifests(repository.files, read);
   const resolver = makeResolver(modules, manifests);
   await checkInterrupt();
@@ -87,7 +99,7 @@ async function understand(
   const components = findComponents(facts);
   const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
   const project = readProject(facts, settings.projectName);
-  return { modules, manifests, resolver, graph, components, owners, project, warnings };
+  return { modules, manifests, resolver, graph, components, owners, project, warnings, cuts };
 }
 
 /** Facts of the files that this process has read, or taken from `shareFacts` of an earlier session, by path. */
@@ -110,15 +122,21 @@ async function takeSharedFacts({ root, files }: RepositoryFiles, id: string): Pr
   }
 }
 
-async function readModules(repository: RepositoryFiles, warnings: string[], checkInterrupt: InterruptCheck) {
+async function readModules(
+  repository: RepositoryFiles,
+  limits: ReadLimits,
+  { warnings, cuts }: Pick<CodeKnowledge, "warnings" | "cuts">,
+  checkInterrupt: InterruptCheck,
+) {
   const modules = new Map<string, ModuleFacts>();
   const paths = new Set(repository.files.map((file) => file.path));
   let totalBytes = 0;
   for (const file of repository.files) {
     const language = languageOf(file.path);
     if (language === null || file.role === "fixture" || file.role === "other" || hasSource(file.path, paths)) continue;
-    if (totalBytes + file.sizeBytes > MAX_TOTAL_BYTES) {
-      warnings.push("The repository has more than 120 MB of code; the files beyond this limit were not read.");
+    if (totalBytes + file.sizeBytes > limits.codeBytes) {
+      const megabytes = Math.floor(limits.codeBytes / 1024 / 1024);
+      cuts.push(`The repository has more than ${megabytes} MB of code. The files from ${file.path} on were not read.`);
       break;
     }
     totalBytes += file.sizeBytes;

@@ -33,11 +33,11 @@ export function describeAnalysis(analysis: CodeAnalysis, factsId: string | null)
       ...(docsFolder === (analysis.settings.docsFolder || "docs") ? [] : [OTHER_FOLDER]),
       ...(factsId === null ? [] : [factsNote(factsId)]),
     ].join(" "),
-    warnings: analysis.warnings.slice(0, 50),
+    warnings: [...analysis.cuts, ...analysis.warnings].slice(0, 50),
   };
 }
 
-function summaryOf({ project, components, modules }: CodeAnalysis, files: number, lines: number): string {
+function summaryOf({ project, components, modules, cuts }: CodeAnalysis, files: number, lines: number): string {
   if (components.length === 0) return `${oneLine(project.name)} holds no source code to document.`;
   const languages = new Map<string, number>();
   for (const component of components) {
@@ -52,7 +52,7 @@ function summaryOf({ project, components, modules }: CodeAnalysis, files: number
     .map(([language]) => language);
   const introduction = firstSentence(project.introduction);
   const size = `${oneLine(project.name)} has ${plural(files, "source file")} (${mainLanguages.join(", ")}, ${plural(lines, "line")}) in ${plural(components.length, "component")}: ${components.map(({ name }) => oneLine(name)).join(", ")}.`;
-  return introduction === "" ? size : `${size} ${introduction}`;
+  return [size, introduction, ...cuts].filter((sentence) => sentence !== "").join(" ");
 }
 
 function keyFiles({ project, graph, owners }: CodeAnalysis): string[] {

@@ -34,6 +34,7 @@ export function writeOverview(request: OverviewRequest): string {
     project.readme === null ? "" : `See also the project's ${fileLink(page, project.readme)}.`,
     ...commandsSection(analysis),
     ...componentsSection(request),
+    ...omissionsSection(analysis),
     ...entryPointsSection(request),
     ...dependenciesSection(request),
     ...documentsSection(request),
@@ -100,6 +101,14 @@ function mainNames(analysis: CodeAnalysis, component: Component): string {
         .slice(0, 3)
         .map((path) => code(baseName(path)))
         .join(", ");
+}
+
+/** No page describes what was not read, so the overview says that it is missing. */
+function omissionsSection({ cuts, repository }: CodeAnalysis): string[] {
+  const sentences = [...cuts, ...repository.warnings];
+  const more = sentences.length > MAX_ROWS ? [`- and ${sentences.length - MAX_ROWS} more`] : [];
+  const items = sentences.slice(0, MAX_ROWS).map((sentence) => `- ${inlineProse(sentence)}`);
+  return sentences.length === 0 ? [] : ["## Not documented", [...items, ...more].join("\n")];
 }
 
 function entryPointsSection({ analysis, page }: OverviewRequest): string[] {
