@@ -31,6 +31,7 @@ export interface ManifestContext {
   packageManager: string;
   /** The tables of the `Cargo.toml` of the workspace, from which its members inherit. */
   cargoWorkspace: Record<string, unknown>;
+  read: (path: string) => string | null;
 }
 
 export function recordOf(value: unknown): Record<string, unknown> {

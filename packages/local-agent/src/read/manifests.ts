@@ -25,7 +25,11 @@ const READERS: { matches: RegExp; ecosystem: Manifest["ecosystem"]; read: Manife
 ];
 
 export function readManifests(files: RepositoryFile[], read: (path: string) => string | null): Manifest[] {
-  const context: ManifestContext = { packageManager: findPackageManager(files), cargoWorkspace: cargoWorkspace(read) };
+  const context: ManifestContext = {
+    packageManager: findPackageManager(files),
+    cargoWorkspace: cargoWorkspace(read),
+    read,
+  };
   const manifests: Manifest[] = [];
   for (const { path } of files) {
     const reader = READERS.find(({ matches }) => matches.test(baseName(path)));

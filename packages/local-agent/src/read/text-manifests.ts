@@ -1,5 +1,6 @@
 // Reads `go.mod`, and the declarative statements of Gradle builds and gem specifications, which are programs.
 import type { ManifestReader } from "./manifest.ts";
+import { joinPath } from "./paths.ts";
 
 export const readGoMod: ManifestReader = (manifest, text) => {
   let block = "";
@@ -20,14 +21,23 @@ export const readGoMod: ManifestReader = (manifest, text) => {
   }
 };
 
-export const readGradle: ManifestReader = (manifest, text) => {
-  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+export const readGradle: ManifestReader = (manifest, text, { read }) => {
+  const code = withoutComments(text);
+  // A build has its name in the settings beside it; the name of a subproject is that of its folder.
+  for (const file of ["settings.gradle", "settings.gradle.kts"]) {
+    const settings = withoutComments(read(joinPath(manifest.folder, file)) ?? "");
+    manifest.name ||= /^\s*rootProject\.name\s*=\s*["']([^"'$]+)["']/m.exec(settings)?.[1] ?? "";
+  }
   manifest.description = /^description\s*=\s*["']([^"'$]+)["']/m.exec(code)?.[1] ?? "";
   const declared =
     /^\s*(api|implementation|compileOnly|runtimeOnly|\w*[tT]estImplementation)[\s(]+["']([\w.-]+:[\w.-]+)(?::([\w.+-]+))?["']/gm;
   for (const [, configuration, name, version = ""] of code.matchAll(declared))
     manifest.dependencies.push({ name: name!, version, isForDevelopment: /test/i.test(configuration!) });
 };
+
+function withoutComments(code: string): string {
+  return code.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+}
 
 export const readGemspec: ManifestReader = (manifest, text) => {
   const value = (key: string): string =>
