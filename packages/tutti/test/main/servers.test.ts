@@ -64,9 +64,9 @@ describe("Two servers over one database", () => {
       expect(await b.client.result(id)).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
 
       const again = await serve("a", url);
-      // The workspaces are released after the end of the run.
+      // The workspaces are released after the end of the run, and `again` copies the log of `b`.
       const isReleased = ({ type }: { type: string }) => type === "workspace:released";
-      await waitUntil(async () => (await b.client.events(id)).some(isReleased));
+      await waitUntil(async () => (await again.client.events(id)).some(isReleased));
       const events = await again.client.events(id);
       expect(events).toEqual(await b.client.events(id));
       expect(events.map(({ runSeq }) => runSeq)).toEqual(events.map((_, i) => i + 1));
