@@ -1,8 +1,10 @@
 // `createApp` is the HTTP application: security headers, access, API routes, dashboard files and error responses.
-// `Upgrade` handles WebSockets.
+// `createRequestListener` connects it to Node's HTTP server, and `Upgrade` handles WebSockets.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { accessRequest, type RequestAccess } from "./access/access.ts";
+import { accessRequest, UNKNOWN_HOST, type RequestAccess } from "./access/access.ts";
 import type { AllowedFolders } from "./access/allowed-folders.ts";
 import { MAX_BODY_BYTES, tooLarge, type Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
@@ -151,6 +153,19 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     return c.json(body, status as ContentfulStatusCode);
   });
   return app;
+}
+
+export type HttpListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+// `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
+export const createRequestListener = (parts: AppParts): HttpListener =>
+  getRequestListener(createApp(parts).fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
+
+/** Answers requests that fail before Hono: a `RequestError` means that the Host cannot be part of a URL. */
+function answerUnreadable(error: unknown): Response {
+  const refusal = new TuttiError("forbidden", UNKNOWN_HOST);
+  const { status, body } = encodeError(error instanceof RequestError ? refusal : error);
+  return Response.json(body, { status, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
 }
 
 type RetryAfter = { retryAfterSeconds: number };

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { RequestAccess } from "./access/access.ts";
 import { allowedFolders } from "./access/allowed-folders.ts";
+import type { HttpListener } from "./app.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import { encodeError } from "./encode-error.ts";
@@ -13,7 +14,6 @@ import type { Hosts } from "./hosts.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
 import type { Upgrade } from "./live/upgrade.ts";
-import type { HttpListener } from "./request-listener.ts";
 import { unreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
@@ -88,7 +88,7 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   // listens, and most engines of a command answer no request.
   let listener: Promise<HttpListener> | null = null;
   const loadListener = () =>
-    (listener ??= import("./request-listener.ts").then(({ createRequestListener }) =>
+    (listener ??= import("./app.ts").then(({ createRequestListener }) =>
       createRequestListener({ ...parts, forward: options.forward, onlyNamedAgents }),
     ));
   let upgrade: Promise<Upgrade> | null = null;
