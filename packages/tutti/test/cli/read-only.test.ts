@@ -93,11 +93,10 @@ it.each([
     tutti resume $(grep -o 'orch_[a-z0-9]*' output | head -n 1) >output
     echo "code $?"`;
   // The permissions of files bind root, too, without these capabilities.
-  const [program, ...flags] =
-    process.getuid!() === 0
-      ? (["setpriv", "--bounding-set=-dac_override,-dac_read_search"] as const)
-      : (["env"] as const);
-  const { stdout, stderr } = spawnSync(program, [...flags, "sh", "-c", script], { encoding: "utf8", timeout: 600_000 });
+  const isRoot = process.getuid!() === 0;
+  const bound = isRoot ? ["--bounding-set=-dac_override,-dac_read_search"] : [];
+  const args = [...bound, "sh", "-c", script];
+  const { stdout, stderr } = spawnSync(isRoot ? "setpriv" : "env", args, { encoding: "utf8", timeout: 600_000 });
   const events = lab.events();
   expect([stdout.match(/code \d/g), stderr], JSON.stringify(events.slice(-5))).toEqual([["code 4", "code 0"], ""]);
   const { error } = JSON.parse(stdout.split("\n")[1]!) as { error: { message: string } };
