@@ -20,6 +20,8 @@ export async function listen(
       client.on("end", end).on("error", end);
       client.on("notification", ({ channel, payload = "" }) => channels[channel]?.(payload));
       signal.addEventListener("abort", end, { once: true });
+      // The listener is not called for an abort during `connect`.
+      if (signal.aborted) end();
       try {
         for (const channel of Object.keys(channels)) await client.query(`LISTEN "${channel}"`);
         await lost.promise;
