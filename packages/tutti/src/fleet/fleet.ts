@@ -7,7 +7,7 @@
 // 3. An attempt on a lost host is `over` for good. The host learns that from its next beat.
 import { randomUUID } from "node:crypto";
 import { FleetCalls, type SignalReader } from "./fleet-calls.ts";
-import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, REPORTS } from "./host-tables.ts";
+import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, HOST_TABLES_CHANGES, REPORTS } from "./host-tables.ts";
 import { JobQueue, type AttemptJob } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
@@ -25,6 +25,8 @@ import type { World } from "../world.ts";
 interface FleetOptions {
   database: Database;
   world: World;
+  /** The id of this server in the log. */
+  server: string;
   leaseMs: number;
   /** Whether the server works beside its hosts. */
   alsoWork: boolean;
@@ -38,15 +40,18 @@ interface AttemptRow {
   session: string;
   state: string;
   archived: boolean;
+  /** The server with the session, if no host has it. */
+  server: string | null;
 }
 
-const ATTEMPTS = "SELECT key, run, session, state, archived FROM tutti_hosts.attempt";
+const ATTEMPTS = "SELECT key, run, session, state, archived, server FROM tutti_hosts.attempt";
 
 interface KnownAttempt {
   key: string;
   run: string;
   onHost: boolean;
   archived: boolean;
+  server: string | null;
   /** Whether a host is known to have taken the attempt. */
   isTaken: boolean;
   /** Names of `request` rows, so that `wasCalled` needs no query. Null until they are read. */
@@ -77,7 +82,7 @@ interface UnplacedAttempt {
 const NOTIFY_OVER = `pg_notify('${REPORTS}', a.key)`;
 /** `UNPLACED_MS` is how long hosts with the labels of an attempt may be missing before it is reported to the user. */
 const UNPLACED_MS = 60_000;
-const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND seen_at >= now() - $1 * interval '1 ms'";
+const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND tutti_hosts.is_alive(host.*)";
 
 /** The fleet also polls, because notifications of `listen` can be missed. */
 const POLL_MS = 1000;
@@ -155,15 +160,14 @@ export class Fleet {
 
   /** Ends the attempts of lost and removed hosts, and those that no host will take. */
   async #watchHosts(): Promise<void> {
-    const { database, leaseMs } = this.#options;
+    const { database } = this.#options;
     const lost = await database.pool.query<EndedRow>(
       `UPDATE tutti_hosts.attempt a SET state = 'over', reason = l.reason FROM (
          SELECT a.key, CASE WHEN h.removed THEN 'its host was removed' ELSE 'its host was lost' END AS reason
            FROM tutti_hosts.attempt a JOIN tutti_hosts.host h ON h.id = a.host
-          WHERE a.state = 'held' AND (h.removed OR h.seen_at < now() - $1 * interval '1 ms')
+          WHERE a.state = 'held' AND (h.removed OR NOT tutti_hosts.is_alive(h.*))
           ORDER BY a.key FOR UPDATE OF a) AS l
         WHERE a.key = l.key AND a.state = 'held' RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
-      [leaseMs],
     );
     await this.#findReady(database.pool);
     // Without any host the server works itself, except on tasks with labels, which are in another queue than `plain`.
@@ -187,9 +191,9 @@ export class Fleet {
   async #reportUnplaced(): Promise<void> {
     const { rows } = await this.#options.database.pool.query<UnplacedAttempt>(
       `SELECT a.run, a.session, q.labels FROM tutti_hosts.attempt a JOIN tutti_hosts.queue q ON q.name = a.queue
-        WHERE a.state = 'waiting' AND q.labels <> '{}' AND a.created_at < now() - $2 * interval '1 ms'
+        WHERE a.state = 'waiting' AND q.labels <> '{}' AND a.created_at < now() - $1 * interval '1 ms'
           AND NOT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE host.labels @> q.labels AND ${IS_READY})`,
-      [this.#options.leaseMs, UNPLACED_MS],
+      [UNPLACED_MS],
     );
     for (const attempt of rows) {
       if (!this.#reported.has(attempt.session) && (await this.#onUnplaced(attempt)))
@@ -200,7 +204,6 @@ export class Fleet {
   async #findReady(client: SqlClient): Promise<boolean> {
     const { rows } = await client.query<{ ready: number }>(
       `SELECT count(*)::int AS ready FROM tutti_hosts.host WHERE ${IS_READY}`,
-      [this.#options.leaseMs],
     );
     return (this.#hasReadyHost = rows[0]!.ready > 0);
   }
@@ -229,13 +232,14 @@ export class Fleet {
       if (isOnHost && !isLabelled) room -= 1;
       const key = keyOf(event.run!, task, attempt);
       const job = isOnHost ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels), key } : null;
-      placed.push({ key, run: event.run!, session, task, labels, job, state: job ? "waiting" : "here" });
+      const place = job ? { state: "waiting", server: null } : { state: "here", server: this.#options.server };
+      placed.push({ key, run: event.run!, session, task, labels, job, ...place });
     }
     await this.#place(client, placed);
   }
 
   async #place(client: SqlClient, placed: readonly PlacedAttempt[]): Promise<void> {
-    const names = ["key", "run", "session", "task", "state"] as const;
+    const names = ["key", "run", "session", "task", "state", "server"] as const;
     const waiting = placed.flatMap(({ job, labels }) => (job ? [{ job, labels }] : []));
     const queues = [...Map.groupBy(waiting, ({ job }) => job.queue).values()];
     // `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
@@ -243,13 +247,12 @@ export class Fleet {
     await client.query({
       name: "tutti attempts",
       text: `WITH placed AS (
-        INSERT INTO tutti_hosts.attempt (key, run, session, task, state, queue, job)
-        SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[]))
+        INSERT INTO tutti_hosts.attempt (key, run, session, task, state, server, queue, job)
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[]))
       SELECT pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM unnest($9::text[], $10::integer[]) AS q (labels, jobs), LATERAL (
         SELECT id FROM tutti_hosts.host WHERE ${IS_READY} AND host.labels @> q.labels::jsonb AND tutti_hosts.room(id) > 0
          ORDER BY random() LIMIT q.jobs) AS chosen`,
       values: [
-        this.#options.leaseMs,
         ...names.map((name) => placed.map((each) => each[name])),
         placed.map(({ job }) => job?.queue ?? null),
         placed.map(({ job }) => job?.id ?? null),
@@ -265,10 +268,15 @@ export class Fleet {
     for (const each of placed) this.#remember({ ...each, archived: false }, new Set());
   }
 
-  /** An unknown attempt belongs to an imported run and stays here, so `isPlacedOnHost` is false. */
+  /**
+   * An unknown attempt belongs to an imported run and stays here, so `isPlacedOnHost` is false. Throws `host_lost` for an
+   * attempt whose session another server has: that server may still work on it.
+   */
   async isPlacedOnHost(session: string): Promise<boolean> {
     const known = this.#attempts.get(session) ?? (await this.#look(session));
     if (!known) return false;
+    if (!known.onHost && known.server !== null && known.server !== this.#options.server)
+      throw new TuttiError("host_lost", "its server was lost");
     known.requests ??= await this.#loadRequests(known.key);
     return known.onHost;
   }
@@ -313,12 +321,27 @@ export class Fleet {
     return [...this.#attempts.values()].some((attempt) => attempt.run === run && attempt.onHost);
   }
 
-  /** Sessions of `run` with an attempt that is waiting or held. */
-  async openSessions(run: string): Promise<{ session: string; key: string }[]> {
+  /** Sessions of `run` with an attempt that is waiting or held. Null if another server carries on the run. */
+  async openSessions(run: string): Promise<{ session: string; key: string }[] | null> {
     const { rows } = await this.#query(() =>
-      this.#options.database.pool.query<{ session: string; key: string }>(
-        "SELECT session, key FROM tutti_hosts.attempt WHERE run = $1 AND state IN ('waiting', 'held')",
-        [run],
+      this.#options.database.pool.query<{ isForeign: boolean; open: { session: string; key: string }[] }>(
+        `SELECT EXISTS (SELECT 1 FROM tutti.runs WHERE run = $1 AND server <> $2) AS "isForeign",
+                (SELECT coalesce(json_agg(json_build_object('session', session, 'key', key)), '[]')
+                   FROM tutti_hosts.attempt WHERE run = $1 AND state IN ('waiting', 'held')) AS open`,
+        [run, this.#options.server],
+      ),
+    );
+    const { isForeign, open } = rows[0]!;
+    return isForeign ? null : open;
+  }
+
+  /** Sessions on this server of runs that another server has taken over. */
+  async abandonedSessions(): Promise<{ run: string; session: string }[]> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ run: string; session: string }>(
+        `SELECT a.run, a.session FROM tutti_hosts.attempt a JOIN tutti.runs r USING (run)
+          WHERE a.state = 'here' AND a.server = $1 AND r.server <> $1 AND NOT a.archived`,
+        [this.#options.server],
       ),
     );
     return rows;
@@ -417,7 +440,7 @@ export class Fleet {
   }
 
   list(): Promise<HostRow[]> {
-    return listHosts(this.#options.database, this.#options.leaseMs);
+    return listHosts(this.#options.database);
   }
 
   drain(id: string): Promise<void> {
@@ -463,8 +486,12 @@ export class Fleet {
 export async function createHostTables(database: Database): Promise<void> {
   await database.transaction("create the tables of hosts", async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = 'tutti_hosts'");
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass('tutti_hosts.attempt')",
+    );
     if (rows.length === 0) await client.query(`CREATE SCHEMA tutti_hosts; ${HOST_TABLES}`);
+    // Only then: the change waits for all transactions of hosts.
+    else if (!rows.some(({ name }) => name === "server")) await client.query(HOST_TABLES_CHANGES);
     await client.query(HOST_FUNCTIONS_SQL);
   });
 }
@@ -477,17 +504,16 @@ export async function provideHostTables(database: Database): Promise<void> {
   if (rows[0]!.isMissing) await createHostTables(database);
 }
 
-export async function listHosts({ pool }: Database, leaseMs?: number): Promise<HostRow[]> {
+export async function listHosts({ pool }: Database): Promise<HostRow[]> {
   const { rows } = await pool.query<Omit<HostRow, "seenAt"> & { seenAt: Date | null }>(
     `SELECT h.id, h.name, h.labels, h.capacity, h.version, h.seen_at AS "seenAt", h.facts->'agents' AS agents,
-            CASE WHEN h.seen_at IS NULL OR h.seen_at < now() - coalesce($1, s.lease_ms) * interval '1 ms' THEN 'lost'
+            CASE WHEN NOT tutti_hosts.is_alive(h.*) THEN 'lost'
                  WHEN h.drained OR h.leaving THEN 'draining' ELSE 'ready' END AS state,
             coalesce(held.tasks, '[]') AS tasks, coalesce(held.sessions, 0) AS sessions
-       FROM tutti_hosts.host h CROSS JOIN tutti_hosts.setting s LEFT JOIN LATERAL (
+       FROM tutti_hosts.host h LEFT JOIN LATERAL (
               SELECT count(*)::int AS sessions, json_agg(a.task ORDER BY a.key) FILTER (WHERE a.task IS NOT NULL) AS tasks
                 FROM tutti_hosts.attempt a WHERE a.host = h.id AND a.state = 'held') held ON true
       WHERE NOT h.removed ORDER BY h.name, h.id`,
-    [leaseMs ?? null],
   );
   return rows.map(({ seenAt, agents, ...row }) => ({
     ...row,

@@ -8,6 +8,8 @@
 //    late or repeated report changes nothing.
 // 4. Jobs are handed out by pg-boss: `queue.claim` is its own statement that claims the next jobs of a queue.
 // 5. A transaction locks attempts in the order of their keys, so that no two of them wait for each other.
+// 6. A host is lost only after the lease that its last beat got, `host.lease_ms`. A server that starts with a shorter one
+//    changes `setting`, and each host gets it with its next beat.
 //
 // Values of agents are stored as text, because `jsonb` rejects the character U+0000.
 
@@ -26,6 +28,8 @@ export const REPORTS = "tutti_reports";
 
 /** `host_sync` replaces `CLAIM_LIMIT` in `queue.claim` by the number of jobs that it claims. */
 export const CLAIM_LIMIT = 746_190_700;
+
+const MAX_AWAY = "1 hour";
 
 /** `HOST_FUNCTIONS` are all that a host's login may execute. */
 export const HOST_FUNCTIONS = [
@@ -50,6 +54,7 @@ CREATE TABLE tutti_hosts.host (
   drained boolean NOT NULL DEFAULT false,
   leaving boolean NOT NULL DEFAULT false,
   removed boolean NOT NULL DEFAULT false,
+  lease_ms integer NOT NULL DEFAULT 30000,
   seen_at timestamptz
 );
 
@@ -63,6 +68,7 @@ CREATE TABLE tutti_hosts.attempt (
   queue text,
   job uuid,
   host text REFERENCES tutti_hosts.host,
+  server text,
   token text,
   state text NOT NULL CHECK (state IN ('here', 'waiting', 'held', 'over')),
   reason text,
@@ -97,6 +103,12 @@ CREATE TABLE tutti_hosts.entry (
 );
 `;
 
+/** `HOST_TABLES_CHANGES` adds the columns that tables of an earlier version lack. */
+export const HOST_TABLES_CHANGES = `
+ALTER TABLE tutti_hosts.host ADD COLUMN lease_ms integer NOT NULL DEFAULT 30000;
+ALTER TABLE tutti_hosts.attempt ADD COLUMN server text;
+`;
+
 const define = (signature: string, returns: string, body: string, variables = ""): string => `
 CREATE OR REPLACE FUNCTION tutti_hosts.${signature} RETURNS ${returns}
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = tutti_hosts, pg_temp AS $function$
@@ -126,6 +138,11 @@ export const HOST_FUNCTIONS_SQL = [
   RETURN found_host;`,
     "found_host host;",
   ),
+  // The time in which the database was away does not count, unless it is longer than `MAX_AWAY`.
+  `CREATE OR REPLACE FUNCTION tutti_hosts.is_alive(h tutti_hosts.host) RETURNS boolean LANGUAGE sql STABLE AS $function$
+     SELECT h.seen_at IS NOT NULL AND now() - h.lease_ms * interval '1 ms' <=
+            greatest(h.seen_at, least(pg_postmaster_start_time(), h.seen_at + interval '${MAX_AWAY}'))
+   $function$;`,
   define(
     "holds(p_host text, p_key text, p_token text)",
     "boolean",
@@ -142,7 +159,8 @@ export const HOST_FUNCTIONS_SQL = [
   END IF;
   own := own_host(p_id);
   UPDATE host SET name = CASE WHEN login IS NULL THEN p_name ELSE name END, labels = p_labels, capacity = p_capacity,
-    version = p_version, facts = p_facts, leaving = false, seen_at = now() WHERE id = own.id;
+    version = p_version, facts = p_facts, leaving = false, seen_at = now(), lease_ms = (SELECT s.lease_ms FROM setting s)
+    WHERE id = own.id;
   -- A host that ended between a claim and its record of it knows nothing of the attempt.
   UPDATE attempt SET state = 'over', reason = 'its host was restarted'
     WHERE host = own.id AND state = 'held' AND NOT key = ANY (p_known);
@@ -154,7 +172,7 @@ export const HOST_FUNCTIONS_SQL = [
     "jsonb",
     `
   own := own_host(p_id);
-  UPDATE host SET seen_at = now(), leaving = p_leaving WHERE id = own.id;
+  UPDATE host SET seen_at = now(), leaving = p_leaving, lease_ms = (SELECT s.lease_ms FROM setting s) WHERE id = own.id;
   RETURN jsonb_build_object(
     'drained', own.drained,
     'leaseMs', (SELECT lease_ms FROM setting),
@@ -182,8 +200,8 @@ export const HOST_FUNCTIONS_SQL = [
   -- Two calls of one host must not exceed its capacity together.
   PERFORM 1 FROM host WHERE id = own.id FOR UPDATE;
   -- A host leaves their share to the others.
-  wanted := least(p_limit, room(own.id), ceil(waiting / (SELECT greatest(1, count(*)) FROM host h, setting
-    WHERE NOT (h.removed OR h.drained OR h.leaving) AND h.seen_at >= now() - lease_ms * interval '1 ms')));
+  wanted := least(p_limit, room(own.id), ceil(waiting / (SELECT greatest(1, count(*)) FROM host h
+    WHERE NOT (h.removed OR h.drained OR h.leaving) AND is_alive(h.*))));
   FOR source IN SELECT * FROM queue WHERE own.labels @> queue.labels ORDER BY name LOOP
     LOOP
       EXIT WHEN wanted <= 0;

@@ -18,6 +18,11 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
     if (closed.delete(key) || (await fleet.withdraw(key))) return;
     await ignoreLost(fleet.call(key, "end", { op: "end" } satisfies HostRequest));
   };
+  // Keepers outlive a server that is killed, but their results count for nothing once another server has the run.
+  void fleet
+    .abandonedSessions()
+    .then((sessions) => Promise.all(sessions.map(({ run, session }) => local.end(run, session))))
+    .catch(() => {});
   return {
     ...local,
     open(spec) {
@@ -43,18 +48,21 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
       await (placed ? end(placed.key) : local.end(runId, sessionId));
     },
     async reap(runId, keep) {
-      // With nothing to keep, `local` ends all processes of the run on this machine, where a host may run as well.
-      const reaped = local.reap(runId, keep.length === 0 && fleet.hasRun(runId) ? [ON_HOSTS] : keep);
       // After `leave` the hosts continue the sessions of this server.
       const open = fleet.hasLeft ? [] : await fleet.openSessions(runId);
-      await Promise.all(open.filter(({ session }) => !keep.includes(session)).map(({ key }) => end(key)));
+      // With nothing to keep, `local` ends all processes of the run on this machine, where a host or the server that now
+      // carries on the run may run as well.
+      const isElsewhere = open === null || fleet.hasRun(runId);
+      const reaped = local.reap(runId, keep.length === 0 && isElsewhere ? [ON_HOSTS] : keep);
+      const ended = (open ?? []).filter(({ session }) => !keep.includes(session));
+      await Promise.all(ended.map(({ key }) => end(key)));
       await reaped;
     },
     async archive(runId, sessionId) {
       const placed = fleet.find(sessionId);
       if (!placed) return local.archive(runId, sessionId);
       const open = await fleet.openSessions(runId);
-      if (open.some(({ session }) => session === sessionId))
+      if (open?.some(({ session }) => session === sessionId))
         throw new TuttiError("wrong_state", `The session "${sessionId}" is still alive. Archive it when it has ended.`);
       await fleet.archive(sessionId);
     },

@@ -139,7 +139,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
     },
     async release(cwd, runId, recorded) {
       const open = await fleet.openSessions(runId);
-      await Promise.all(open.map(({ key }) => removeRemote(cwd, key, runId)));
+      await Promise.all((open ?? []).map(({ key }) => removeRemote(cwd, key, runId)));
       const moved = await local.release(cwd, runId, recorded);
       const remote = fleet.hasRun(runId) && recorded ? await exchange.remoteOf(cwd) : null;
       // A remote that rejects the branch leaves the result in the server's repository.

@@ -46,7 +46,7 @@ async function openFleet(url: string, store: PostgresStore, settings: FleetSetti
   const { leaseMs = LEASE_MS, alsoWork = false } = settings;
   // A pool of its own: in `extendAppends` an append waits for the fleet while it holds a connection of the store.
   const database = await openDatabase({ url, name: "tutti hosts" });
-  const fleet = await Fleet.open({ database, world: realWorld, leaseMs, alsoWork });
+  const fleet = await Fleet.open({ database, world: realWorld, server: store.server, leaseMs, alsoWork });
   store.extendAppends((client, events) => fleet.extend(client, events));
   return fleet;
 }

@@ -107,6 +107,7 @@ class Chaos {
       const acts: [string, () => Promise<void>][] = [
         ["server killed", () => this.#kill(this.#random.pick(SERVERS))],
         ["host killed", () => this.#kill(this.#random.pick(HOSTS))],
+        ["server frozen", () => this.#freeze(this.#random.pick(SERVERS))],
         ["host frozen", () => this.#freeze(this.#random.pick(HOSTS))],
         ["network cut", () => this.#cut()],
         ["database crashed", () => this.#crash()],
@@ -139,7 +140,7 @@ class Chaos {
     this.#occupy(name, async () => {
       const child = this.#children.get(name)!;
       child.kill("SIGSTOP");
-      await sleep(this.#random.int(500, 2 * LEASE_MS));
+      await sleep(this.#random.int(500, 3 * LEASE_MS));
       child.kill("SIGCONT");
     });
   }

@@ -1,6 +1,7 @@
 // Servers that share a database: real processes, which are killed.
 import { spawn, type ChildProcess } from "node:child_process";
-import { join } from "node:path";
+import { existsSync, globSync } from "node:fs";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab, LAUNCHER } from "../lab/lab.ts";
 import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
@@ -32,7 +33,7 @@ async function serve(name: string, url: string): Promise<{ child: ChildProcess; 
 
 describe("Two servers over one database", () => {
   it(
-    "answer for all runs, and one continues the runs of the other after it was killed",
+    "answer for all runs, and one continues the runs of the other after it was killed, in new sessions",
     withPostgres(async () => {
       const url = await newDatabase();
       const [a, b] = await Promise.all([serve("a", url), serve("b", url)]);
@@ -59,15 +60,26 @@ describe("Two servers over one database", () => {
       a.child.kill("SIGKILL");
       // The answer comes from the server that has taken the run over.
       await b.client.order(id, "message", { text: "Go on." });
+      const again = await serve("a", url);
+      // The sessions of the killed server outlived it. It ends them now, and the other one has started new ones.
+      const folders = globSync(join(lab.folder, "a", "sessions", id, "*"));
+      expect(folders).toHaveLength(3);
+      await waitUntil(() => folders.every((folder) => existsSync(join(folder, "end.json"))));
       gate.open();
       await waitUntil(async () => (await b.client.get(id)).status === "completed");
       expect(await b.client.result(id)).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
+      const sessionsOf = (name: string) =>
+        globSync(join(lab.folder, name, "sessions", id, "*")).map((folder) => basename(folder));
+      expect(sessionsOf("b").filter((session) => sessionsOf("a").includes(session))).toEqual([]);
 
-      const again = await serve("a", url);
       // The workspaces are released after the end of the run, and `again` copies the log of `b`.
       const isReleased = ({ type }: { type: string }) => type === "workspace:released";
       await waitUntil(async () => (await again.client.events(id)).some(isReleased));
       const events = await again.client.events(id);
+      expect(events.filter(({ type }) => type === "worker:lost").map(({ data }) => data)).toMatchObject([
+        { reason: "its server was lost", counted: false },
+        { reason: "its server was lost", counted: false },
+      ]);
       expect(events).toEqual(await b.client.events(id));
       expect(events.map(({ runSeq }) => runSeq)).toEqual(events.map((_, i) => i + 1));
       expect(events.filter(({ type }) => type === "worker:completed")).toHaveLength(2);
