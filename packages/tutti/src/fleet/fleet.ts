@@ -8,11 +8,13 @@
 import { randomUUID } from "node:crypto";
 import { FleetCalls, type SignalReader } from "./fleet-calls.ts";
 import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, HOST_TABLES_CHANGES, REPORTS } from "./host-tables.ts";
+import type { HostNeeds } from "./host-link.ts";
 import { JobQueue, type AttemptJob } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
 import { QueryBatch } from "./query-batch.ts";
 import { retryQuery } from "./retry-query.ts";
+import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
 import type { HostRow } from "../schema/api/host-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -61,6 +63,7 @@ interface KnownAttempt {
 interface PlacedAttempt extends Omit<AttemptRow, "archived"> {
   task: string | null;
   labels: HostLabels;
+  needs: HostNeeds;
   job: AttemptJob | null;
 }
 
@@ -98,6 +101,8 @@ export class Fleet {
   readonly #finished = new QueryBatch<{ key: string; reason: string }, void>((attempts) => this.#finish(attempts));
   readonly #leaving = new AbortController();
   readonly #background: Promise<unknown>[] = [];
+  /** Whether the sessions of a run have a sandbox. */
+  readonly #sandboxes = new Map<string, boolean>();
   #hasReadyHost = false;
   readonly #reported = new Set<string>();
   #onUnplaced: (attempt: UnplacedAttempt) => Promise<boolean> = () => Promise.resolve(false);
@@ -170,16 +175,15 @@ export class Fleet {
         WHERE a.key = l.key AND a.state = 'held' RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
     );
     await this.#findReady(database.pool);
-    // Without any host the server works itself, except on tasks with labels, which are in another queue than `plain`.
-    const plain = await this.#jobs.queueFor({});
-    const untaken = this.#hasReadyHost
-      ? { rows: [] }
-      : await database.pool.query<EndedRow>(
-          `UPDATE tutti_hosts.attempt a SET state = 'over', reason = 'no host is ready' WHERE key IN (
-             SELECT key FROM tutti_hosts.attempt WHERE state = 'waiting' AND queue = $1 ORDER BY key FOR UPDATE)
-           AND state = 'waiting' RETURNING a.key, queue, job AS id, ${NOTIFY_OVER}`,
-          [plain],
-        );
+    // Without a host that fits, the server works itself, except on tasks with labels.
+    const untaken = await database.pool.query<EndedRow>(
+      `UPDATE tutti_hosts.attempt a SET state = 'over', reason = 'no host is ready' WHERE key IN (
+         SELECT key FROM tutti_hosts.attempt WHERE state = 'waiting' AND queue IN (
+           SELECT q.name FROM tutti_hosts.queue q WHERE q.labels = '{}'
+              AND NOT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE tutti_hosts.fits(host.*, q.*) AND ${IS_READY}))
+          ORDER BY key FOR UPDATE)
+        AND state = 'waiting' RETURNING a.key, queue, job AS id, ${NOTIFY_OVER}`,
+    );
     await this.#endJobs([...lost.rows, ...untaken.rows]);
   }
 
@@ -192,7 +196,7 @@ export class Fleet {
     const { rows } = await this.#options.database.pool.query<UnplacedAttempt>(
       `SELECT a.run, a.session, q.labels FROM tutti_hosts.attempt a JOIN tutti_hosts.queue q ON q.name = a.queue
         WHERE a.state = 'waiting' AND q.labels <> '{}' AND a.created_at < now() - $1 * interval '1 ms'
-          AND NOT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE host.labels @> q.labels AND ${IS_READY})`,
+          AND NOT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE tutti_hosts.fits(host.*, q.*) AND ${IS_READY})`,
       [UNPLACED_MS],
     );
     for (const attempt of rows) {
@@ -201,11 +205,25 @@ export class Fleet {
     }
   }
 
-  async #findReady(client: SqlClient): Promise<boolean> {
-    const { rows } = await client.query<{ ready: number }>(
-      `SELECT count(*)::int AS ready FROM tutti_hosts.host WHERE ${IS_READY}`,
+  /** Returns whether a ready host has what `needs` names. */
+  async #findReady(client: SqlClient, needs: HostNeeds = {}): Promise<boolean> {
+    const { rows } = await client.query<{ ready: number; fitting: number }>(
+      `SELECT count(*)::int AS ready, (count(*) FILTER (WHERE facts @> $1))::int AS fitting FROM tutti_hosts.host WHERE ${IS_READY}`,
+      [needs],
     );
-    return (this.#hasReadyHost = rows[0]!.ready > 0);
+    const { ready, fitting } = rows[0]!;
+    this.#hasReadyHost = ready > 0;
+    return fitting > 0;
+  }
+
+  /** Other agents than `BUILT_IN_AGENTS` are commands, of which a host does not know whether it has them. */
+  async #needsOf(client: SqlClient, run: string, agent: string): Promise<HostNeeds> {
+    const sandbox = this.#sandboxes.get(run) ?? (await hasSandbox(client, run));
+    this.#sandboxes.set(run, sandbox);
+    return {
+      ...(BUILT_IN_AGENTS.includes(agent) ? { agents: [agent] } : {}),
+      ...(sandbox ? { sandbox: true as const } : {}),
+    };
   }
 
   get hasReadyHost(): boolean {
@@ -221,26 +239,34 @@ export class Fleet {
       event.type === "main:spawning" || event.type === "worker:spawning" ? [event] : [],
     );
     if (started.length === 0) return;
-    let room = (await this.#findReady(client)) ? await this.#room() : 0;
+    const room = await this.#room();
+    const ready = new Map<string, boolean>();
+    const isReady = async (needs: HostNeeds): Promise<boolean> => {
+      const name = JSON.stringify(needs);
+      if (!ready.has(name)) ready.set(name, await this.#findReady(client, needs));
+      return ready.get(name)!;
+    };
+    let plain = 0;
     const placed: PlacedAttempt[] = [];
     for (const event of started) {
       const { sessionId: session, taskId: task, attempt, agent } = event.data;
       const labels = event.type === "worker:spawning" ? (event.data.labels ?? {}) : {};
       const isLabelled = Object.keys(labels).length > 0;
       // Another process plays the session of a role with `OUTSIDE`, and its workspace is here.
-      const isOnHost = agent !== OUTSIDE && (isLabelled || room > 0);
-      if (isOnHost && !isLabelled) room -= 1;
+      const needs = agent === OUTSIDE ? {} : await this.#needsOf(client, event.run!, agent);
+      const isOnHost = agent !== OUTSIDE && (isLabelled || (plain < room && (await isReady(needs))));
+      if (isOnHost && !isLabelled) plain += 1;
       const key = keyOf(event.run!, task, attempt);
-      const job = isOnHost ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels), key } : null;
+      const job = isOnHost ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels, needs), key } : null;
       const place = job ? { state: "waiting", server: null } : { state: "here", server: this.#options.server };
-      placed.push({ key, run: event.run!, session, task, labels, job, ...place });
+      placed.push({ key, run: event.run!, session, task, labels, needs, job, ...place });
     }
     await this.#place(client, placed);
   }
 
   async #place(client: SqlClient, placed: readonly PlacedAttempt[]): Promise<void> {
     const names = ["key", "run", "session", "task", "state", "server"] as const;
-    const waiting = placed.flatMap(({ job, labels }) => (job ? [{ job, labels }] : []));
+    const waiting = placed.flatMap(({ job, labels, needs }) => (job ? [{ job, labels, needs }] : []));
     const queues = [...Map.groupBy(waiting, ({ job }) => job.queue).values()];
     // `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
     // more than the jobs.
@@ -249,14 +275,16 @@ export class Fleet {
       text: `WITH placed AS (
         INSERT INTO tutti_hosts.attempt (key, run, session, task, state, server, queue, job)
         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[]))
-      SELECT pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM unnest($9::text[], $10::integer[]) AS q (labels, jobs), LATERAL (
-        SELECT id FROM tutti_hosts.host WHERE ${IS_READY} AND host.labels @> q.labels::jsonb AND tutti_hosts.room(id) > 0
+      SELECT pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM unnest($9::text[], $10::text[], $11::integer[]) AS q (labels, needs, jobs), LATERAL (
+        SELECT id FROM tutti_hosts.host WHERE ${IS_READY} AND host.labels @> q.labels::jsonb AND host.facts @> q.needs::jsonb
+           AND tutti_hosts.room(id) > 0
          ORDER BY random() LIMIT q.jobs) AS chosen`,
       values: [
         ...names.map((name) => placed.map((each) => each[name])),
         placed.map(({ job }) => job?.queue ?? null),
         placed.map(({ job }) => job?.id ?? null),
         queues.map(([first]) => JSON.stringify(first!.labels)),
+        queues.map(([first]) => JSON.stringify(first!.needs)),
         queues.map(({ length }) => length),
       ],
     });
@@ -432,6 +460,7 @@ export class Fleet {
 
   async forget(run: string): Promise<void> {
     await this.#query(() => this.#options.database.pool.query("DELETE FROM tutti_hosts.attempt WHERE run = $1", [run]));
+    this.#sandboxes.delete(run);
     for (const [session, attempt] of this.#attempts) {
       if (attempt.run !== run) continue;
       this.#attempts.delete(session);
@@ -481,6 +510,15 @@ export class Fleet {
     await this.#jobs.close();
     await this.#options.database.close();
   }
+}
+
+/** The first event of a run names its sandbox. */
+async function hasSandbox(client: SqlClient, run: string): Promise<boolean> {
+  const { rows } = await client.query<{ data: string }>(
+    "SELECT data FROM tutti.events WHERE run = $1 ORDER BY run_seq LIMIT 1",
+    [run],
+  );
+  return rows[0] !== undefined && (JSON.parse(rows[0].data) as { sandbox?: string }).sandbox === "on";
 }
 
 export async function createHostTables(database: Database): Promise<void> {

@@ -13,7 +13,14 @@ export interface HostFacts {
   labels: Readonly<Record<string, string>>;
   capacity: number;
   version: string;
-  facts: { agents: string[]; memory: number; cpus: number };
+  /** `HostNeeds` are compared with these. */
+  facts: { agents: string[]; sandbox: boolean; memory: number; cpus: number };
+}
+
+/** The part of `HostFacts` that a host must have for an attempt. */
+export interface HostNeeds {
+  agents?: string[];
+  sandbox?: true;
 }
 
 export interface TakenAttempt {

@@ -58,7 +58,12 @@ CREATE TABLE tutti_hosts.host (
   seen_at timestamptz
 );
 
-CREATE TABLE tutti_hosts.queue (name text PRIMARY KEY, labels jsonb NOT NULL, claim text NOT NULL);
+CREATE TABLE tutti_hosts.queue (
+  name text PRIMARY KEY,
+  labels jsonb NOT NULL,
+  needs jsonb NOT NULL DEFAULT '{}',
+  claim text NOT NULL
+);
 
 CREATE TABLE tutti_hosts.attempt (
   key text PRIMARY KEY,
@@ -105,8 +110,9 @@ CREATE TABLE tutti_hosts.entry (
 
 /** `HOST_TABLES_CHANGES` adds the columns that tables of an earlier version lack. */
 export const HOST_TABLES_CHANGES = `
-ALTER TABLE tutti_hosts.host ADD COLUMN lease_ms integer NOT NULL DEFAULT 30000;
-ALTER TABLE tutti_hosts.attempt ADD COLUMN server text;
+ALTER TABLE tutti_hosts.host ADD COLUMN IF NOT EXISTS lease_ms integer NOT NULL DEFAULT 30000;
+ALTER TABLE tutti_hosts.queue ADD COLUMN IF NOT EXISTS needs jsonb NOT NULL DEFAULT '{}';
+ALTER TABLE tutti_hosts.attempt ADD COLUMN IF NOT EXISTS server text;
 `;
 
 const define = (signature: string, returns: string, body: string, variables = ""): string => `
@@ -143,6 +149,8 @@ export const HOST_FUNCTIONS_SQL = [
      SELECT h.seen_at IS NOT NULL AND now() - h.lease_ms * interval '1 ms' <=
             greatest(h.seen_at, least(pg_postmaster_start_time(), h.seen_at + interval '${MAX_AWAY}'))
    $function$;`,
+  `CREATE OR REPLACE FUNCTION tutti_hosts.fits(h tutti_hosts.host, q tutti_hosts.queue) RETURNS boolean
+   LANGUAGE sql IMMUTABLE AS $function$ SELECT h.labels @> q.labels AND h.facts @> q.needs $function$;`,
   define(
     "holds(p_host text, p_key text, p_token text)",
     "boolean",
@@ -195,14 +203,14 @@ export const HOST_FUNCTIONS_SQL = [
     `
   -- An idle host locks nothing, so that it causes no write.
   SELECT count(*) INTO waiting FROM attempt a JOIN queue q ON q.name = a.queue
-    WHERE a.state = 'waiting' AND own.labels @> q.labels;
+    WHERE a.state = 'waiting' AND fits(own, q.*);
   IF waiting = 0 OR own.drained OR own.leaving THEN RETURN keys; END IF;
   -- Two calls of one host must not exceed its capacity together.
   PERFORM 1 FROM host WHERE id = own.id FOR UPDATE;
   -- A host leaves their share to the others.
   wanted := least(p_limit, room(own.id), ceil(waiting / (SELECT greatest(1, count(*)) FROM host h
     WHERE NOT (h.removed OR h.drained OR h.leaving) AND is_alive(h.*))));
-  FOR source IN SELECT * FROM queue WHERE own.labels @> queue.labels ORDER BY name LOOP
+  FOR source IN SELECT q.* FROM queue q WHERE fits(own, q.*) ORDER BY q.name LOOP
     LOOP
       EXIT WHEN wanted <= 0;
       jobs := '{}';

@@ -1,7 +1,8 @@
-// `JobQueue` hands attempts out as jobs of pg-boss, one queue per set of labels. pg-boss alone decides which job is
+// `JobQueue` hands attempts out as jobs of pg-boss, one queue per set of labels and needs. pg-boss alone decides which job is
 // claimed next. Its own retries are off: a new attempt is a decision of the run.
 import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
+import type { HostNeeds } from "./host-link.ts";
 import { CLAIM_LIMIT } from "./host-tables.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
@@ -51,28 +52,30 @@ export class JobQueue {
   }
 
   /** Creates the queue if it is new; `canonical` ignores the order of `labels`. */
-  queueFor(labels: HostLabels): Promise<string> {
-    const canonical = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  queueFor(labels: HostLabels, needs: HostNeeds = {}): Promise<string> {
+    const offered = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const canonical = JSON.stringify([offered, needs.agents ?? [], needs.sandbox ?? false]);
     const known = this.#queues.get(canonical);
     if (known) return known;
     const created = this.#create(
       `sessions-${createHash("sha256").update(canonical).digest("hex").slice(0, 16)}`,
       labels,
+      needs,
     );
     this.#queues.set(canonical, created);
     created.catch(() => this.#queues.delete(canonical));
     return created;
   }
 
-  async #create(name: string, labels: HostLabels): Promise<string> {
+  async #create(name: string, labels: HostLabels, needs: HostNeeds): Promise<string> {
     await this.#boss.createQueue(name, {
       retryLimit: 0,
       expireInSeconds: EXPIRE,
       deleteAfterSeconds: KEEP_ENDED,
     });
     await this.#database.pool.query(
-      "INSERT INTO tutti_hosts.queue VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET claim = excluded.claim",
-      [name, labels, await this.#claimStatement(name)],
+      "INSERT INTO tutti_hosts.queue (name, labels, needs, claim) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO UPDATE SET claim = excluded.claim",
+      [name, labels, needs, await this.#claimStatement(name)],
     );
     return name;
   }

@@ -23,6 +23,8 @@ interface WorkerOptions extends Pick<
   facts: HostFacts;
   world: World;
   graceMs: number;
+  /** How many sessions the free memory allows. */
+  memoryRoom(): number;
   drain: AbortSignal;
   onJoined(host: { id: string; name: string }): void;
   report(line: string): void;
@@ -33,6 +35,8 @@ const POLL_MS = 1000;
 const BEATS = 4;
 /** At most `MAX_BEAT_MS` pass until a host learns that it has lost an attempt. */
 const MAX_BEAT_MS = 5000;
+/** A session younger than `YOUNG_MS` has not yet allocated the memory that it will need. */
+const YOUNG_MS = 20_000;
 
 /** Resolves after `drain`. Throws `host_removed`. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
@@ -45,6 +49,7 @@ class Worker {
   readonly #link: HostLink;
   readonly #traffic: HostTraffic;
   readonly #held = new Map<string, HeldAttempt>();
+  readonly #takenAt = new Map<string, number>();
   readonly #ended = new AbortController();
   readonly #setAside = new Set<Promise<void>>();
   #wake = new AbortController();
@@ -107,15 +112,24 @@ class Worker {
 
   async #take(): Promise<void> {
     for (let room = 1; room > 0;) {
-      room = this.#options.facts.capacity - this.#held.size;
+      room = this.#room();
       const taken = room > 0 ? await this.#traffic.take(room) : [];
       for (const attempt of taken) {
         this.#options.report(`takes ${attempt.key}`);
         this.#record(attempt);
+        this.#takenAt.set(attempt.key, this.#options.world.mono());
         this.#hold(attempt, 0);
       }
       if (taken.length === 0) return;
     }
+  }
+
+  /** Without a session at least one may start, because waiting would not raise `memoryRoom`. */
+  #room(): number {
+    const { facts, memoryRoom, world } = this.#options;
+    const { size } = this.#held;
+    const young = [...this.#takenAt.values()].filter((at) => world.mono() - at < YOUNG_MS).length;
+    return Math.min(facts.capacity - size, Math.max(size === 0 ? 1 : 0, memoryRoom() - young));
   }
 
   /** Not synced to disk: no session survives a power failure, so there is nothing to adopt after one. */
@@ -198,6 +212,7 @@ class Worker {
 
   #forget(key: string): void {
     this.#held.delete(key);
+    this.#takenAt.delete(key);
     removeFile(this.#fileOf(key));
   }
 

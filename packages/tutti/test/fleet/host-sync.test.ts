@@ -40,7 +40,7 @@ async function join(opened: Database, name: string): Promise<HostLink> {
     labels: {},
     capacity: 2,
     version: "1",
-    facts: { agents: [], memory: 0, cpus: 1 },
+    facts: { agents: [], sandbox: false, memory: 0, cpus: 1 },
   };
   await link.join(facts, []);
   return link;

@@ -41,7 +41,7 @@ async function startHosts(url: string, leaseMs: number, names: readonly string[]
       await jobs.add(client, [job]);
     });
     const link = new HostLink(database, name, realWorld);
-    const facts: HostFacts["facts"] = { agents: [], memory: 0, cpus: 1 };
+    const facts: HostFacts["facts"] = { agents: [], sandbox: false, memory: 0, cpus: 1 };
     await link.join({ name, labels: {}, capacity: 1, version: "1", facts }, []);
     expect((await link.sync([], 1, [])).taken).toMatchObject([{ key: job.key }]);
     links.push(link);

@@ -14,7 +14,7 @@ import type { Template } from "../../../src/schema/template.ts";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
 import { TemplateLibrary } from "../../../src/template/files/library.ts";
 import type { Exchange } from "../../../src/workspace/exchange/exchange.ts";
-import { realWorld } from "../../../src/world.ts";
+import { realWorld, type World } from "../../../src/world.ts";
 
 const NO_CHECKS: CheckRunner = { detect: async () => [], run: async () => ({ exitCode: 0, output: "" }) };
 
@@ -96,6 +96,8 @@ export interface SimulatedHostOptions {
   capacity: number;
   sessions: NoOpHost;
   maxConnections?: number;
+  memoryRoom?: () => number;
+  world?: World;
   drain: AbortSignal;
   onJoined?: () => void;
 }
@@ -103,6 +105,7 @@ export interface SimulatedHostOptions {
 /** Serves until it is drained. */
 export async function runSimulatedHost(options: SimulatedHostOptions): Promise<void> {
   const { folder, url, name, capacity, sessions, maxConnections = 4, drain, onJoined = () => {} } = options;
+  const { memoryRoom = () => Number.POSITIVE_INFINITY, world = realWorld } = options;
   mkdirSync(folder, { recursive: true });
   const database = await openDatabase({ url, name: "simulated host", maxConnections });
   try {
@@ -115,8 +118,15 @@ export async function runSimulatedHost(options: SimulatedHostOptions): Promise<v
       checks: NO_CHECKS,
       exchange,
       repository: null,
-      facts: { name, labels: {}, capacity, version: "simulated", facts: { agents: [], memory: 0, cpus: 1 } },
-      world: realWorld,
+      facts: {
+        name,
+        labels: {},
+        capacity,
+        version: "simulated",
+        facts: { agents: ["local"], sandbox: false, memory: 0, cpus: 1 },
+      },
+      memoryRoom,
+      world,
       graceMs: 0,
       drain,
       onJoined,
