@@ -8,12 +8,15 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { figuresOf, medians, type Figures, type Recovery } from "./figures.ts";
 import { CAP, GRAPH } from "./layered-graph.ts";
+import { BUILT_TUTTI } from "./participant.ts";
 import { installPeers, versionIn } from "./peer-packages.ts";
 import { startPostgres, startRedis, startRestate, type Provided, type Service } from "./services.ts";
 import { inPeace, killed, tookPart } from "./start-participant.ts";
 import { median } from "../protocol/compare.ts";
+import { bundleProgram } from "../../../../scripts/bundle-program.mjs";
 
 const ROUNDS = 3;
 
@@ -56,6 +59,15 @@ async function entries(folder: string, packages: string | null, stops: (() => Pr
   const restate = await startRestate(join(folder, "restate"), packages);
   add("Restate", restate, "@restatedev/restate-sdk", ({ version }) => `${version}, its log with fsync of the WAL`);
   return found;
+}
+
+/** Peers are loaded as they were published, and so is Tutti. */
+async function buildTutti(): Promise<void> {
+  const build = process.env["TUTTI_BUILD"];
+  if (build === undefined) return console.log("Tutti runs from its sources, which takes longer to load");
+  const target = join(build, "bench/beside");
+  await bundleProgram({ tutti: join(import.meta.dirname, "tutti.ts") }, target);
+  process.env[BUILT_TUTTI] = pathToFileURL(join(target, "tutti.cjs")).href;
 }
 
 function ownVersion(name: string): string {
@@ -145,6 +157,7 @@ if (!(await tookPart())) {
     process.once(signal, () => void tidyUp().finally(() => process.exit(1)));
   }
   try {
+    await buildTutti();
     const peers = installPeers();
     if (typeof peers === "string") console.log(`skipped: every peer except p-graph, because ${peers}`);
     const packages = typeof peers === "string" ? null : peers.folder;

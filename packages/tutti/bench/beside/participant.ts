@@ -15,9 +15,13 @@ export interface Setting {
 
 export type Participant = (setting: Setting, recorder: Recorder) => Promise<void>;
 
+/** Set by the benchmark: `tutti.ts` as one bundle, as the published package is. */
+export const BUILT_TUTTI = "TUTTI_BESIDE";
+const ownParticipants = (): Promise<typeof import("./tutti.ts")> => import(process.env[BUILT_TUTTI] ?? "./tutti.ts");
+
 const PARTICIPANTS: { [name: string]: () => Promise<Participant> } = {
-  Tutti: async () => (await import("./tutti.ts")).tutti,
-  "Tutti fleet": async () => (await import("./tutti.ts")).tuttiFleet,
+  Tutti: async () => (await ownParticipants()).tutti,
+  "Tutti fleet": async () => (await ownParticipants()).tuttiFleet,
   "p-graph": async () => (await import("./peers/p-graph.ts")).pGraph,
   BullMQ: async () => (await import("./peers/bullmq.ts")).bullmq,
   "pg-boss": async () => (await import("./peers/pg-boss.ts")).pgBoss,

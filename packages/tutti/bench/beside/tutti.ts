@@ -33,7 +33,8 @@ export const tutti: Participant = async ({ folder, trace, isResumed }, recorder)
 export const tuttiFleet: Participant = async ({ folder, url, trace, isResumed }, recorder) => {
   const database = `${url}/${await provideDatabase(url, basename(folder))}`;
   const drain = new AbortController();
-  const { engine, fleet } = await openSimulatedServer({
+  // A server and a host are two processes, so they start at the same time.
+  const serving = openSimulatedServer({
     folder: join(folder, "data"),
     url: database,
     template,
@@ -50,6 +51,7 @@ export const tuttiFleet: Participant = async ({ folder, url, trace, isResumed },
     drain: drain.signal,
   });
   hosting.catch((error: unknown) => console.error(error));
+  const { engine, fleet } = await serving;
   while (!fleet.hasReadyHost) await new Promise((resolve) => setTimeout(resolve, 10));
   await carryOut(engine, recorder, folder, isResumed);
 };
