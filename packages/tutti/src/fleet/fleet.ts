@@ -139,6 +139,14 @@ export class Fleet {
   async #load(): Promise<void> {
     const { rows } = await this.#options.database.pool.query<AttemptRow>(ATTEMPTS);
     for (const row of rows) this.#remember(row, null);
+    // The names of requests of another server's runs would grow unnoticed.
+    const called = await this.#options.database.pool.query<{ key: string; names: string[] }>(
+      `SELECT a.key, array_remove(array_agg(q.name), NULL) AS names
+         FROM tutti.runs r JOIN tutti_hosts.attempt a USING (run) LEFT JOIN tutti_hosts.request q USING (key)
+        WHERE r.server = $1 AND a.state IN ('waiting', 'held') GROUP BY a.key`,
+      [this.#options.server],
+    );
+    for (const { key, names } of called.rows) this.#attemptOf(key)!.requests = new Set(names);
   }
 
   #remember({ session, state, ...row }: AttemptRow, requests: Set<string> | null): KnownAttempt {

@@ -115,7 +115,8 @@ export class JobQueue {
   }
 }
 
-async function loadPgBoss(): Promise<typeof import("pg-boss")> {
+/** Loads pg-boss, which takes about as long as opening the log. */
+export async function loadPgBoss(): Promise<typeof import("pg-boss")> {
   try {
     return await import("pg-boss");
   } catch (error) {

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { openDataFolder } from "./data-folder.ts";
 import { Fleet } from "../fleet/fleet.ts";
+import { loadPgBoss } from "../fleet/job-queue.ts";
 import { identify } from "../session/process.ts";
 import { lockFolder, type FolderLock } from "../store/folder-lock.ts";
 import { openDatabase } from "../store/postgres/database.ts";
@@ -28,6 +29,8 @@ const LEASE_MS = 30_000;
 export async function openHeldStore(folder: string, url: string, settings: FleetSettings = {}): Promise<HeldStore> {
   const dataDir = openDataFolder(folder);
   const lock = lockFolder(dataDir, identify(process.pid)!);
+  // The fleet loads pg-boss and reports if it is missing. Meanwhile the store waits for the database.
+  loadPgBoss().catch(() => {});
   try {
     const store = await openPostgresStore({ url, replica: join(dataDir, "replica.db") });
     try {

@@ -11,6 +11,7 @@ import { JobQueue } from "../../src/fleet/job-queue.ts";
 import { withRemoteSessions } from "../../src/fleet/remote-sessions.ts";
 import { openHeldStore } from "../../src/main/held-store.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
+import { migrateDatabase } from "../../src/store/postgres/migrate.ts";
 import { realWorld } from "../../src/world.ts";
 
 const DAY_MS = 86_400_000;
@@ -52,6 +53,7 @@ async function startHosts(url: string, leaseMs: number, names: readonly string[]
 
 async function openFleet(url: string, leaseMs: number): Promise<void> {
   const database = await openDatabase({ url });
+  await migrateDatabase(database);
   const fleet = await Fleet.open({ database, world: realWorld, server: "server", leaseMs, alsoWork: false });
   closing.push(() => fleet.close());
 }
