@@ -225,11 +225,11 @@ export class Fleet {
   }
 
   /** Other agents than `BUILT_IN_AGENTS` are commands, of which a host does not know whether it has them. */
-  async #needsOf(client: SqlClient, run: string, agent: string): Promise<HostNeeds> {
+  async #needsOf(client: SqlClient, run: string, agent: string | undefined): Promise<HostNeeds> {
     const sandbox = this.#sandboxes.get(run) ?? (await hasSandbox(client, run));
     this.#sandboxes.set(run, sandbox);
     return {
-      ...(BUILT_IN_AGENTS.includes(agent) ? { agents: [agent] } : {}),
+      ...(agent !== undefined && BUILT_IN_AGENTS.includes(agent) ? { agents: [agent] } : {}),
       ...(sandbox ? { sandbox: true as const } : {}),
     };
   }
