@@ -102,7 +102,10 @@ dependencies {
     runtimeOnly "org.computed:$name:1"
 }
 `;
-  const [groovy] = read({ "build.gradle": build, "settings.gradle": "// rootProject.name = 'old'\nrootProject.name = 'okclient'\n" });
+  const [groovy] = read({
+    "build.gradle": build,
+    "settings.gradle": "// rootProject.name = 'old'\nrootProject.name = 'okclient'\n",
+  });
   expect(groovy).toMatchObject({ ecosystem: "Gradle", name: "okclient", description: "Sends requests." });
   expect(dependencies(groovy)).toEqual([
     "com.squareup.okio:okio 3.0.0",
@@ -136,7 +139,9 @@ end
   const [manifest] = read({ "server.gemspec": gemspec });
   expect(manifest).toMatchObject({ ecosystem: "Ruby", name: "server", description: 'Answers "all" requests' });
   expect(dependencies(manifest)).toEqual(["rack ~> 3.0", "nio4r ", "rake >= 13 (development)"]);
-  expect(read({ "old.gemspec": "Gem::Specification.new 'old' do |s|\n  s.summary = \"Old\"\nend\n" })[0]?.name).toBe("old");
+  expect(read({ "old.gemspec": "Gem::Specification.new 'old' do |s|\n  s.summary = \"Old\"\nend\n" })[0]?.name).toBe(
+    "old",
+  );
 });
 
 test("a composer.json has its packages and commands, but no platform and no events", () => {
@@ -163,12 +168,15 @@ test("a composer.json has its packages and commands, but no platform and no even
 
 test("a go.mod has its direct requirements", () => {
   const [manifest] = read({
-    "go.mod": 'module "example.org/tool/v2" // the tool\n\ngo 1.22\n\nrequire example.org/one v1.0.0\n\nrequire (\n\texample.org/two v0.2.0\n\texample.org/three v0.3.0 // indirect\n)\n\nreplace example.org/two => ../two\n',
+    "go.mod":
+      'module "example.org/tool/v2" // the tool\n\ngo 1.22\n\nrequire example.org/one v1.0.0\n\nrequire (\n\texample.org/two v0.2.0\n\texample.org/three v0.3.0 // indirect\n)\n\nreplace example.org/two => ../two\n',
   });
   expect(manifest).toMatchObject({ ecosystem: "Go", name: "example.org/tool/v2" });
   expect(dependencies(manifest)).toEqual(["example.org/one v1.0.0", "example.org/two v0.2.0"]);
 });
 
 test("the manifests of examples, fixtures and benchmarks are no manifests of the project", () => {
-  expect(read({ "examples/a/package.json": "{}", "test/fixtures/pom.xml": "<project/>", "bench/go.mod": "module a\n" })).toEqual([]);
+  expect(
+    read({ "examples/a/package.json": "{}", "test/fixtures/pom.xml": "<project/>", "bench/go.mod": "module a\n" }),
+  ).toEqual([]);
 });
