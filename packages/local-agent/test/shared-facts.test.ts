@@ -109,6 +109,25 @@ test("the facts about a header with thousands of names have only those that its 
   expect(MAX_PAGE_LINES).toBe(1_500);
 });
 
+test("headers after many others keep only the names that a table shows", async () => {
+  const header = (index: number): string =>
+    Array.from({ length: 180 }, (_, name) => `#define H${index}_VALUE_${name} ${name}\n`).join("");
+  const headers = Array.from({ length: 290 }, (_, index) => [`include/h${1_000 + index}.h`, header(1_000 + index)]);
+  const root = makeRepository(Object.fromEntries(headers));
+  git(root, "init", "-q");
+  git(root, "add", ".");
+  await using session = new AgentSession(root);
+  const notes = lastBlock(await session.ask("analysis")).data["notes"] as string;
+  const facts = git(root, "cat-file", "blob", /git object ([0-9a-f]{40})\./.exec(notes)![1]!);
+  expect(facts).toContain('"H1000_VALUE_179"');
+  expect(facts).toContain('"H1289_VALUE_11"');
+  expect(facts).not.toContain('"H1289_VALUE_12"');
+  const [task] = lastBlock(await session.ask("taskPlanning")).data["tasks"] as Task[];
+  const { data } = lastBlock(await session.ask("workerExecution", taskVariables(task!)));
+  const page = readFileSync(join(root, (data["output_files"] as string[])[0]!), "utf8");
+  expect(page).toMatch(/^The files contain \d+ more public names\.$/m);
+});
+
 function git(cwd: string, ...args: string[]): string {
-  return execFileSync("git", args, { cwd, encoding: "utf8" });
+  return execFileSync("git", args, { cwd, encoding: "utf8", maxBuffer: 1e9 });
 }

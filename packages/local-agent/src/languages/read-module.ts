@@ -1,6 +1,6 @@
 // `readModule` selects the reader of a language. Without a grammar, only the comment at the top of the file is read.
 import { isJavaScript } from "../read/classify.ts";
-import { emptyFacts, keepFirstNames, type ModuleFacts } from "../read/facts.ts";
+import { emptyFacts, keepFirstNames, MAX_SECTIONS, type ModuleFacts } from "../read/facts.ts";
 import { readCSharp, readJava, readPhp } from "./class-based.ts";
 import { commentWords, isLicence } from "./comments.ts";
 import { readCpp, withoutMacros } from "./cpp.ts";
@@ -39,7 +39,7 @@ export async function readModule(path: string, language: string, text: string): 
   } finally {
     parsed.release();
   }
-  if (read === readCpp) keepFirstNames(facts);
+  if (read === readCpp) keepFirstNames(facts, MAX_SECTIONS);
   // A substring keeps the whole text in memory; a copy through JSON does not.
   return JSON.parse(JSON.stringify(facts)) as ModuleFacts;
 }

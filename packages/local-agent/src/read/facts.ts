@@ -53,6 +53,8 @@ export interface ImportedName {
 interface ModuleImport {
   from: string;
   names: ImportedName[];
+  /** A `global using` of C#, which counts for all files at and below the folder of this one. */
+  isGlobal?: true;
 }
 
 interface HttpRoute {
@@ -109,12 +111,13 @@ export const MAX_SECTIONS = 187;
 export const NAMES_OF_FILE = 12;
 
 /**
- * Removes from `facts.exports` the names that no page shows: a C header may define thousands, which would fill the memory.
- * Do not call it for a language whose imports name declarations, because `exports` resolves them.
+ * Removes from `facts.exports` the names that no page shows: a C header may define thousands, and a repository may have
+ * thousands of headers, which would fill the memory. Does nothing for up to `most` names. Do not call it for a language
+ * whose imports name declarations, because `exports` resolves them.
  */
-export function keepFirstNames(facts: ModuleFacts): void {
-  if (facts.exports.length <= MAX_SECTIONS) return;
-  facts.moreNames = facts.exports.length - NAMES_OF_FILE;
+export function keepFirstNames(facts: ModuleFacts, most: number): void {
+  if (facts.exports.length <= most) return;
+  facts.moreNames += facts.exports.length - NAMES_OF_FILE;
   facts.exports.length = NAMES_OF_FILE;
 }
 

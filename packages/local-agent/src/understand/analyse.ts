@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { folderOf, languageOf } from "../read/classify.ts";
 import { type Component, findComponents } from "./components.ts";
 import { chooseDocsFolder } from "./docs-folder.ts";
-import { compareText, type ModuleFacts } from "../read/facts.ts";
+import { compareText, countNames, keepFirstNames, type ModuleFacts, NAMES_OF_FILE } from "../read/facts.ts";
 import { buildGraph, type Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifest.ts";
 import { readManifests } from "../read/manifests.ts";
@@ -44,6 +44,11 @@ export interface CodeAnalysis extends CodeKnowledge {
   settings: DocumentationSettings;
 }
 
+/**
+ * After this number of names, each further header of C and C++ keeps only those that a table shows. Its component has
+ * far more names than fit in sections.
+ */
+const MANY_NAMES = 50_000;
 /** A file with a line longer than `LONGEST_LINE` is generated or minified, and is not documented. */
 const LONGEST_LINE = 5_000;
 
@@ -131,6 +136,7 @@ async function readModules(
   const modules = new Map<string, ModuleFacts>();
   const paths = new Set(repository.files.map((file) => file.path));
   let totalBytes = 0;
+  let names = 0;
   for (const file of repository.files) {
     const language = languageOf(file.path);
     if (language === null || file.role === "fixture" || file.role === "other" || hasSource(file.path, paths)) continue;
@@ -144,6 +150,7 @@ async function readModules(
     const known = knownFacts.get(file.path);
     if (known?.stamp === file.stamp) {
       if (known.facts) modules.set(file.path, known.facts);
+      names += known.facts ? countNames(known.facts) : 0;
       continue;
     }
     const text = readText(repository.root, file.path);
@@ -152,7 +159,11 @@ async function readModules(
       continue;
     }
     const facts = hasLongLine(text) ? null : await readModule(file.path, language, text);
-    if (facts) modules.set(file.path, facts);
+    if (facts) {
+      names += countNames(facts);
+      if (names > MANY_NAMES && /^C(?:\+\+)?$/.test(language)) keepFirstNames(facts, NAMES_OF_FILE);
+      modules.set(file.path, facts);
+    }
     knownFacts.set(file.path, { stamp: file.stamp, facts });
   }
   return modules;
