@@ -189,6 +189,79 @@ test("a package of Python offers all names that it imports from private modules 
   expect(all).not.toMatch(/Pool|`hide`/);
 });
 
+test("a module of Go is called by its name, not by its version, and its examples are no components", async () => {
+  const { pages } = await documentRepository(
+    makeRepository({
+      "go.mod": "module example.org/router/v5\n",
+      "router.go": "// Package router routes.\npackage router\n\nfunc New() int { return 1 }\n",
+      "cmd/own/go.mod": "module example.org/own\n",
+      "cmd/own/main.go": 'package main\n\nimport "example.org/router/v5"\n\nfunc main() { router.New() }\n',
+      "_examples/hello/main.go": "package main\n\nfunc main() {}\n",
+    }),
+  );
+  expect([...pages.keys()]).toEqual(["docs/README.md", "docs/architecture.md", "docs/own.md", "docs/router.md"]);
+  // `go run` at the root does not reach a module below it.
+  expect(pages.get("docs/README.md")).not.toContain("go run");
+  expect(pages.get("docs/architecture.md")).toContain("`](../cmd/own/main.go) imports the package of [`router.go`]");
+});
+
+test("a global using of C# counts for the whole project, and a comment is no use", async () => {
+  const files = {
+    "Log.sln": "",
+    "src/Log/Log.csproj": "<Project><PropertyGroup><Description>Writes logs.</Description></PropertyGroup></Project>",
+    "src/Log/GlobalUsings.cs": "global using Log.Events;\nglobal using Log.Sinks;\n",
+    "src/Log/Logger.cs": "namespace Log;\npublic class Logger { public void Write(LogEvent e) { } }\n",
+    "src/Log/Events/LogEvent.cs":
+      'namespace Log.Events;\n/// <summary>See <see cref="FileSink"/>.</summary>\npublic class LogEvent { }\n',
+    "src/Log/Sinks/FileSink.cs": "namespace Log.Sinks;\npublic class FileSink { public void Emit(LogEvent e) { } }\n",
+  };
+  const filler = Object.fromEntries(
+    ["Events", "Sinks"].flatMap((name) =>
+      Array.from({ length: 8 }, (_, index) => [
+        `src/Log/${name}/${name}${index}.cs`,
+        `namespace Log.${name};\npublic class ${name}${index} { }\n`.padEnd(4_000, "// filler\n"),
+      ]),
+    ),
+  );
+  const { pages } = await documentRepository(makeRepository({ ...files, ...filler }));
+  const architecture = pages.get("docs/architecture.md")!;
+  const edges = [...architecture.matchAll(/^\| \[(\w+)\].*?\| \[(\w+)\]/gm)].map(([, from, to]) => `${from} ${to}`);
+  expect(edges).toEqual(["Log Events", "Sinks Events"]);
+  expect(architecture).toContain("`](../src/Log/Logger.cs) uses [`src/Log/Events/LogEvent.cs`]");
+  const overview = pages.get("docs/README.md")!;
+  expect(overview).toContain("| `dotnet build` | builds the project |");
+  // Most files of the package belong to other components, so its description is not about the rest.
+  expect(overview).not.toContain("| [Log](log.md) | Writes logs.");
+});
+
+test("a module of Maven is no dependency of the project", async () => {
+  const module = (name: string, dependency: string) =>
+    `<project><parent><groupId>org.shop</groupId><artifactId>shop</artifactId></parent><artifactId>${name}</artifactId><dependencies><dependency><groupId>${dependency}</groupId><artifactId>core</artifactId><version>1</version></dependency></dependencies></project>`;
+  const { pages } = await documentRepository(
+    makeRepository({
+      "pom.xml":
+        "<project><groupId>org.shop</groupId><artifactId>shop</artifactId><modules><module>core</module></modules></project>",
+      "core/pom.xml": module("core", "org.other"),
+      "core/src/main/java/Core.java": "/** Counts. */\npublic class Core { }\n",
+      "web/pom.xml": module("web", "org.shop"),
+      "web/src/main/java/Web.java": "/** Serves. */\npublic class Web { }\n",
+    }),
+  );
+  expect(pages.get("docs/README.md")).toContain("| `org.other:core` | `1` |");
+  expect(pages.get("docs/README.md")).not.toContain("org.shop:core");
+});
+
+test("a single file of tests at the root is no component", async () => {
+  const { pages } = await documentRepository(
+    makeRepository({
+      "a.gemspec": 's.summary = "Serves."\n',
+      "test.rb": "class T\nend\n",
+      "lib/a.rb": "class A\nend\n",
+    }),
+  );
+  expect([...pages.keys()]).toEqual(["docs/README.md", "docs/lib.md"]);
+});
+
 test("a README's own title and paragraph count, not pictures, news and sections", () => {
   const html = '<h1 align="center">\n<a href="x">Next</a>\n</h1>\n<p>The <b>framework</b> for the web.</p>\n';
   expect(readIntroduction(html, "README.md")).toEqual({ title: "Next", text: "The framework for the web." });

@@ -62,12 +62,16 @@ const C_SHARP: ClassRules = {
   isPublicByDefault: false,
   typesNeedModifier: true,
   readImports({ facts, root, text }) {
-    facts.mentions = [...new Set(text.match(/\b[A-Z]\w+/g))].slice(0, 2_000).join(" ");
-    const namespaces = capture(root, "(using_directive) @using", "using")
-      .filter((node) => childOfType(node, "static", "=") === null)
-      .map((node) => node.lastNamedChild?.text ?? "");
-    for (const from of new Set([...namespaces, ...outerNamespaces(facts.namespace)]))
-      facts.imports.push({ from, names: [] });
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    facts.mentions = [...new Set(code.match(/\b[A-Z]\w+/g))].slice(0, 2_000).join(" ");
+    const namespaces = new Map<string, boolean>();
+    for (const node of capture(root, "(using_directive) @using", "using")) {
+      if (childOfType(node, "static", "=") === null)
+        namespaces.set(node.lastNamedChild?.text ?? "", childOfType(node, "global") !== null);
+    }
+    for (const outer of outerNamespaces(facts.namespace)) if (!namespaces.has(outer)) namespaces.set(outer, false);
+    for (const [from, isGlobal] of namespaces)
+      facts.imports.push({ from, names: [], ...(isGlobal ? { isGlobal: true as const } : {}) });
   },
 };
 const PHP: ClassRules = {

@@ -80,6 +80,7 @@ export function fromYard(doc: string): string {
       // RDoc writes headings with `=`, and lists of terms with `::`.
       .replaceAll(/^(={1,4}) (?=\S)/gm, (_, signs: string) => `${"#".repeat(signs.length)} `)
       .replaceAll(/^([A-Z][\w ]*)::[ \t]+(?=\S)/gm, "- $1: ")
+      .replaceAll(/\{([^{}]+)\}\[(https?:[^\]\s]+)\]/g, "[$1]($2)")
       .replaceAll(/(?<![\w+])\+([\w.:?!#=]+)\+(?!\w)/g, "`$1`")
       .replaceAll(/<tt>([\s\S]*?)<\/tt>/g, "`$1`")
       .trim()
@@ -196,7 +197,10 @@ function fromHtml(doc: string): string {
     )
     .replaceAll(/<li>\s*/g, "\n- ")
     .replaceAll(/<(?:p|br)\s*\/?>/g, "\n\n")
-    .replaceAll(/<\/?(?:p|ul|ol|li|b|i|em|strong|h\d|blockquote|div|span|dl|dt|dd)\b[^>]*>/g, "")
+    .replaceAll(
+      /<\/?(?:p|ul|ol|li|b|i|u|em|strong|small|sub|sup|font|center|h\d|blockquote|div|span|dl|dt|dd)\b[^>]*>/g,
+      "",
+    )
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
 }

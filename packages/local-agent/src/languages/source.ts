@@ -61,6 +61,11 @@ export function docBefore(source: SourceFile, children: SyntaxNode[], index: num
   let row = children[index]!.startPosition.row;
   let at = index - 1;
   for (; at >= 0 && rules.skip?.includes(children[at]!.type); at -= 1) row = children[at]!.startPosition.row;
+  // A comment of another kind may come between the documentation and its declaration.
+  const isOther = (node: SyntaxNode): boolean =>
+    isComment(node) && rules.start !== undefined && !rules.start.test(node.text) && startsLine(source, node);
+  for (; at > 0 && isOther(children[at]!) && row - lastRow(children[at]!) <= 1; at -= 1)
+    row = children[at]!.startPosition.row;
   const last = children[at];
   if (!last || !isComment(last) || !startsLine(source, last) || row - lastRow(last) > 1) return "";
   let first = last;

@@ -41,6 +41,8 @@ const TEST_FOLDERS = new Set(["test", "tests", "__tests__", "spec", "specs", "e2
 const EXAMPLE_FOLDERS = new Set([
   "example",
   "examples",
+  "_example",
+  "_examples",
   "demo",
   "demos",
   "samples",
@@ -78,6 +80,8 @@ export function roleOf(path: string): FileRole {
   if (folders.some((folder) => FIXTURE_FOLDERS.has(folder))) return "fixture";
   if (/\.(md|mdx|markdown|rst|adoc)$/i.test(name)) return "document";
   if (languageOf(path) === null) return "other";
+  // A single file of tests lies beside the sources.
+  if (folders.length === 0 && /^tests?\.[a-z]+$/.test(name)) return "test";
   if (isTest(name) || folders.some((folder) => TEST_FOLDERS.has(folder))) return "test";
   if (folders.some((folder) => EXAMPLE_FOLDERS.has(folder))) return "example";
   if (isConfiguration(name) || isDocumentTool(path, folders)) return "config";

@@ -16,6 +16,8 @@ export interface Manifest {
   folder: string;
   ecosystem: "npm" | "Python" | "Go" | "Rust" | "Maven" | "Gradle" | "PHP" | "Ruby" | ".NET";
   name: string;
+  /** The name under which other packages depend on this one, if it is not `name`. */
+  id?: string;
   description: string;
   scripts: Script[];
   /** Entry points, spelled as in the manifest. */

@@ -6,6 +6,8 @@ export const readPom: ManifestReader = (manifest, text) => {
   const project = rootOf(text, "project");
   const plain = (name: string): string => (textIn(project, name).includes("${") ? "" : textIn(project, name));
   manifest.name = plain("name") || textIn(project, "artifactId");
+  const group = textIn(project, "groupId") || textIn(child(project, "parent"), "groupId");
+  manifest.id = `${group}:${textIn(project, "artifactId")}`;
   manifest.description = plain("description").replaceAll(/\s+/g, " ");
   manifest.isWorkspaceRoot = elementsOf(child(project, "modules")).length > 0;
   for (const dependency of elementsOf(child(project, "dependencies"))) {

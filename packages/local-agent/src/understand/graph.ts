@@ -1,5 +1,7 @@
 // `buildGraph` links files by their imports, and `definitionOf` finds the declaration of a name behind re-exports.
+import { folderOf } from "../read/classify.ts";
 import type { ExportedName, ModuleFacts } from "../read/facts.ts";
+import { ancestors } from "../read/paths.ts";
 import { resolveImport, type Resolver } from "./resolve-imports.ts";
 
 interface NameUse {
@@ -47,7 +49,9 @@ export function buildGraph(index: ModuleIndex): Graph {
 export function importsOf(module: ModuleFacts, resolver: Resolver): ModuleFacts["imports"] {
   if (module.language !== "C#") return module.imports;
   const mentions = module.mentions.split(" ");
-  return module.imports.flatMap(({ from }) =>
+  const global = ancestors(folderOf(module.path)).flatMap((folder) => resolver.globalImports.get(folder) ?? []);
+  const namespaces = new Set([...module.imports.map(({ from }) => from), ...global]);
+  return [...namespaces].flatMap((from) =>
     mentions
       .filter((name) => resolver.byType.has(`C#\0${from}.${name}`))
       .map((name) => ({ from: `${from}.${name}`, names: [{ imported: name, local: name }] })),

@@ -63,8 +63,10 @@ function nameChoices(part: ComponentPart, folders: Set<string>, manifests: Manif
   return choices;
 }
 
-function shortPackageName(manifest: Manifest): string {
-  return manifest.ecosystem === "Go" ? manifest.name.split("/").at(-1)! : manifest.name;
+/** The last segment of a Go module may be its major version, as in `example.org/tool/v2`. */
+export function shortPackageName(manifest: Manifest): string {
+  if (manifest.ecosystem !== "Go") return manifest.name;
+  return manifest.name.split("/").findLast((part) => !/^v\d+$/.test(part)) ?? manifest.name;
 }
 
 /** A root without a manifest is named after its file if it has only one. */

@@ -6,7 +6,8 @@ import type { Manifest, Script } from "../read/manifest.ts";
 import { findPackageManager } from "../read/manifests.ts";
 import { isGeneratedPage } from "../read/marker.ts";
 import { readIntroduction } from "../write/introduction.ts";
-import { sourceOfEntry } from "./resolve-imports.ts";
+import { shortPackageName } from "./name-components.ts";
+import { nearestManifest, sourceOfEntry } from "./resolve-imports.ts";
 
 export interface ProjectFacts {
   name: string;
@@ -27,7 +28,7 @@ export function readProject(facts: CodeFacts, folderName: string): ProjectFacts 
   const main = mainManifest(manifests);
   const entryPoints = findEntryPoints(facts);
   return {
-    name: introduction.title || shortName(main) || folderName || "This repository",
+    name: introduction.title || (main && shortPackageName(main)) || folderName || "This repository",
     introduction: introduction.text || main?.description || "",
     readme: text === null ? null : readme,
     commands: findCommands(facts, entryPoints),
@@ -49,14 +50,6 @@ function mainManifest(manifests: Manifest[]): Manifest | undefined {
   return named.find(({ folder }) => folder === "") ?? (named.length === 1 ? named[0] : undefined);
 }
 
-function shortName(manifest: Manifest | undefined): string {
-  return (
-    (manifest?.ecosystem === "Go"
-      ? manifest.name.split("/").findLast((part) => !/^v\d+$/.test(part))
-      : manifest?.name) ?? ""
-  );
-}
-
 function findCommands({ files, manifests, read, modules }: CodeFacts, entryPoints: { path: string }[]): Script[] {
   const atRoot = manifests.filter(({ folder }) => folder === "");
   const names = new Set(files.map(({ path }) => path));
@@ -71,9 +64,13 @@ function findCommands({ files, manifests, read, modules }: CodeFacts, entryPoint
       if (meaning !== "") add(command, `runs \`${shown.replaceAll("`", "'").replaceAll(/\s+/g, " ")}\``);
     }
   }
+  if (files.some(({ path }) => /^[^/]+\.slnx?$/.test(path)))
+    for (const { command, meaning } of ECOSYSTEM_COMMANDS[".NET"](files, names)) add(command, meaning);
   const programs = entryPoints.filter(({ path }) => modules.get(path)?.isProgram);
   for (const { path } of programs) {
-    if (path.endsWith(".go")) add(`go run ./${folderOf(path)}`.replace(/\/$/, ""), "runs the program");
+    // A module below the root has its own commands.
+    if (path.endsWith(".go") && nearestManifest(manifests, "Go", path)?.folder === "")
+      add(`go run ./${folderOf(path)}`.replace(/\/$/, ""), "runs the program");
     else if (/^src\/main\.rs$/.test(path)) add("cargo run", "runs the program");
   }
   if (names.has("requirements.txt") && !atRoot.some(({ ecosystem }) => ecosystem === "Python"))
@@ -108,7 +105,10 @@ const ECOSYSTEM_COMMANDS: Record<Manifest["ecosystem"], CommandList> = {
     ...(names.has("Gemfile") ? [script("bundle install", "installs the dependencies")] : []),
     ...(names.has("Rakefile") ? [script("bundle exec rake", "runs the default task")] : []),
   ],
-  ".NET": () => [script("dotnet build", "builds the project")],
+  ".NET": (files) => [
+    script("dotnet build", "builds the project"),
+    ...(hasTests(files, ".cs") ? [script("dotnet test", "runs the tests")] : []),
+  ],
 };
 
 function findEntryPoints({ files, manifests, resolver, modules }: CodeFacts): ProjectFacts["entryPoints"] {

@@ -5,6 +5,7 @@ import { baseName, folderOf } from "../read/classify.ts";
 import type { ComponentPart, CodeFacts } from "./components.ts";
 import { compareText } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
+import type { Manifest } from "../read/manifest.ts";
 import { isGeneratedPage } from "../read/marker.ts";
 import { readIntroduction } from "../write/introduction.ts";
 import { firstParagraph } from "../write/prose.ts";
@@ -21,7 +22,7 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
       const introduction = readme === null || isGeneratedPage(readme) ? "" : readIntroduction(readme, "README.md").text;
       if (introduction !== "") return introduction;
     }
-    if (manifest?.description) return manifest.description;
+    if (manifest?.description && hasMostOf(part, manifest, facts)) return manifest.description;
     for (const folder of folders) {
       const description = findInGuides(folder, guides);
       if (description !== "") return description;
@@ -33,6 +34,16 @@ export function purposeOf(part: ComponentPart, facts: CodeFacts, guides: string[
     if (header !== "" && (!path.endsWith(".go") || /^(?:Package|Command)\b/.test(header))) return header;
   }
   return "";
+}
+
+/** The description of a package is not about the rest that remains if most of its files belong to other components. */
+function hasMostOf(part: ComponentPart, manifest: Manifest, { files, manifests }: CodeFacts): boolean {
+  const prefix = manifest.folder === "" ? "" : `${manifest.folder}/`;
+  const nested = manifests.filter(({ folder }) => folder !== manifest.folder && folder.startsWith(prefix));
+  const isOwn = (path: string): boolean =>
+    path.startsWith(prefix) && !nested.some(({ folder }) => path.startsWith(`${folder}/`));
+  const count = files.filter(({ path, role }) => role === "source" && isOwn(path)).length;
+  return part.files.length * 2 >= count;
 }
 
 /**

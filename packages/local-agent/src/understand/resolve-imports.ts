@@ -17,6 +17,8 @@ export interface Resolver {
   byName: Map<string, string[]>;
   /** Files by the full name of a type (`typeKey`), for languages in which imports name types. */
   byType: Map<string, string>;
+  /** The namespaces that a `global using` of C# imports, by the folder of its file. */
+  globalImports: Map<string, string[]>;
   manifests: Manifest[];
 }
 
@@ -54,8 +56,17 @@ export function makeResolver(modules: Map<string, ModuleFacts>, manifests: Manif
     ),
     byName: Map.groupBy(list, baseName),
     byType,
+    globalImports: globalImportsOf([...modules.values()]),
     manifests,
   };
+}
+
+function globalImportsOf(modules: ModuleFacts[]): Map<string, string[]> {
+  const found = modules.flatMap(({ path, imports }) =>
+    imports.filter(({ isGlobal }) => isGlobal).map(({ from }) => ({ folder: folderOf(path), from })),
+  );
+  const byFolder = Map.groupBy(found, ({ folder }) => folder);
+  return new Map([...byFolder].map(([folder, entries]) => [folder, entries.map(({ from }) => from)]));
 }
 
 function typeKey(language: string, namespace: string, name: string): string {

@@ -2,6 +2,7 @@
 // it.
 import type { CodeAnalysis } from "../understand/analyse.ts";
 import type { Component } from "../understand/components.ts";
+import { languageOf } from "../read/classify.ts";
 import { compareText } from "../read/facts.ts";
 import { MARKER } from "../read/marker.ts";
 import { fence, fileLink, link, oneLine, table } from "./markdown.ts";
@@ -79,7 +80,7 @@ export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage:
   const rows = edges.map(({ from, to, importer, imported, isDirect, importers }) => [
     componentLink(from, hasPage),
     componentLink(to, hasPage),
-    `${fileLink(page, importer)} ${isDirect ? "imports" : "uses names of"} ${fileLink(page, imported)}${importers > 1 ? `, and so do ${importers - 1} more` : ""}`,
+    `${fileLink(page, importer)} ${isDirect ? verbOf(importer) : "uses names of"} ${fileLink(page, imported)}${othersToo(importers - 1)}`,
   ]);
   const blocks = [
     MARKER,
@@ -91,6 +92,16 @@ export function writeArchitecture(analysis: CodeAnalysis, page: string, hasPage:
       : ["## Dependencies", table(["Component", "Depends on", "Proof"], rows)]),
   ];
   return `${blocks.join("\n\n")}\n`;
+}
+
+/** A file of Go imports a package of several files, and a file of C# imports namespaces. */
+function verbOf(importer: string): string {
+  const language = languageOf(importer);
+  return language === "Go" ? "imports the package of" : language === "C#" ? "uses" : "imports";
+}
+
+function othersToo(count: number): string {
+  return count === 0 ? "" : count === 1 ? ", and so does 1 more file" : `, and so do ${count} more files`;
 }
 
 /** Mermaid reads a few characters of a label as syntax. */

@@ -120,7 +120,7 @@ function entryPointsSection({ analysis, page }: OverviewRequest): string[] {
 }
 
 function dependenciesSection({ analysis, hasPage }: OverviewRequest): string[] {
-  const ownPackages = new Set(analysis.manifests.map(({ name }) => name));
+  const ownPackages = new Set(analysis.manifests.flatMap(({ name, id }) => [name, id ?? name]));
   const versions = new Map<string, string>();
   const development = new Set<string>();
   for (const dependency of analysis.manifests.flatMap((manifest) => manifest.dependencies)) {
