@@ -4,12 +4,15 @@ import { commentWords } from "./comments.ts";
 /** C#: the XML elements of `///` comments. */
 export function fromXmlDoc(doc: string): string {
   const inline = doc
+    // A reference after the text is no part of it.
+    .replaceAll(/^\s*<seealso\b[^>]*(?:\/>|>.*<\/seealso>)\s*$/gm, "")
     .replaceAll(
       /<(?:see|seealso|paramref|typeparamref)\s+(?:cref|name|langword)="(?:[A-Z]:)?([^"]*)"\s*(?:\/>|>[^<]*<\/\w+>)/g,
       "`$1`",
     )
     .replaceAll(/<(?:see|seealso)\s+href="([^"]*)"\s*\/>/g, "$1")
     .replaceAll(/<c>([\s\S]*?)<\/c>/g, "`$1`")
+    .replaceAll(/<code[^>]*>([^\n]*?)<\/code>/g, "`$1`")
     .replaceAll(/<code[^>]*>\n?([\s\S]*?)<\/code>/g, "\n```csharp\n$1\n```\n")
     .replaceAll(/<para\s*\/?>|<\/para>|<br\s*\/>/g, "\n\n")
     .replaceAll(
@@ -104,6 +107,9 @@ export function fromDoxygen(doc: string): string {
 }
 
 /** Python: the markup of reStructuredText in docstrings. */
+/** A link to a name, as in `[Reader]` or `[io.Reader]`, and not to a web page as in `[Text]: https://…`. */
+const GO_LINK = /(?<![\w\]])\[\*?((?:[a-z]\w*\.)?[A-Z]\w*(?:\.[A-Z]\w*)?)\](?![(:[\w])/g;
+
 /** In a comment of Go, indented lines after an empty line are code, except list items. */
 export function goDocWords(raw: string): string {
   const isBlock = raw.startsWith("/*");
@@ -122,7 +128,7 @@ export function goDocWords(raw: string): string {
       words.push("```");
       isCode = true;
     }
-    words.push(isCode ? text.replace(/^(?:\t| {1,4})/, "") : text);
+    words.push(isCode ? text.replace(/^(?:\t| {1,4})/, "") : text.replaceAll(GO_LINK, "`$1`"));
   }
   if (isCode) words.push("```");
   return commentWords(words.map((line) => `// ${line}`).join("\n"));
