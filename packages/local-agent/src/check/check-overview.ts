@@ -82,7 +82,7 @@ function checkEntryPoints({ analysis, read }: CheckContext, path: string, page: 
 function startsProgram(path: string, code: string): boolean {
   if (/\.(?:sh|bash|zsh)$/.test(path)) {
     const body = code.replaceAll(/^(?:function\s+)?[\w:-]+\s*(?:\(\s*\))?\s*\{[\s\S]*?^\}/gm, "");
-    return /^#!/.test(code) && /^\s*(?![\s#]|[\w]+=\S*\s*$|(?:set|shopt|export|readonly|alias)\b)\S/m.test(body);
+    return code.startsWith("#!") && /^\s*(?![\s#]|[\w]+=\S*\s*$|(?:set|shopt|export|readonly|alias)\b)\S/m.test(body);
   }
   return /^#!(?!\[)/.test(code) || /\b[mM]ain\s*(?:\(|=)|__name__\s*==|\bmain!/.test(code);
 }

@@ -23,7 +23,7 @@ export function declaresDependency(path: string, text: string, name: string, ver
       has(text, `<groupId>\\s*${group}\\s*</groupId>`) && has(text, `<artifactId>\\s*${artifact}\\s*</artifactId>`)
     );
   }
-  if (/^build\.gradle/.test(file)) return has(text, `["']${quoted}[:"'@]`);
+  if (file.startsWith("build.gradle")) return has(text, `["']${quoted}[:"'@]`);
   if (file.endsWith(".gemspec")) return has(text, `add_(?:\\w+_)?dependency\\b[^\\n]*["']${quoted}["']`);
   return has(text, `<PackageReference\\b[^>]*["']${quoted}["']`);
 }

@@ -51,7 +51,7 @@ function withoutInlineTags(doc: string): string {
       depth += doc[end] === "{" ? 1 : doc[end] === "}" ? -1 : 0;
     const content = doc.slice(tag.index + tag[0].length, end - 1);
     // A link may have a label, which is prose.
-    const label = /^link/.test(tag[1]!) ? /^[^\s(]+(?:\([^)]*\))?\s+([^]+)$/.exec(content)?.[1] : undefined;
+    const label = tag[1]!.startsWith("link") ? /^[^\s(]+(?:\([^)]*\))?\s+([^]+)$/.exec(content)?.[1] : undefined;
     const words = content.replace(/^#/, "");
     const isPre = doc.lastIndexOf("<pre", tag.index) > doc.lastIndexOf("</pre>", tag.index);
     const shown = isPre ? words : (label ?? `\`${oneLine(words).replaceAll("`", "")}\``);
