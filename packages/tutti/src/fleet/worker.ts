@@ -24,7 +24,7 @@ interface WorkerOptions extends Pick<
   world: World;
   graceMs: number;
   /** How many sessions the free memory allows. */
-  memoryRoom(): number;
+  memoryRoom: () => number;
   drain: AbortSignal;
   onJoined(host: { id: string; name: string }): void;
   report(line: string): void;
