@@ -15,7 +15,8 @@ type Answer = ServerResponse | Socket;
 
 interface Reading {
   sentBytes: number;
-  progressAt: number;
+  /** The time for which the client was seen to read nothing. */
+  idleMs: number;
 }
 
 /**
@@ -26,6 +27,7 @@ export class UnreadAnswers {
   readonly #maxBytes: number;
   readonly #crowdedBytes: number;
   readonly #open = new Map<Answer, Reading>();
+  #checkedAt = performance.now();
 
   constructor(maxBytes = MAX_UNREAD_BYTES, crowdedBytes = CROWDED_BYTES) {
     this.#maxBytes = maxBytes;
@@ -45,7 +47,7 @@ export class UnreadAnswers {
   }
 
   #add(answer: Answer): void {
-    this.#open.set(answer, { sentBytes: 0, progressAt: performance.now() });
+    this.#open.set(answer, { sentBytes: 0, idleMs: 0 });
     answer.once("close", () => this.#open.delete(answer));
   }
 
@@ -55,15 +57,19 @@ export class UnreadAnswers {
    */
   #cut(limit: number, stalledMs: number): number {
     const now = performance.now();
+    // While this process does not run, it sends nothing that a client could read, so a late check counts as one interval.
+    const passedMs = Math.min(now - this.#checkedAt, CHECK_MS);
+    this.#checkedAt = now;
     let unread = 0;
     for (const [answer, reading] of this.#open) {
       unread += answer.writableLength;
       const sentBytes = countSent(answer);
-      if (sentBytes !== reading.sentBytes) this.#open.set(answer, { sentBytes, progressAt: now });
+      const idleMs = sentBytes === reading.sentBytes ? reading.idleMs + passedMs : 0;
+      this.#open.set(answer, { sentBytes, idleMs });
     }
     if (unread <= limit) return unread;
-    for (const [answer, { progressAt }] of [...this.#open].sort(([, a], [, b]) => a.progressAt - b.progressAt)) {
-      if (unread <= limit || now - progressAt < stalledMs) break;
+    for (const [answer, { idleMs }] of [...this.#open].sort(([, a], [, b]) => b.idleMs - a.idleMs)) {
+      if (unread <= limit || idleMs < stalledMs) break;
       unread -= answer.writableLength;
       if (answer.writableLength > 0) answer.destroy();
     }
