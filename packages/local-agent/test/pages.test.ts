@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { findLeftovers } from "../src/check/find-leftovers.ts";
 import { nameComponents } from "../src/understand/name-components.ts";
 import { readIntroduction } from "../src/write/introduction.ts";
+import { MAX_PAGE_LINES } from "../src/write/page-limits.ts";
 import { prose } from "../src/write/prose.ts";
 import { AgentSession, type Block, lastBlock } from "./agent-session.ts";
 import {
@@ -249,6 +250,34 @@ test("a module of Maven is no dependency of the project", async () => {
   );
   expect(pages.get("docs/README.md")).toContain("| `org.other:core` | `1` |");
   expect(pages.get("docs/README.md")).not.toContain("org.shop:core");
+});
+
+describe("a page with many names", () => {
+  const pageOf = async (files: Record<string, string>): Promise<string> => {
+    const { pages, verification } = await documentRepository(makeRepository(files));
+    expect(verification.data).toMatchObject({ status: "passed" });
+    return [...pages].find(([path]) => path !== "docs/README.md")![1];
+  };
+
+  test("loses details before it becomes longer than its limit", async () => {
+    const words = " * A sentence about this name.\n *\n".repeat(6);
+    const names = Array.from(
+      { length: 120 },
+      (_, index) => `/**\n${words} */\nexport const name${index} = ${index};\n`,
+    );
+    const page = await pageOf({ "names.ts": names.join("\n") });
+    expect(page.split("\n").length).toBeLessThanOrEqual(MAX_PAGE_LINES);
+    expect([...page.matchAll(/^#### `name\d+`$/gm)]).toHaveLength(120);
+  });
+
+  test("becomes a table of bounded length, which counts the names that it leaves out", async () => {
+    const names = (file: number): string =>
+      Array.from({ length: 10 }, (_, index) => `export const name${file}x${index} = 1;\n`).join("");
+    const files = Array.from({ length: 200 }, (_, file) => [`f${file}.ts`, names(file)]);
+    const page = await pageOf(Object.fromEntries(files));
+    expect(page.split("\n").length).toBeLessThanOrEqual(MAX_PAGE_LINES);
+    expect(page).toContain("The files contain 1600 more public names.");
+  });
 });
 
 test("a single file of tests at the root is no component", async () => {
