@@ -329,7 +329,11 @@ export class Fleet {
   async #room(): Promise<number> {
     if (!this.#options.alsoWork) return Number.POSITIVE_INFINITY;
     const ready = (await this.list()).filter(({ state }) => state === "ready");
-    return ready.reduce((sum, { capacity, sessions }) => sum + Math.max(0, capacity - sessions), 0);
+    const { rows } = await this.#options.database.pool.query<{ waiting: number }>(
+      `SELECT count(*)::int AS waiting FROM tutti_hosts.attempt a JOIN tutti_hosts.queue q ON q.name = a.queue
+        WHERE a.state = 'waiting' AND q.labels = '{}'`,
+    );
+    return ready.reduce((sum, { capacity, sessions }) => sum + Math.max(0, capacity - sessions), -rows[0]!.waiting);
   }
 
   async #loadRequests(key: string): Promise<Set<string>> {

@@ -9,7 +9,7 @@ import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import { createHostTables } from "../../src/fleet/fleet.ts";
 import { HostLink, type HostFacts } from "../../src/fleet/host-link.ts";
 import { JobQueue } from "../../src/fleet/job-queue.ts";
-import { openHeldStore } from "../../src/main/held-store.ts";
+import { openHeldStore, type FleetSettings } from "../../src/main/held-store.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import type { NewEvent } from "../../src/store/store.ts";
 import { realWorld } from "../../src/world.ts";
@@ -28,33 +28,38 @@ function newFolder(): string {
 const stateOf = async (url: string, run: string): Promise<string | undefined> =>
   (await query<{ state: string }>(url, "SELECT state FROM tutti_hosts.attempt WHERE run = $1", [run]))[0]?.state;
 
+/** A server, and functions that start runs on it and hosts for it. */
+async function openServer(settings: FleetSettings) {
+  const url = await newDatabase();
+  const { store, fleet, lock } = await openHeldStore(newFolder(), url, { leaseMs: 600_000, ...settings });
+  closing.push(async () => {
+    await fleet.close();
+    await store.close();
+    lock.release();
+  });
+  const database = await openDatabase({ url });
+  closing.push(() => database.close());
+  const join = async (name: string, capacity: number, offered: Pick<HostFacts["facts"], "agents" | "sandbox">) => {
+    const link = new HostLink(database, name, realWorld);
+    const facts = { ...offered, memory: 0, cpus: 1 };
+    await link.join({ name, labels: {}, capacity, version: "1", facts }, []);
+    return async () => (await link.sync([], 9, [])).taken.map(({ run }) => run);
+  };
+  const start = (run: string, agent: string, sandbox: "on" | "off") =>
+    store.append(run, 0, [
+      { type: "orchestrator:created", data: { id: run, sandbox }, timestamp: 0 },
+      { type: "main:spawning", data: { sessionId: run, taskId: null, attempt: 1, agent }, timestamp: 0 },
+    ] as unknown as NewEvent[]);
+  return { url, fleet, join, start };
+}
+
 describe("a host takes work that fits", () => {
   it(
     "its agents and its sandbox: other work waits for another host, or stays on the server if there is none",
     withPostgres(async () => {
-      const url = await newDatabase();
-      const { store, fleet, lock } = await openHeldStore(newFolder(), url, { leaseMs: 600_000 });
-      closing.push(async () => {
-        await fleet.close();
-        await store.close();
-        lock.release();
-      });
-      const database = await openDatabase({ url });
-      closing.push(() => database.close());
-      const join = async (name: string, offered: Pick<HostFacts["facts"], "agents" | "sandbox">) => {
-        const link = new HostLink(database, name, realWorld);
-        const facts = { ...offered, memory: 0, cpus: 1 };
-        await link.join({ name, labels: {}, capacity: 9, version: "1", facts }, []);
-        return async () => (await link.sync([], 9, [])).taken.map(({ run }) => run);
-      };
-      const start = (run: string, agent: string, sandbox: "on" | "off") =>
-        store.append(run, 0, [
-          { type: "orchestrator:created", data: { id: run, sandbox }, timestamp: 0 },
-          { type: "main:spawning", data: { sessionId: run, taskId: null, attempt: 1, agent }, timestamp: 0 },
-        ] as unknown as NewEvent[]);
-
-      const takeBare = await join("bare", { agents: ["local"], sandbox: false });
-      const takeBoxed = await join("boxed", { agents: ["local", "claude"], sandbox: true });
+      const { url, fleet, join, start } = await openServer({});
+      const takeBare = await join("bare", 9, { agents: ["local"], sandbox: false });
+      const takeBoxed = await join("boxed", 9, { agents: ["local", "claude"], sandbox: true });
       await start("in a sandbox", "local", "on");
       await start("with claude", "claude", "off");
       await start("a command", "command:sh", "off");
@@ -68,6 +73,20 @@ describe("a host takes work that fits", () => {
       await query(url, "UPDATE tutti_hosts.host SET drained = true WHERE id = 'boxed'");
       await expect.poll(() => stateOf(url, "late")).toBe("over");
       expect(fleet.hasReadyHost).toBe(true);
+    }),
+  );
+
+  it(
+    "its capacity: with --also-work the server keeps what would have to wait",
+    withPostgres(async () => {
+      const { url, join, start } = await openServer({ alsoWork: true });
+      const take = await join("one", 1, { agents: ["local"], sandbox: false });
+      await start("first", "local", "off");
+      await start("second", "local", "off");
+      expect([await stateOf(url, "first"), await stateOf(url, "second")]).toEqual(["waiting", "here"]);
+      expect(await take()).toEqual(["first"]);
+      await start("third", "local", "off");
+      expect(await stateOf(url, "third")).toBe("here");
     }),
   );
 
