@@ -17,11 +17,15 @@ export type Participant = (setting: Setting, recorder: Recorder) => Promise<void
 
 /** Set by the benchmark: `tutti.ts` as one bundle, as the published package is. */
 export const BUILT_TUTTI = "TUTTI_BESIDE";
-const ownParticipants = (): Promise<typeof import("./tutti.ts")> => import(process.env[BUILT_TUTTI] ?? "./tutti.ts");
+
+function loadTutti(): Promise<typeof import("./tutti.ts")> {
+  const built = process.env[BUILT_TUTTI];
+  return built === undefined ? import("./tutti.ts") : import(built);
+}
 
 const PARTICIPANTS: { [name: string]: () => Promise<Participant> } = {
-  Tutti: async () => (await ownParticipants()).tutti,
-  "Tutti fleet": async () => (await ownParticipants()).tuttiFleet,
+  Tutti: async () => (await loadTutti()).tutti,
+  "Tutti fleet": async () => (await loadTutti()).tuttiFleet,
   "p-graph": async () => (await import("./peers/p-graph.ts")).pGraph,
   BullMQ: async () => (await import("./peers/bullmq.ts")).bullmq,
   "pg-boss": async () => (await import("./peers/pg-boss.ts")).pgBoss,
