@@ -19,6 +19,8 @@ import { hasArchitecture, writeArchitecture } from "./write/write-architecture.t
 import { writeOverview } from "./write/write-overview.ts";
 import { writePage } from "./write/write-page.ts";
 
+const MAX_ISSUES = 200;
+
 export interface PhaseTurn {
   root: string;
   prompt: AgentPrompt;
@@ -208,15 +210,19 @@ async function answerVerification(turn: PhaseTurn): Promise<void> {
   output.writeBlock(summary, "verification", {
     status,
     summary,
-    // An `error` in a passed verification makes the run degraded. Errors come first, so that the limit keeps them.
+    // Errors come first, so that the limit keeps them.
     issues: check.issues
       .toSorted((a, b) => Number(b.isFault) - Number(a.isFault))
-      .slice(0, 200)
+      .slice(0, MAX_ISSUES)
       .map(({ isFault, description, location }) => ({
         severity: isFault ? "error" : "warning",
         description,
         location,
       })),
+    remaining_faults: check.issues
+      .filter(({ isFault }) => isFault)
+      .slice(0, MAX_ISSUES)
+      .map(({ description, location }) => (location === undefined ? description : `${location}: ${description}`)),
     auto_fixed: fixed.map((path) => `Removed links to pages of skipped tasks from ${path}.`),
   });
 }

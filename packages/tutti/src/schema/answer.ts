@@ -86,6 +86,8 @@ export const VerificationAnswer = z.looseObject({
     )
     .optional(),
   auto_fixed: z.array(z.string()).optional(),
+  /** Faults that stay in the result. They make a run whose verification passed `degraded`. */
+  remaining_faults: z.array(z.string()).optional(),
 });
 
 const HeartbeatAnswer = z.looseObject({ timestamp: z.string(), alive: z.boolean() });

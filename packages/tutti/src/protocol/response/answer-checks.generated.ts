@@ -162,7 +162,8 @@ function isVerification(value: unknown): boolean {
     (value.status === "passed" || value.status === "failed" || value.status === "passed_with_warnings") &&
     (value.summary === undefined || typeof value.summary === "string") &&
     (value.issues === undefined || isVerificationIssues(value.issues)) &&
-    (value.auto_fixed === undefined || isListOfTexts(value.auto_fixed))
+    (value.auto_fixed === undefined || isListOfTexts(value.auto_fixed)) &&
+    (value.remaining_faults === undefined || isListOfTexts(value.remaining_faults))
   );
 }
 

@@ -11,12 +11,12 @@ const failedCommands = ({ checks }: Run): CheckedCommand[] =>
 export const describeFailed = ({ name, exitCode }: CheckedCommand, say: Say = sentence): string =>
   say('the command "{name}" failed with exit code {code}', { name, code: exitCode });
 
-/** `MAX_NAMED` errors of a verification are named in a cause; the answer has all of them. */
+/** `MAX_NAMED` faults of a result are named in a cause; the answer has all of them. */
 const MAX_NAMED = 5;
 
 /**
- * Claims of the aggregation that the files contradict, and of a passed `verification` that failed commands or its own
- * issues of severity `error` contradict.
+ * Claims of the aggregation that the files contradict, claims of a passed `verification` that failed commands contradict,
+ * and faults that it found and could not mend.
  */
 export function contradictions(run: Run): Outcome["causes"] {
   const { verification, unproven = [] } = run;
@@ -31,13 +31,10 @@ export function contradictions(run: Run): Outcome["causes"] {
     });
     causes.push({ taskId: "main", status: "contradicted", reason });
   }
-  const errors = (verification.issues ?? []).filter(({ severity }) => severity === "error");
-  if (errors.length > 0) {
-    const named = errors
-      .slice(0, MAX_NAMED)
-      .map(({ location, description }) => (location === undefined ? description : `${location}: ${description}`));
-    const more = errors.length > MAX_NAMED ? ` (and ${errors.length - MAX_NAMED} more)` : "";
-    causes.push({ taskId: "main", status: "partial", reason: `${named.join("; ")}${more}` });
+  const faults = verification.remaining_faults ?? [];
+  if (faults.length > 0) {
+    const more = faults.length > MAX_NAMED ? ` (and ${faults.length - MAX_NAMED} more)` : "";
+    causes.push({ taskId: "main", status: "partial", reason: `${faults.slice(0, MAX_NAMED).join("; ")}${more}` });
   }
   return causes;
 }
