@@ -263,7 +263,7 @@ describe("The page", () => {
       });
       await stage.engine.until(failed.id, ({ released }) => released);
       await page.goto(`${stage.url}/runs/${failed.id}`);
-      await page.getByText("La tâche a (Title of a) ne s'est pas terminée : no luck").waitFor();
+      await page.getByText("Non terminé : 1 tâche").waitFor();
       await page.getByRole("button", { name: "Réessayer" }).waitFor();
       await page.getByText("a a échoué : no luck", { exact: true }).waitFor();
 

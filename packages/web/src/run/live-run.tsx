@@ -1,13 +1,11 @@
 import { translate } from "../text/language.ts";
 import { lazy, Suspense, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
-import { ActivityCard } from "./activity-card.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { lookAtWork, runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./waiting.ts";
-import { LostDrafts } from "../inbox/lost-drafts.tsx";
 import { live } from "../live/live-store.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Link } from "../shell/link.tsx";
@@ -20,6 +18,8 @@ import { usePageTitle } from "../text/use-page-title.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 
+const LostDrafts = lazy(async () => ({ default: (await import("../inbox/lost-drafts.tsx")).LostDrafts }));
+const ActivityCard = lazy(async () => ({ default: (await import("./activity-card.tsx")).ActivityCard }));
 const ResultCard = lazy(async () => ({ default: (await import("./result/result-card.tsx")).ResultCard }));
 const InboxCards = lazy(async () => ({ default: (await import("./inbox-cards.tsx")).InboxCards }));
 const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.tsx")).PlanCard }));
