@@ -24,7 +24,7 @@ export function activityLine(event: StoredEvent, run: Run): ActivityLine | null 
   return { seq: event.seq, runSeq: event.runSeq, at: event.timestamp, text, ...parts, tone: description.severity };
 }
 
-/** Events whose detail an agent wrote, or contains words of an agent. */
+/** The `detail` of these events contains words of an agent. */
 const OF_AGENTS: ReadonlySet<string> = new Set<StoredEvent["type"]>([
   "orchestrator:analysisComplete",
   "orchestrator:aggregated",

@@ -25,7 +25,7 @@ export class OutsideSession implements Session {
   #turn: number | null = null;
   /** The turn that ended while no engine ran. */
   #earlier: number | null = null;
-  /** The newest turn after whose delivery the mail was read. */
+  /** `hasMail` was called after the delivery of this turn. */
   #looked: number | null = null;
   #isInterrupted = false;
   #end: "left" | "stopped" | null = null;
