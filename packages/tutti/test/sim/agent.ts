@@ -69,11 +69,17 @@ export function* program(machine: Machine, process: Process, turn: Turn): Genera
     yield process.random.pick([0, 100, 1000]);
     return machine.endTurn(process, "error", trouble.detail, trouble);
   }
-  const behaviour = stage.calm ? "well" : process.random.weighted(isWork(process, turn) ? WORKER : MAIN);
+  const behaviour = stage.calm ? "well" : chooseBehaviour(process, turn);
   stage.count(`agent: ${behaviour}`);
   if (turn.text.includes(DELEGATE)) startSubagents(machine, process, turn);
   stage.loop.note(`${process.spec.sessionId} turn ${turn.number} ${turn.phase}: ${behaviour}`);
   yield* new Agent(machine, process, turn).behave(behaviour);
+}
+
+/** Some main sessions never give a usable answer, until the user is asked for the data. */
+function chooseBehaviour(process: Process, turn: Turn): Behaviour {
+  if (isWork(process, turn)) return process.random.weighted(WORKER);
+  return process.random.fork("stubborn").chance(0.03) ? "garbage" : process.random.weighted(MAIN);
 }
 
 /** In a team the main session also has turns while the workers work. */
