@@ -34,7 +34,7 @@ export const replayLog = (dataDir: string, id: string): Replay =>
 
 const fileOf = (dataDir: string): string => join(resolve(dataDir), "tutti.db");
 
-/** False for a data folder whose runs are in PostgreSQL, or that has none. */
+/** False if the data folder has no runs, or keeps them in PostgreSQL. */
 export const hasLog = (dataDir: string): boolean => existsSync(fileOf(dataDir));
 
 function withLog<T>(dataDir: string, fallback: T, read: (finished: FinishedRuns, log: LogReader) => T): T {
