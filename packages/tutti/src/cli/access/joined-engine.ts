@@ -3,7 +3,7 @@
 import type { EngineAddress } from "./engine-address.ts";
 import type { RunAccess } from "./runs.ts";
 import { serverRuns, type RunsAddress } from "./server-runs.ts";
-import { SOCKET_URL, type SocketClient } from "./socket-client.ts";
+import { SOCKET_URL, UnsentRequest, type SocketClient } from "./socket-client.ts";
 import { untilFree } from "./until-free.ts";
 import type { LocalEngine } from "../../main/local-engine.ts";
 
@@ -73,20 +73,16 @@ export class JoinedEngine {
     await this.#own?.close(options);
   }
 
-  /** Repeats a request that has not reached an engine (`NOT_SENT`), or that only reads. */
+  /** Repeats a request that no engine has read (`UnsentRequest`), or that only reads. */
   readonly #fetch: SocketClient["fetch"] = async (url, init) => {
     for (;;) {
       try {
         return await this.#address.client.fetch(url, init);
       } catch (error) {
-        const { code = "" } = error as NodeJS.ErrnoException;
-        const isRepeatable = NOT_SENT.has(code) || (init?.method ?? "GET") === "GET";
-        if (!isRepeatable || this.#isClosed) throw error;
+        const isRepeatable = error instanceof UnsentRequest || (init?.method ?? "GET") === "GET";
+        if (!isRepeatable || this.#isClosed || init?.signal?.aborted) throw error;
         await this.#reach();
       }
     }
   };
 }
-
-/** The connection was refused, so the request cannot have had an effect. */
-const NOT_SENT = new Set(["ENOENT", "ECONNREFUSED"]);

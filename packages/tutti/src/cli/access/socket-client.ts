@@ -8,6 +8,7 @@ import { readError } from "../../client/request-error.ts";
 import { withShortPath } from "../../main/socket-path.ts";
 
 export interface SocketClient {
+  /** Rejects with `UnsentRequest` if the request cannot have had an effect. */
   fetch: NonNullable<ClientOptions["fetch"]>;
   open: NonNullable<FollowOptions["open"]>;
   /** Posts JSON and resolves with the first line of the answer. `HeldAnswer` stays open until one side closes it. */
@@ -20,6 +21,9 @@ export interface HeldAnswer {
   close: () => void;
 }
 
+/** The process behind the socket ended before it read the request, so the caller may repeat it. */
+export class UnsentRequest extends Error {}
+
 /** A Unix socket has no host, so every URL of a `SocketClient` begins with `SOCKET_URL`. */
 export const SOCKET_URL = "http://engine.sock";
 
@@ -29,13 +33,22 @@ export function createSocketClient(path: string): SocketClient {
   async function send(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const { pathname, search } = new URL(url);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const { method = "GET" } = init;
+    // A process that ends resets the connections that it has not accepted. The interim response tells such a reset from
+    // one that came after the server had begun to handle the request.
+    const expectation = method === "GET" ? {} : { expect: "100-continue" };
+    let isTaken = false;
     const sent = request(
       {
         // Without an `agent` no connection is kept: it could have ended with its process.
         createConnection,
         path: `${pathname}${search}`,
-        method: init.method ?? "GET",
-        headers: { ...(init.headers as Record<string, string>), host: new URL(SOCKET_URL).host },
+        method,
+        headers: {
+          ...(init.headers as Record<string, string>),
+          host: new URL(SOCKET_URL).host,
+          ...expectation,
+        },
         ...(init.signal && { signal: init.signal }),
       },
       (answer) => {
@@ -48,8 +61,13 @@ export function createSocketClient(path: string): SocketClient {
         });
       },
     );
-    sent.on("error", reject);
-    sent.end(init.body ?? undefined);
+    const sendBody = () => {
+      isTaken = true;
+      sent.end(init.body ?? undefined);
+    };
+    if (method === "GET") sendBody();
+    else sent.on("continue", sendBody);
+    sent.on("error", (error) => reject(isTaken ? error : new UnsentRequest(error.message, { cause: error })));
     return promise;
   }
 
