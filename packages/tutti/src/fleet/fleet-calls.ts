@@ -118,7 +118,7 @@ export class FleetCalls {
   }
 
   async #store(calls: readonly HostCall[]): Promise<(StoredCall | null)[]> {
-    // One statement must not meet the same row twice.
+    // PostgreSQL rejects an `ON CONFLICT` statement that has the same row twice.
     const named = new Map(calls.map((call) => [nameOf(call), call]));
     const column = (name: keyof HostCall) => [...named.values()].map((call) => call[name]);
     const { rows } = await this.#options.query(() =>
@@ -132,7 +132,9 @@ export class FleetCalls {
                 ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n, key, name, reply)
          SELECT added.*, state, reason,
                 EXISTS (SELECT 1 FROM tutti_hosts.request r WHERE r.key = added.key AND r.name = 'remove' AND r.reply LIKE '{"ok"%') AS "isRemoved",
-                CASE WHEN host IS NOT NULL AND reply IS NULL THEN pg_notify('${HOST_CHANNEL}' || host, key) END
+                (SELECT count(tutti_hosts.notify_keys('${HOST_CHANNEL}' || host, keys)) FROM (
+                   SELECT host, array_agg(key) AS keys FROM added JOIN locked USING (key)
+                    WHERE host IS NOT NULL AND reply IS NULL GROUP BY host) AS woken)
            FROM added JOIN locked USING (key)`,
         values: [column("key"), column("name"), column("body")],
       }),
@@ -159,7 +161,7 @@ export class FleetCalls {
     if (awaited.unstored + awaited.calls.size === 0 && awaited.follower === null) this.#awaited.delete(key);
   }
 
-  /** Reads the signals of the attempt from the first one. */
+  /** Reads the signals of the attempt from the first one, with its replies or as soon as `next` is called. */
   follow(key: string): SignalReader {
     const pages: SignalPage[] = [];
     let failure: TuttiError | null = this.#failure;
@@ -177,10 +179,10 @@ export class FleetCalls {
       },
     };
     this.#await(key).follower = follower;
-    this.#due.add(key);
-    this.#read();
     return {
       next: async (signal) => {
+        // The first page may have come with a reply.
+        if (follower.isNew) this.noticed(key);
         while (!signal.aborted) {
           const page = pages.shift();
           if (page) return page;
@@ -200,12 +202,14 @@ export class FleetCalls {
     };
   }
 
-  /** Called when the attempt has a new report or a new state. */
-  noticed(key: string): void {
-    const awaited = this.#awaited.get(key);
-    if (!awaited) return;
-    awaited.isNoticed = awaited.unstored > 0;
-    this.#due.add(key);
+  /** Called when attempts have a new report or a new state. */
+  noticed(...keys: readonly string[]): void {
+    for (const key of keys) {
+      const awaited = this.#awaited.get(key);
+      if (!awaited) continue;
+      awaited.isNoticed = awaited.unstored > 0;
+      this.#due.add(key);
+    }
     this.#read();
   }
 
@@ -243,7 +247,7 @@ export class FleetCalls {
     try {
       const rows = await this.#news(due);
       for (const [key, news] of Map.groupBy(rows, (row) => row.key)) this.#receive(key, news);
-      // Only the row of a removed attempt is missing.
+      // An attempt without a row was removed.
       const found = new Set(rows.map((row) => row.key));
       for (const key of due) if (!found.has(key)) this.#receive(key, []);
     } catch (error) {

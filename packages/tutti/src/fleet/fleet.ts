@@ -5,11 +5,12 @@
 // 1. An attempt has one place for its whole life. Its event, its row and its job are added in one transaction.
 // 2. A request to a host has a name that is unique within its attempt, so repeating it after a crash changes nothing.
 // 3. An attempt on a lost host is `over` for good. The host learns that from its next beat.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { Ahead } from "./ahead.ts";
 import { FleetCalls, type SignalReader } from "./fleet-calls.ts";
-import { HOST_CHANNEL, HOST_FUNCTIONS_SQL, HOST_TABLES, HOST_TABLES_CHANGES, REPORTS } from "./host-tables.ts";
+import { HOST_FUNCTIONS_SQL, HOST_TABLES, HOST_TABLES_CHANGES, IS_READY, REPORTS } from "./host-tables.ts";
 import type { HostNeeds } from "./host-link.ts";
-import { JobQueue, type AttemptJob } from "./job-queue.ts";
+import { JobQueue } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
 import { QueryBatch } from "./query-batch.ts";
@@ -22,6 +23,7 @@ import type { HostLabels } from "../schema/task.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
+import type { Parcel } from "../workspace/exchange/exchange.ts";
 import type { World } from "../world.ts";
 
 interface FleetOptions {
@@ -60,12 +62,14 @@ interface KnownAttempt {
   requests: Set<string> | null;
 }
 
-interface PlacedAttempt extends Omit<AttemptRow, "archived"> {
+interface PlacedAttempt extends Pick<AttemptRow, "key" | "run" | "session"> {
   task: string | null;
-  labels: HostLabels;
-  needs: HostNeeds;
-  job: AttemptJob | null;
+  /** Null for an attempt that stays here. */
+  queue: string | null;
+  job: string;
 }
+
+const WAITING = { state: "waiting", server: null };
 
 /** An attempt that is over, with its job. */
 interface EndedRow {
@@ -85,7 +89,6 @@ interface UnplacedAttempt {
 const NOTIFY_OVER = `pg_notify('${REPORTS}', a.key)`;
 /** `UNPLACED_MS` is how long hosts with the labels of an attempt may be missing before it is reported to the user. */
 const UNPLACED_MS = 60_000;
-const IS_READY = "NOT removed AND NOT drained AND NOT leaving AND tutti_hosts.is_alive(host.*)";
 
 /** The fleet also polls, because notifications of `listen` can be missed. */
 const POLL_MS = 1000;
@@ -98,12 +101,15 @@ export class Fleet {
   readonly #attempts = new Map<string, KnownAttempt>();
   readonly #keys = new Map<string, string>();
   readonly #calls: FleetCalls;
+  readonly ahead = new Ahead();
   readonly #finished = new QueryBatch<{ key: string; reason: string }, void>((attempts) => this.#finish(attempts));
   readonly #leaving = new AbortController();
   readonly #background: Promise<unknown>[] = [];
   /** Whether the sessions of a run have a sandbox. */
   readonly #sandboxes = new Map<string, boolean>();
   #hasReadyHost = false;
+  #isShared = false;
+  #onShared: () => Promise<void> = () => Promise.resolve();
   readonly #reported = new Set<string>();
   #onUnplaced: (attempt: UnplacedAttempt) => Promise<boolean> = () => Promise.resolve(false);
 
@@ -159,7 +165,9 @@ export class Fleet {
   #begin(): void {
     const { database, world, leaseMs } = this.#options;
     const { signal } = this.#leaving;
-    this.#background.push(listen(database, { [REPORTS]: (key) => this.#calls.noticed(key) }, { world, signal }));
+    this.#background.push(
+      listen(database, { [REPORTS]: (keys) => this.#calls.noticed(...keys.split("\n")) }, { world, signal }),
+    );
     const watch = async () => {
       while (!signal.aborted) {
         await world.sleep(Math.min(POLL_MS, leaseMs / 4), signal, true);
@@ -182,7 +190,15 @@ export class Fleet {
           ORDER BY a.key FOR UPDATE OF a) AS l
         WHERE a.key = l.key AND a.state = 'held' RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
     );
-    await this.#findReady(database.pool);
+    const { rows } = await database.pool.query<{ hasReadyHost: boolean; isShared: boolean }>(
+      `SELECT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE ${IS_READY}) AS "hasReadyHost",
+              EXISTS (SELECT 1 FROM tutti.servers WHERE id <> $1) AS "isShared"`,
+      [this.#options.server],
+    );
+    this.#hasReadyHost = rows[0]!.hasReadyHost;
+    const isNewlyShared = rows[0]!.isShared && !this.#isShared;
+    this.#isShared = rows[0]!.isShared;
+    if (isNewlyShared) await this.#onShared();
     // Without a host that fits, the server works itself, except on tasks with labels.
     const untaken = await database.pool.query<EndedRow>(
       `UPDATE tutti_hosts.attempt a SET state = 'over', reason = 'no host is ready' WHERE key IN (
@@ -213,17 +229,6 @@ export class Fleet {
     }
   }
 
-  /** Returns whether a ready host has what `needs` names. */
-  async #findReady(client: SqlClient, needs: HostNeeds = {}): Promise<boolean> {
-    const { rows } = await client.query<{ ready: number; fitting: number }>(
-      `SELECT count(*)::int AS ready, (count(*) FILTER (WHERE facts @> $1))::int AS fitting FROM tutti_hosts.host WHERE ${IS_READY}`,
-      [needs],
-    );
-    const { ready, fitting } = rows[0]!;
-    this.#hasReadyHost = ready > 0;
-    return fitting > 0;
-  }
-
   /** Other agents than `BUILT_IN_AGENTS` are commands, of which a host does not know whether it has them. */
   async #needsOf(client: SqlClient, run: string, agent: string | undefined): Promise<HostNeeds> {
     const sandbox = this.#sandboxes.get(run) ?? (await hasSandbox(client, run));
@@ -234,74 +239,82 @@ export class Fleet {
     };
   }
 
+  /** Whether another server uses the database, or did so within the last days. */
+  get isShared(): boolean {
+    return this.#isShared;
+  }
+
+  /** `act` is called when `isShared` becomes true. */
+  onShared(act: () => Promise<void>): void {
+    this.#onShared = act;
+  }
+
+  async storeParcel(run: string, { refs, bundle }: Pick<Parcel, "refs" | "bundle">): Promise<void> {
+    await this.#query(() =>
+      this.#options.database.pool.query("INSERT INTO tutti_hosts.parcel (run, refs, bundle) VALUES ($1, $2, $3)", [
+        run,
+        JSON.stringify(refs),
+        bundle,
+      ]),
+    );
+  }
+
+  /** In the order in which they were stored. */
+  async parcels(run: string): Promise<Pick<Parcel, "refs" | "bundle">[]> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ refs: string; bundle: string | null }>(
+        "SELECT refs, bundle FROM tutti_hosts.parcel WHERE run = $1 ORDER BY n",
+        [run],
+      ),
+    );
+    return rows.map(({ refs, bundle }) => ({ refs: JSON.parse(refs) as Parcel["refs"], bundle }));
+  }
+
   get hasReadyHost(): boolean {
     return this.#hasReadyHost;
   }
 
   /**
    * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here
-   * while `#findReady` finds no host.
+   * while no ready host fits it.
    */
-  async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<void> {
+  async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<Promise<unknown>[]> {
     const started = events.flatMap((event) =>
       event.type === "main:spawning" || event.type === "worker:spawning" ? [event] : [],
     );
-    if (started.length === 0) return;
+    if (started.length === 0) return [];
     const room = await this.#room();
-    const ready = new Map<string, boolean>();
-    const isReady = async (needs: HostNeeds): Promise<boolean> => {
-      const name = JSON.stringify(needs);
-      if (!ready.has(name)) ready.set(name, await this.#findReady(client, needs));
-      return ready.get(name)!;
-    };
     let plain = 0;
     const placed: PlacedAttempt[] = [];
     for (const event of started) {
       const { sessionId: session, taskId: task, attempt, agent } = event.data;
+      const run = event.run!;
       const labels = event.type === "worker:spawning" ? (event.data.labels ?? {}) : {};
       const isLabelled = Object.keys(labels).length > 0;
+      const key = keyOf(run, task, attempt);
       // Another process plays the session of a role with `OUTSIDE`, and its workspace is here.
-      const needs = agent === OUTSIDE ? {} : await this.#needsOf(client, event.run!, agent);
-      const isOnHost = agent !== OUTSIDE && (isLabelled || (plain < room && (await isReady(needs))));
-      if (isOnHost && !isLabelled) plain += 1;
-      const key = keyOf(event.run!, task, attempt);
-      const job = isOnHost ? { id: randomUUID(), queue: await this.#jobs.queueFor(labels, needs), key } : null;
-      const place = job ? { state: "waiting", server: null } : { state: "here", server: this.#options.server };
-      placed.push({ key, run: event.run!, session, task, labels, needs, job, ...place });
+      const isOffered = agent !== OUTSIDE && (isLabelled || plain < room);
+      if (isOffered && !isLabelled) plain += 1;
+      const queue = isOffered ? await this.#jobs.queueFor(labels, await this.#needsOf(client, run, agent)) : null;
+      placed.push({ key, run, session, task, queue, job: randomUUID() });
     }
-    await this.#place(client, placed);
+    return [this.#place(client, placed)];
   }
 
   async #place(client: SqlClient, placed: readonly PlacedAttempt[]): Promise<void> {
-    const names = ["key", "run", "session", "task", "state", "server"] as const;
-    const waiting = placed.flatMap(({ job, labels, needs }) => (job ? [{ job, labels, needs }] : []));
-    const queues = [...Map.groupBy(waiting, ({ job }) => job.queue).values()];
-    // `pg_notify` wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost
-    // more than the jobs.
-    await client.query({
-      name: "tutti attempts",
-      text: `WITH placed AS (
-        INSERT INTO tutti_hosts.attempt (key, run, session, task, state, server, queue, job)
-        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[]))
-      SELECT pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM unnest($9::text[], $10::text[], $11::integer[]) AS q (labels, needs, jobs), LATERAL (
-        SELECT id FROM tutti_hosts.host WHERE ${IS_READY} AND host.labels @> q.labels::jsonb AND host.facts @> q.needs::jsonb
-           AND tutti_hosts.room(id) > 0
-         ORDER BY random() LIMIT q.jobs) AS chosen`,
-      values: [
-        ...names.map((name) => placed.map((each) => each[name])),
-        placed.map(({ job }) => job?.queue ?? null),
-        placed.map(({ job }) => job?.id ?? null),
-        queues.map(([first]) => JSON.stringify(first!.labels)),
-        queues.map(([first]) => JSON.stringify(first!.needs)),
-        queues.map(({ length }) => length),
-      ],
+    const { server } = this.#options;
+    const { rows } = await client.query<{ placed: { hasReadyHost: boolean; waiting: string[] } }>({
+      name: "tutti place",
+      text: "SELECT tutti_hosts.place($1, $2) AS placed",
+      values: [server, JSON.stringify(placed)],
     });
-    await this.#jobs.add(
-      client,
-      waiting.map(({ job }) => job),
-    );
+    const { hasReadyHost, waiting } = rows[0]!.placed;
+    this.#hasReadyHost = hasReadyHost;
     // The sessions are used only after the commit. A repeated transaction places them again.
-    for (const each of placed) this.#remember({ ...each, archived: false }, new Set());
+    for (const { queue, ...attempt } of placed) {
+      const place = queue !== null && waiting.includes(queue) ? WAITING : { state: "here", server };
+      this.#remember({ ...attempt, ...place, archived: false }, new Set());
+    }
   }
 
   /**
@@ -471,7 +484,20 @@ export class Fleet {
   }
 
   async forget(run: string): Promise<void> {
-    await this.#query(() => this.#options.database.pool.query("DELETE FROM tutti_hosts.attempt WHERE run = $1", [run]));
+    const { database } = this.#options;
+    await this.#query(() =>
+      database.transaction("forget a run", async (client) => {
+        const { rows } = await client.query<{ key: string }>(
+          "DELETE FROM tutti_hosts.attempt WHERE run = $1 RETURNING key",
+          [run],
+        );
+        const keys = rows.map(({ key }) => key);
+        // Only now: a host may have stored a report while the attempt was locked.
+        for (const table of ["request", "signal", "entry"])
+          await client.query(`DELETE FROM tutti_hosts.${table} WHERE key = ANY($1)`, [keys]);
+        await client.query("DELETE FROM tutti_hosts.parcel WHERE run = $1", [run]);
+      }),
+    );
     this.#sandboxes.delete(run);
     for (const [session, attempt] of this.#attempts) {
       if (attempt.run !== run) continue;
@@ -533,16 +559,25 @@ async function hasSandbox(client: SqlClient, run: string): Promise<boolean> {
   return rows[0] !== undefined && (JSON.parse(rows[0].data) as { sandbox?: string }).sandbox === "on";
 }
 
+const FUNCTIONS_HASH = createHash("sha256").update(HOST_FUNCTIONS_SQL).digest("hex");
+
 export async function createHostTables(database: Database): Promise<void> {
+  // Most starts find everything. Replacing functions would take time, and end the plans of all connections.
+  const isCurrent = "SELECT 1 FROM tutti_hosts.setting WHERE functions = $1";
+  const current = await database.pool.query(isCurrent, [FUNCTIONS_HASH]).catch(() => null);
+  if (current && current.rows.length > 0) return;
   await database.transaction("create the tables of hosts", async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-    const { rows } = await client.query<{ name: string }>(
-      "SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass('tutti_hosts.attempt')",
+    const { rows } = await client.query<{ exists: boolean; isEarlier: boolean }>(
+      `SELECT to_regclass('tutti_hosts.attempt') IS NOT NULL AS exists, NOT EXISTS (
+         SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('tutti_hosts.setting') AND attname = 'functions') AS "isEarlier"`,
     );
-    if (rows.length === 0) await client.query(`CREATE SCHEMA tutti_hosts; ${HOST_TABLES}`);
-    // Only then: the change waits for all transactions of hosts.
-    else if (!rows.some(({ name }) => name === "server")) await client.query(HOST_TABLES_CHANGES);
+    const { exists, isEarlier } = rows[0]!;
+    if (!exists) await client.query(`CREATE SCHEMA tutti_hosts; ${HOST_TABLES}`);
+    // A change of the tables waits for all transactions of hosts, so `HOST_TABLES_CHANGES` runs only if it is missing.
+    else if (isEarlier) await client.query(HOST_TABLES_CHANGES);
     await client.query(HOST_FUNCTIONS_SQL);
+    await client.query("UPDATE tutti_hosts.setting SET functions = $1", [FUNCTIONS_HASH]);
   });
 }
 

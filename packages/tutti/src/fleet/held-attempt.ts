@@ -9,14 +9,15 @@
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { CommittedSignal } from "./ahead.ts";
 import type { Reply } from "./fleet-calls.ts";
 import type { HostLink, TakenAttempt } from "./host-link.ts";
 import type { HostRequest } from "./host-request.ts";
 import type { HostTraffic, ReceivedRequest } from "./host-traffic.ts";
 import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import { pathName } from "../schema/ids.ts";
-import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
+import { attemptRef, savedRef } from "../schema/ids.ts";
+import type { Session, SessionHost, SessionSignal, Turn, WorkCommit } from "../session/session.ts";
 import type { Exchange, Parcel } from "../workspace/exchange/exchange.ts";
 import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
@@ -63,6 +64,10 @@ export class HeldAttempt {
   #urgent = new AbortController();
   #flushed: Promise<void> = Promise.resolve();
   #entries = 0;
+  /** The turn that was delivered last, with the commit of its result. */
+  #turn: Pick<Turn, "number" | "commit"> | null = null;
+  #isCommitted = false;
+  #saved: Promise<unknown> = Promise.resolve();
   /** `reason` of `abandon`, which replaces that of the session in its signal `gone`. */
   #reason: string | null = null;
   #served: Promise<void> = Promise.resolve();
@@ -109,7 +114,7 @@ export class HeldAttempt {
   }
 
   async #perform(request: HostRequest): Promise<unknown> {
-    const { sessions, workspaces, exchange, checks, taken } = this.#options;
+    const { sessions, workspaces, checks, taken } = this.#options;
     switch (request.op) {
       case "prepare":
         return this.#prepare(request);
@@ -120,6 +125,8 @@ export class HeldAttempt {
       case "open":
         return this.#open(request.spec);
       case "deliver":
+        this.#turn = request.turn;
+        this.#isCommitted = false;
         return this.#mustBeOpen().deliver(request.turn);
       case "answer":
         return this.#mustBeOpen().answer(request.askId, request.text);
@@ -127,9 +134,6 @@ export class HeldAttempt {
         return this.#mustBeOpen().steer?.(request.turn, request.id, request.text);
       case "interrupt":
         return this.#mustBeOpen().interrupt(request.turn);
-      case "close":
-        await this.#session?.close();
-        return this.#endSession();
       case "end":
         return this.#endSession();
       case "move": {
@@ -139,23 +143,14 @@ export class HeldAttempt {
         await workspaces.move(cwd, key, request.to, { discard: request.discard });
         return { moved: true };
       }
-      case "snapshot": {
-        const { cwd, key, remote } = this.#mustHavePlace();
-        const { start, message, scope } = request;
-        const snapshot = await workspaces.snapshot(cwd, key, start, message, scope);
-        const parcel = await exchange.send(cwd, remote, { [refOf(key)]: snapshot.commit }, start);
-        return { ...snapshot, parcel };
-      }
+      case "snapshot":
+        return this.#snapshot(request);
       case "findUnproven": {
         const { cwd, key } = this.#mustHavePlace();
         return workspaces.findUnproven(cwd, key, request.snapshot, request.claimed);
       }
-      case "saveWork": {
-        const { cwd, key, remote } = this.#mustHavePlace();
-        const commit = await workspaces.saveWork(cwd, key, request.start, request.message);
-        if (commit !== null) await exchange.push(cwd, remote, { [`${refOf(key)}-saved`]: commit });
-        return { commit };
-      }
+      case "saveWork":
+        return (this.#saved = this.#saveWork(request));
       case "detectChecks":
         return checks.detect(this.#mustHavePlace().path);
       case "runCheck": {
@@ -168,6 +163,8 @@ export class HeldAttempt {
       case "abortCheck":
         return this.#checks.get(request.id)?.abort();
       case "remove":
+        if (request.close) await this.#session?.close();
+        for (const check of this.#checks.values()) check.abort();
         await sessions.end(taken.run, taken.session);
         await this.#pumped;
         return { parcel: await this.#handIn() };
@@ -175,7 +172,7 @@ export class HeldAttempt {
   }
 
   async #prepare(request: HostRequest & { op: "prepare" }): Promise<object> {
-    const { key, start, prefix, repository, bundle, only } = request;
+    const { key, start, prefix, repository, bundle, only, open } = request;
     const { exchange, workspaces, clones } = this.#options;
     const remote = this.#options.repository ?? repository;
     const clone = join(clones, createHash("sha256").update(remote).digest("hex").slice(0, 20));
@@ -186,7 +183,41 @@ export class HeldAttempt {
     if (missing) return { missing };
     const prepared = await workspaces.prepare(cwd, key, start, { only });
     this.#place = { cwd, path: prepared.path, key, remote, start };
-    return prepared;
+    if (!open) return prepared;
+    this.#open(open);
+    return { ...prepared, isOpen: true };
+  }
+
+  async #snapshot({ start, message, scope }: WorkCommit): Promise<object> {
+    const { workspaces, exchange } = this.#options;
+    const { cwd, key, remote } = this.#mustHavePlace();
+    const snapshot = await workspaces.snapshot(cwd, key, start, message, scope);
+    const parcel = await exchange.send(cwd, remote, { [refOf(key)]: snapshot.commit }, start);
+    return { ...snapshot, parcel };
+  }
+
+  async #saveWork({ start, message }: HostRequest & { op: "saveWork" }): Promise<{ commit: string | null }> {
+    const { workspaces, exchange } = this.#options;
+    const { cwd, key, remote } = this.#mustHavePlace();
+    // The commit of the turn has replaced what was saved.
+    if (this.#isCommitted) return { commit: null };
+    const commit = await workspaces.saveWork(cwd, key, start, message);
+    if (commit !== null) await exchange.push(cwd, remote, { [savedRef(refOf(key))]: commit });
+    return { commit };
+  }
+
+  /** Adds the commit of the work to the signal of a turn that has ended, so that the server need not request it. */
+  async #commit(signal: SessionSignal & { type: "turnOver" }): Promise<CommittedSignal> {
+    const { number, commit } = this.#turn ?? {};
+    if (number !== signal.turn || commit === undefined || signal.ending.kind !== "ended") return signal;
+    try {
+      this.#isCommitted = true;
+      await this.#saved.catch(() => {});
+      return { ...signal, committed: { commit, reply: await this.#snapshot(commit) } };
+    } catch {
+      // The server requests the commit and gets the error.
+      return signal;
+    }
   }
 
   /** Gets `commit` from the remote or from `bundle`. Returns the commits that the host has if it lacks this one. */
@@ -226,8 +257,7 @@ export class HeldAttempt {
         }
         const begin = position;
         position += lengthOf(signal);
-        const shown = signal.type === "gone" && this.#reason ? { ...signal, reason: this.#reason } : signal;
-        if (position > reported) this.#queue(position, withoutFirst(shown, reported - begin));
+        if (position > reported) this.#queue(position, withoutFirst(await this.#shown(signal), reported - begin));
       }
     } catch (error) {
       const { message } = asTuttiError(error);
@@ -236,7 +266,12 @@ export class HeldAttempt {
     await this.#flushed;
   }
 
-  #queue(at: number, signal: SessionSignal): void {
+  async #shown(signal: SessionSignal): Promise<CommittedSignal> {
+    if (signal.type === "turnOver") return this.#commit(signal);
+    return signal.type === "gone" && this.#reason ? { ...signal, reason: this.#reason } : signal;
+  }
+
+  #queue(at: number, signal: CommittedSignal): void {
     this.#unsent.push({ at, body: JSON.stringify(signal) });
     if (!COLLECTED.has(signal.type)) this.#urgent.abort("send at once");
     if (this.#unsent.length > 1) return;
@@ -309,21 +344,26 @@ export class HeldAttempt {
 
   #mustBeOpen(): Session {
     if (this.#session) return this.#session;
-    throw new TuttiError("workspace_failed", `The session "${this.#options.taken.session}" is not open on this host.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The session "${this.#options.taken.session}" is not open on this host. Retry its task.`,
+    );
   }
 
   #mustHavePlace(): Place {
     if (this.#place) return this.#place;
-    throw new TuttiError("workspace_failed", `The workspace of "${this.key}" does not exist on this host.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The workspace of "${this.key}" does not exist on this host. Retry its task.`,
+    );
   }
 }
 
-const refOf = ({ runId, name, attempt }: WorkspaceKey): string =>
-  `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
+const refOf = ({ runId, name, attempt }: WorkspaceKey): string => attemptRef(runId, name, attempt);
 
 /** `lengthOf` a text counts characters, because a reader cuts a long one into pieces as it arrives. */
 const lengthOf = (signal: SessionSignal): number =>
   signal.type === "text" ? signal.text.length + (signal.complete ? 1 : 0) : 1;
 
-const withoutFirst = (signal: SessionSignal, length: number): SessionSignal =>
+const withoutFirst = (signal: CommittedSignal, length: number): CommittedSignal =>
   signal.type === "text" && length > 0 ? { ...signal, text: signal.text.slice(length) } : signal;

@@ -50,7 +50,9 @@ export interface HostReport {
 
 interface Sync {
   taken: TakenAttempt[];
-  /** In the order of their numbers. */
+  /** Whether attempts that fit the host are left. */
+  more: boolean;
+  /** Sorted by the numbers under which the server stored them. */
   requests: (ReceivedRequest & { key: string })[];
 }
 
@@ -111,7 +113,7 @@ export class HostLink {
 
   async #run<T>(call: string, values: unknown[]): Promise<T> {
     const { rows } = await this.#database.pool
-      .query<{ value: T }>(`SELECT tutti_hosts.${call} AS value`, values)
+      .query<{ value: T }>({ name: call, text: `SELECT tutti_hosts.${call} AS value`, values })
       .catch((error: unknown) => this.#fail(error));
     return rows[0]!.value;
   }

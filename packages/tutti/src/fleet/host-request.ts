@@ -16,6 +16,8 @@ export type HostRequest =
       repository: string;
       bundle: Bundle | null;
       only?: readonly string[] | undefined;
+      /** The session to open in the workspace. */
+      open?: Omit<SessionSpec, "cwd"> | undefined;
     }
   | { op: "access" }
   | { op: "open"; spec: Omit<SessionSpec, "cwd"> }
@@ -23,7 +25,6 @@ export type HostRequest =
   | { op: "answer"; askId: string; text: string }
   | { op: "steer"; turn: number; id: string; text: string }
   | { op: "interrupt"; turn: number }
-  | { op: "close" }
   | { op: "end" }
   | { op: "move"; to: string; discard: boolean; bundle: Bundle | null }
   | { op: "snapshot"; start: string; message: string; scope: readonly string[] }
@@ -38,7 +39,8 @@ export type HostRequest =
       sandbox?: SessionSandbox | undefined;
     }
   | { op: "abortCheck"; id: string }
-  | { op: "remove" };
+  /** With `close`, the session is closed first instead of ended. */
+  | { op: "remove"; close?: true };
 
 /** Commits that the host may lack. It has those of `without`. */
 interface Bundle {
@@ -55,7 +57,10 @@ const Missing = z.object({ missing: z.array(commit) });
 
 /** A host is another machine, so the server validates its replies with `REPLIES`. */
 export const REPLIES = {
-  prepare: z.union([Missing, z.object({ path: z.string(), isSparse: z.literal(true).optional() })]),
+  prepare: z.union([
+    Missing,
+    z.object({ path: z.string(), isSparse: z.literal(true).optional(), isOpen: z.literal(true).optional() }),
+  ]),
   access: z.object({
     readable: z.array(z.string()).optional(),
     writable: z.array(z.string()).optional(),

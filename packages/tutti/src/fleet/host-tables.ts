@@ -6,10 +6,14 @@
 // 2. `own_host` identifies the host by its login. Only a login with the rights of the owner may name a host by its id.
 // 3. A report counts only with the token that `host_sync` gave for the attempt, while the host holds the attempt. So a
 //    late or repeated report changes nothing.
-// 4. Jobs are handed out by pg-boss: `queue.claim` is its own statement that claims the next jobs of a queue.
+// 4. Jobs are handed out by pg-boss: `queue.claim` and `queue.insertion` are its own statements that claim the next jobs of
+//    a queue and insert some.
 // 5. A transaction locks attempts in the order of their keys, so that no two of them wait for each other.
 // 6. A host is lost only after the lease that its last beat got, `host.lease_ms`. A server that starts with a shorter one
 //    changes `setting`, and each host gets it with its next beat.
+//
+// 7. Rows of `request`, `signal` and `entry` are inserted while their attempt is locked. So no foreign key is needed,
+//    which would be checked for each row. `Fleet.forget` deletes them after their attempt.
 //
 // Values of agents are stored as text, because `jsonb` rejects the character U+0000.
 
@@ -19,17 +23,22 @@ export const HOST_REMOVED = "TU001";
 export const HOST_UNKNOWN = "TU002";
 
 /**
- * `HOST_CHANNEL` followed by a host's id is the channel from servers to that host. The payload is the key of the
- * attempt with a new request, or empty for new work.
+ * `HOST_CHANNEL` followed by a host's id is the channel from servers to that host. The payload is the keys of the
+ * attempts with new requests, one per line, or empty for new work.
  */
 export const HOST_CHANNEL = "tutti_host_";
-/** Hosts notify servers on `REPORTS`. The payload is the key of the attempt with a new report. */
+/** Hosts notify servers on `REPORTS`. The payload is the keys of the attempts with new reports, one per line. */
 export const REPORTS = "tutti_reports";
 
 /** `host_sync` replaces `CLAIM_LIMIT` in `queue.claim` by the number of jobs that it claims. */
 export const CLAIM_LIMIT = 746_190_700;
 
+/** `host_sync` returns at most `REQUEST_PAGE` requests of an attempt. */
+export const REQUEST_PAGE = 100;
+
 const MAX_AWAY = "1 hour";
+
+export const IS_READY = "NOT host.removed AND NOT host.drained AND NOT host.leaving AND tutti_hosts.is_alive(host.*)";
 
 /** `HOST_FUNCTIONS` are all that a host's login may execute. */
 export const HOST_FUNCTIONS = [
@@ -39,8 +48,19 @@ export const HOST_FUNCTIONS = [
   "host_release(text, text, text, text)",
 ] as const;
 
+/** A `parcel` has commits of a server for the one that takes over the run; see `SharedWork`. */
+const PARCEL_TABLE = `CREATE TABLE IF NOT EXISTS tutti_hosts.parcel (
+  n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run text NOT NULL,
+  refs text NOT NULL,
+  bundle text
+);
+CREATE INDEX IF NOT EXISTS parcel_run ON tutti_hosts.parcel (run);
+`;
+
 export const HOST_TABLES = `
-CREATE TABLE tutti_hosts.setting (lease_ms integer NOT NULL);
+${PARCEL_TABLE}
+CREATE TABLE tutti_hosts.setting (lease_ms integer NOT NULL, functions text NOT NULL DEFAULT '');
 INSERT INTO tutti_hosts.setting VALUES (30000);
 
 CREATE TABLE tutti_hosts.host (
@@ -62,7 +82,8 @@ CREATE TABLE tutti_hosts.queue (
   name text PRIMARY KEY,
   labels jsonb NOT NULL,
   needs jsonb NOT NULL DEFAULT '{}',
-  claim text NOT NULL
+  claim text NOT NULL,
+  insertion text NOT NULL DEFAULT ''
 );
 
 CREATE TABLE tutti_hosts.attempt (
@@ -86,7 +107,7 @@ CREATE INDEX ON tutti_hosts.attempt (queue) WHERE state = 'waiting';
 
 CREATE TABLE tutti_hosts.request (
   n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  key text NOT NULL REFERENCES tutti_hosts.attempt ON DELETE CASCADE,
+  key text NOT NULL,
   name text NOT NULL,
   body text NOT NULL,
   reply text,
@@ -94,25 +115,31 @@ CREATE TABLE tutti_hosts.request (
 );
 
 CREATE TABLE tutti_hosts.signal (
-  key text NOT NULL REFERENCES tutti_hosts.attempt ON DELETE CASCADE,
+  key text NOT NULL,
   at bigint NOT NULL,
   body text NOT NULL,
   PRIMARY KEY (key, at)
 );
 
 CREATE TABLE tutti_hosts.entry (
-  key text NOT NULL REFERENCES tutti_hosts.attempt ON DELETE CASCADE,
+  key text NOT NULL,
   n integer NOT NULL,
   body text NOT NULL,
   PRIMARY KEY (key, n)
 );
 `;
 
-/** `HOST_TABLES_CHANGES` adds the columns that tables of an earlier version lack. */
+/** `HOST_TABLES_CHANGES` brings tables of an earlier version to the form of `HOST_TABLES`. */
 export const HOST_TABLES_CHANGES = `
+${PARCEL_TABLE}
 ALTER TABLE tutti_hosts.host ADD COLUMN IF NOT EXISTS lease_ms integer NOT NULL DEFAULT 30000;
 ALTER TABLE tutti_hosts.queue ADD COLUMN IF NOT EXISTS needs jsonb NOT NULL DEFAULT '{}';
 ALTER TABLE tutti_hosts.attempt ADD COLUMN IF NOT EXISTS server text;
+ALTER TABLE tutti_hosts.setting ADD COLUMN IF NOT EXISTS functions text NOT NULL DEFAULT '';
+ALTER TABLE tutti_hosts.queue ADD COLUMN IF NOT EXISTS insertion text NOT NULL DEFAULT '';
+ALTER TABLE tutti_hosts.request DROP CONSTRAINT IF EXISTS request_key_fkey;
+ALTER TABLE tutti_hosts.signal DROP CONSTRAINT IF EXISTS signal_key_fkey;
+ALTER TABLE tutti_hosts.entry DROP CONSTRAINT IF EXISTS entry_key_fkey;
 `;
 
 const define = (signature: string, returns: string, body: string, variables = ""): string => `
@@ -125,7 +152,7 @@ ${body}
 END $function$;
 `;
 
-/** `HOST_FUNCTIONS_SQL` runs at every start, so that the functions match the version of the server. */
+/** `HOST_FUNCTIONS_SQL` runs at a start after which the functions match the version of the server (`setting.functions`). */
 export const HOST_FUNCTIONS_SQL = [
   define(
     "own_host(p_id text)",
@@ -151,6 +178,11 @@ export const HOST_FUNCTIONS_SQL = [
    $function$;`,
   `CREATE OR REPLACE FUNCTION tutti_hosts.fits(h tutti_hosts.host, q tutti_hosts.queue) RETURNS boolean
    LANGUAGE sql IMMUTABLE AS $function$ SELECT h.labels @> q.labels AND h.facts @> q.needs $function$;`,
+  // PostgreSQL limits a payload to 8,000 bytes.
+  `CREATE OR REPLACE FUNCTION tutti_hosts.notify_keys(p_channel text, p_keys text[]) RETURNS void LANGUAGE sql AS $function$
+     SELECT pg_notify(p_channel, string_agg(key, E'\\n'))
+       FROM unnest(p_keys) WITH ORDINALITY AS k (key, i) GROUP BY CASE WHEN octet_length(array_to_string(p_keys, ' ')) < 7000 THEN 0 ELSE i END
+   $function$;`,
   define(
     "holds(p_host text, p_key text, p_token text)",
     "boolean",
@@ -210,12 +242,14 @@ export const HOST_FUNCTIONS_SQL = [
   -- A host leaves their share to the others.
   wanted := least(p_limit, room(own.id), ceil(waiting / (SELECT greatest(1, count(*)) FROM host h
     WHERE NOT (h.removed OR h.drained OR h.leaving) AND is_alive(h.*))));
-  FOR source IN SELECT q.* FROM queue q WHERE fits(own, q.*) ORDER BY q.name LOOP
+  FOR source IN SELECT q.* FROM queue q WHERE fits(own, q.*) AND EXISTS (
+    SELECT 1 FROM attempt a WHERE a.queue = q.name AND a.state = 'waiting') ORDER BY q.name LOOP
     LOOP
       EXIT WHEN wanted <= 0;
       jobs := '{}';
       claims := '{}';
-      FOR claimed IN EXECUTE replace(source.claim, '${CLAIM_LIMIT}', wanted::text) LOOP
+      asked := wanted;
+      FOR claimed IN EXECUTE replace(source.claim, '${CLAIM_LIMIT}', asked::text) LOOP
         jobs := jobs || claimed.id;
         claims := claims || (claimed.data->>'key');
       END LOOP;
@@ -229,10 +263,40 @@ export const HOST_FUNCTIONS_SQL = [
       SELECT coalesce(array_agg(key), '{}') INTO claims FROM held;
       keys := keys || claims;
       wanted := wanted - cardinality(claims);
+      EXIT WHEN cardinality(jobs) < asked;
     END LOOP;
   END LOOP;
   RETURN keys;`,
-    "keys text[] := '{}'; waiting numeric; wanted integer; source queue; claimed record; jobs uuid[]; claims text[];",
+    "keys text[] := '{}'; waiting numeric; wanted integer; asked integer; source queue; claimed record; jobs uuid[]; claims text[];",
+  ),
+  // Adds attempts in the transaction of the event that starts them. One with a `queue` waits for a host, unless no ready
+  // host fits it and it has no labels: then it stays here.
+  define(
+    "place(p_server text, p_attempts json)",
+    "json",
+    `
+  SELECT coalesce(array_agg(q.name), '{}') INTO waiting FROM queue q
+    WHERE q.name IN (SELECT p.queue FROM json_to_recordset(p_attempts) AS p (queue text))
+      AND (q.labels <> '{}' OR EXISTS (SELECT 1 FROM host WHERE fits(host.*, q.*) AND ${IS_READY}));
+  INSERT INTO attempt (key, run, session, task, state, server, queue, job)
+    SELECT p.key, p.run, p.session, p.task, CASE WHEN w.name IS NULL THEN 'here' ELSE 'waiting' END,
+           CASE WHEN w.name IS NULL THEN p_server END, w.name, CASE WHEN w.name IS NULL THEN NULL ELSE p.job END
+      FROM json_to_recordset(p_attempts) AS p (key text, run text, session text, task text, queue text, job uuid)
+      LEFT JOIN unnest(waiting) AS w (name) ON w.name = p.queue;
+  FOR source IN SELECT q.* FROM queue q WHERE q.name = ANY (waiting) ORDER BY q.name LOOP
+    SELECT json_agg(json_build_object('id', p.job, 'data', json_build_object('key', p.key))) INTO jobs
+      FROM json_to_recordset(p_attempts) AS p (key text, queue text, job uuid) WHERE p.queue = source.name;
+    EXECUTE source.insertion USING jobs;
+    -- Wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost more than the
+    -- jobs.
+    PERFORM pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM (
+      SELECT id FROM host WHERE ${IS_READY} AND fits(host.*, source) AND room(id) > 0
+       ORDER BY random() LIMIT json_array_length(jobs)) AS chosen;
+  END LOOP;
+  RETURN json_build_object(
+    'hasReadyHost', EXISTS (SELECT 1 FROM host WHERE ${IS_READY}),
+    'waiting', to_json(waiting));`,
+    "waiting text[]; source queue; jobs json;",
   ),
   define(
     "host_sync(p_id text, p_reports json, p_take integer)",
@@ -253,18 +317,20 @@ export const HOST_FUNCTIONS_SQL = [
     UPDATE request SET reply = p.reply
       FROM json_to_recordset(p_reports) AS r (key text, replies json), json_to_recordset(r.replies) AS p (n bigint, reply text)
       WHERE r.key = ANY (reported) AND request.n = p.n AND request.key = r.key AND request.reply IS NULL;
-    PERFORM pg_notify('${REPORTS}', each) FROM unnest(reported) AS each;
+    PERFORM notify_keys('${REPORTS}', reported);
   END IF;
   -- Not together with reports, whose attempts are locked already.
   taken := CASE WHEN p_take > 0 AND cardinality(reported) = 0 THEN take(own, p_take) ELSE '{}' END;
   RETURN json_build_object(
     'taken', (SELECT coalesce(json_agg(json_build_object('key', key, 'run', run, 'session', session, 'token', token)), '[]')
                 FROM attempt WHERE key = ANY (taken)),
+    'more', cardinality(taken) > 0 AND EXISTS (
+      SELECT 1 FROM attempt a JOIN queue q ON q.name = a.queue WHERE a.state = 'waiting' AND fits(own, q.*)),
     'requests', (SELECT coalesce(json_agg(json_build_object('key', r.key, 'n', r.n, 'request', r.body::json, 'done', r.reply IS NOT NULL) ORDER BY r.n), '[]')
                 FROM (SELECT a.key, p.after FROM json_to_recordset(p_reports) AS p (key text, token text, after bigint) JOIN attempt a USING (key)
                        WHERE a.host = own.id AND a.token = p.token AND a.state = 'held'
                       UNION ALL SELECT each, 0 FROM unnest(taken) AS each) AS w,
-                     LATERAL (SELECT * FROM request WHERE request.key = w.key AND n > w.after ORDER BY n LIMIT 100) AS r));`,
+                     LATERAL (SELECT * FROM request WHERE request.key = w.key AND n > w.after ORDER BY n LIMIT ${REQUEST_PAGE}) AS r));`,
     "own host; reported text[]; taken text[];",
   ),
   define(

@@ -7,6 +7,7 @@
 // 2. Replies, signals and entries of an attempt are stored in the order in which they were given.
 import type { HostLink, HostReport, TakenAttempt } from "./host-link.ts";
 import type { HostRequest } from "./host-request.ts";
+import { REQUEST_PAGE } from "./host-tables.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface ReceivedRequest {
@@ -35,9 +36,15 @@ interface News {
   reject: (error: unknown) => void;
 }
 
+interface TakenWork {
+  attempts: TakenAttempt[];
+  /** Whether work that fits the host is left. */
+  more: boolean;
+}
+
 interface Taking {
   room: number;
-  resolve: (taken: TakenAttempt[]) => void;
+  resolve: (taken: TakenWork) => void;
   reject: (error: unknown) => void;
 }
 
@@ -83,8 +90,8 @@ export class HostTraffic {
   }
 
   /** Takes up to `room` new attempts. The caller adds them. */
-  take(room: number): Promise<TakenAttempt[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<TakenAttempt[]>();
+  take(room: number): Promise<TakenWork> {
+    const { promise, resolve, reject } = Promise.withResolvers<TakenWork>();
     this.#taking = { room, resolve, reject };
     this.#start();
     return promise;
@@ -120,10 +127,10 @@ export class HostTraffic {
     const reports = this.#reports(news, due);
     try {
       const known = [...this.#correspondents.keys()];
-      const { taken, requests } = await this.#link.sync(reports, taking?.room ?? 0, known);
+      const { taken, more, requests } = await this.#link.sync(reports, taking?.room ?? 0, known);
       this.#pass(requests);
       for (const { resolve } of news) resolve();
-      taking?.resolve(taken);
+      taking?.resolve({ attempts: taken, more });
     } catch (error) {
       for (const { reject } of news) reject(error);
       taking?.reject(error);
@@ -154,7 +161,7 @@ export class HostTraffic {
       report.hasNews = true;
       if (reply) (report.replies ??= []).push(reply);
       (report.signals ??= []).push(...signals);
-      // One statement must not meet the same entry twice, so the newest version counts.
+      // PostgreSQL rejects an `ON CONFLICT` statement that has the same entry twice, so only the newest version is stored.
       const replaced = new Set(entries.map(({ n }) => n));
       report.entries = [...(report.entries ?? []).filter(({ n }) => !replaced.has(n)), ...entries];
     }
@@ -174,8 +181,7 @@ export class HostTraffic {
       }
       correspondent.after = those.at(-1)!.n;
       correspondent.receive(those);
-      // There may be more than one page of them.
-      this.#due.add(key);
+      if (those.length === REQUEST_PAGE) this.#due.add(key);
     }
   }
 }

@@ -5,16 +5,8 @@ import type { PgBoss } from "pg-boss";
 import type { HostNeeds } from "./host-link.ts";
 import { CLAIM_LIMIT } from "./host-tables.ts";
 import type { Database } from "../store/postgres/database.ts";
-import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
-
-export interface AttemptJob {
-  id: string;
-  queue: string;
-  /** The key of the attempt. */
-  key: string;
-}
 
 /**
  * `EXPIRE` and `KEEP_ENDED` are in seconds. pg-boss fails a job that is active for longer, which does not matter to the
@@ -74,8 +66,9 @@ export class JobQueue {
       deleteAfterSeconds: KEEP_ENDED,
     });
     await this.#database.pool.query(
-      "INSERT INTO tutti_hosts.queue (name, labels, needs, claim) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO UPDATE SET claim = excluded.claim",
-      [name, labels, needs, await this.#claimStatement(name)],
+      `INSERT INTO tutti_hosts.queue (name, labels, needs, claim, insertion) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (name) DO UPDATE SET claim = excluded.claim, insertion = excluded.insertion`,
+      [name, labels, needs, await this.#claimStatement(name), await this.#insertStatement(name)],
     );
     return name;
   }
@@ -84,23 +77,13 @@ export class JobQueue {
    * The SQL with which pg-boss claims jobs. Logins of hosts have no access to the jobs, so `host_sync` executes this
    * `statement` for them, with the number of jobs in place of `CLAIM_LIMIT`.
    */
-  async #claimStatement(name: string): Promise<string> {
-    let statement = "";
-    const executeSql = async (text: string) => {
-      statement = text;
-      return { rows: [] };
-    };
-    await this.#boss.fetch(name, { db: { executeSql }, batchSize: CLAIM_LIMIT });
-    return statement;
+  #claimStatement(name: string): Promise<string> {
+    return capture((db) => this.#boss.fetch(name, { db, batchSize: CLAIM_LIMIT }));
   }
 
-  /** Uses the transaction of `client`. */
-  async add(client: SqlClient, jobs: readonly AttemptJob[]): Promise<void> {
-    const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
-    for (const [queue, those] of Map.groupBy(jobs, (job) => job.queue)) {
-      const inserted = those.map(({ id, key }) => ({ id, data: { key } }));
-      await this.#boss.insert(queue, inserted, { db: { executeSql } });
-    }
+  /** Its one parameter is the JSON of the jobs. `place` executes it with the attempts that wait for a host. */
+  #insertStatement(name: string): Promise<string> {
+    return capture((db) => this.#boss.insert(name, [{ data: {} }], { db }));
   }
 
   async end(jobs: readonly { id: string; queue: string }[]): Promise<void> {
@@ -113,6 +96,22 @@ export class JobQueue {
   async close(): Promise<void> {
     await this.#boss.stop({ graceful: false, close: false });
   }
+}
+
+interface CapturingDatabase {
+  executeSql(text: string): Promise<{ rows: never[] }>;
+}
+
+/** Returns the statement that `act` would execute. */
+async function capture(act: (db: CapturingDatabase) => Promise<unknown>): Promise<string> {
+  const statements: string[] = [];
+  const executeSql = async (text: string) => {
+    statements.push(text);
+    return { rows: [] };
+  };
+  await act({ executeSql });
+  if (statements.length !== 1) throw new Error(`pg-boss executed ${statements.length} statements instead of one.`);
+  return statements[0]!;
 }
 
 /** Loads pg-boss, which takes about as long as opening the log. */

@@ -1,5 +1,6 @@
 // `withRemoteSessions` puts sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on
 // this machine goes to `local`.
+import type { CommittedSignal } from "./ahead.ts";
 import type { Fleet } from "./fleet.ts";
 import type { SignalReader } from "./fleet-calls.ts";
 import type { HostRequest } from "./host-request.ts";
@@ -15,6 +16,7 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
   /** Keys of attempts that need no `end` request, because the host has ended the session. */
   const closed = new Set<string>();
   const end = async (key: string): Promise<void> => {
+    fleet.ahead.dropSession(key);
     if (closed.delete(key) || (await fleet.withdraw(key))) return;
     await ignoreLost(fleet.call(key, "end", { op: "end" } satisfies HostRequest));
   };
@@ -25,9 +27,23 @@ export function withRemoteSessions(local: SessionHost, fleet: Fleet): SessionHos
     .catch(() => {});
   return {
     ...local,
+    announce(spec) {
+      const placed = fleet.find(spec.sessionId);
+      if (!placed) return local.announce?.(spec);
+      fleet.ahead.dropSession(placed.key);
+      fleet.ahead.sessions.set(placed.key, { spec, reader: fleet.follow(placed.key), isOpen: false });
+    },
     open(spec) {
       const placed = fleet.find(spec.sessionId);
       return placed ? new RemoteSession(fleet, placed.key, spec, closed) : local.open(spec);
+    },
+    expect: () => (fleet.hasReadyHost ? undefined : local.expect?.()) ?? (() => {}),
+    warm: (spec) => !fleet.hasReadyHost && (local.warm?.(spec) ?? false),
+    async claim(spec, isCurrent) {
+      if (fleet.find(spec.sessionId) === null) return (await local.claim?.(spec, isCurrent)) ?? false;
+      // The session was placed on a host after an agent here began to wait for it.
+      await local.end(spec.runId, spec.sessionId);
+      return false;
     },
     check(agent, cwd) {
       try {
@@ -108,10 +124,13 @@ class RemoteSession implements Session {
   }
 
   async *signals(): AsyncGenerator<SessionSignal> {
-    const { cwd: _, ...spec } = this.#spec;
-    await this.#call("open", { op: "open", spec });
-    const reader = this.#fleet.follow(this.#key);
+    const { ahead } = this.#fleet;
+    const announced = ahead.sessions.get(this.#key);
+    ahead.sessions.delete(this.#key);
+    const reader = announced?.reader ?? this.#fleet.follow(this.#key);
     try {
+      const { cwd: _, ...spec } = this.#spec;
+      if (!announced?.isOpen) await this.#call("open", { op: "open", spec });
       yield* this.#read(reader);
     } finally {
       reader.end();
@@ -124,7 +143,7 @@ class RemoteSession implements Session {
       const page = await reader.next(this.#left.signal);
       if (page === null) return;
       for (const { body } of page.rows) {
-        const signal = JSON.parse(body) as SessionSignal;
+        const signal = this.#fleet.ahead.readSignal(this.#key, JSON.parse(body) as CommittedSignal);
         yield signal;
         if (signal.type === "gone") return;
       }
@@ -141,8 +160,10 @@ class RemoteSession implements Session {
     return this.#fleet.call(this.#key, name, request);
   }
 
-  async deliver({ number, phase, text, variables }: Turn): Promise<void> {
-    await this.#call(turnName(number), { op: "deliver", turn: { number, phase, text, variables } });
+  async deliver({ number, phase, text, variables, message, commit }: Turn): Promise<void> {
+    this.#fleet.ahead.dropCommit(this.#key);
+    const turn = { number, phase, text, variables, ...(message && { message }), ...(commit && { commit }) };
+    await this.#call(turnName(number), { op: "deliver", turn });
   }
 
   wasDelivered(turn: number): boolean {
@@ -162,7 +183,8 @@ class RemoteSession implements Session {
   }
 
   async close(): Promise<void> {
-    await ignoreLost(this.#call("close", { op: "close" }));
+    const closed = this.#fleet.ahead.remove(this.#key, ignoreLost(this.#call("remove", { op: "remove", close: true })));
+    await closed;
     this.#closed.add(this.#key);
   }
 

@@ -6,9 +6,10 @@ import type { z } from "zod";
 import type { Fleet } from "./fleet.ts";
 import { REPLIES, type HostRequest } from "./host-request.ts";
 import { ignoreLost } from "./remote-sessions.ts";
+import { SharedWork } from "./shared-work.ts";
 import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { TuttiError } from "../schema/error.ts";
-import { pathName } from "../schema/ids.ts";
+import { attemptRef, pathName } from "../schema/ids.ts";
 import type { Exchange } from "../workspace/exchange/exchange.ts";
 import type { PreparedWorkspace, WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 
@@ -28,6 +29,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
   checks: CheckRunner;
 } {
   const { fleet, workspaces: local, checks, exchange } = options;
+  const shared = new SharedWork(fleet, exchange);
   /** Maps the path of a workspace on a host to the key of its attempt, because a `CheckRunner` gets only a path. */
   const byPath = new Map<string, string>();
 
@@ -51,7 +53,10 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
     const data = await exchange.pack(cwd, [commit], first.missing);
     const second = data === null ? first : await send({ data, without: first.missing });
     if (!("missing" in second)) return second;
-    throw new TuttiError("workspace_failed", `The commit ${commit} did not reach the host of the session.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The commit ${commit} did not reach the host of the session. Retry the task.`,
+    );
   }
 
   async function mustHaveRemote(cwd: string): Promise<string> {
@@ -78,7 +83,8 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
 
   async function removeRemote(cwd: string, key: string, runId: string): Promise<void> {
     if (await fleet.withdraw(key)) return;
-    const reply = await ignoreLost(call(key, "remove", { op: "remove" }));
+    const removal = fleet.ahead.takeRemoval(key) ?? ignoreLost(fleet.call(key, "remove", { op: "remove" }));
+    const reply = REPLIES.remove.nullable().parse(await removal);
     if (reply?.parcel) await exchange.receive(cwd, await exchange.remoteOf(cwd), reply.parcel, refPrefix(runId));
     await fleet.finish(key, "it was closed after its work");
   }
@@ -96,15 +102,20 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
         );
       const { prefix } = await local.locate(cwd);
       const repository = await mustHaveRemote(cwd);
+      const announced = fleet.ahead.sessions.get(keyOf(key));
       const request = { op: "prepare" as const, key, start, prefix, repository, only: files?.only };
-      const prepared = await withBundle<PreparedWorkspace>(cwd, start, (bundle) =>
-        call(keyOf(key), bundle ? "prepare with commits" : "prepare", { ...request, bundle }),
+      const open = announced && { open: announced.spec };
+      const { isOpen = false, ...prepared } = await withBundle<PreparedWorkspace & { isOpen?: true }>(
+        cwd,
+        start,
+        (bundle) => call(keyOf(key), bundle ? "prepare with commits" : "prepare", { ...request, ...open, bundle }),
       );
+      if (announced) announced.isOpen = isOpen;
       byPath.set(prepared.path, keyOf(key));
       return prepared;
     },
     // The host of an attempt is unknown before it starts.
-    prepareAhead: async (cwd, key, commit) => (fleet.hasReadyHost ? undefined : local.prepareAhead(cwd, key, commit)),
+    prepareAhead: async (cwd, key, commit) => (fleet.hasReadyHost ? null : local.prepareAhead(cwd, key, commit)),
     async access(cwd, key) {
       if (!fleet.isOnHost(keyOf(key))) return local.access(cwd, key);
       const { readable, writable, hidden } = await call(keyOf(key), "access", { op: "access" });
@@ -117,10 +128,20 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
       );
     },
     async snapshot(cwd, key, start, message, scope = []) {
-      if (!fleet.isOnHost(keyOf(key))) return local.snapshot(cwd, key, start, message, scope);
+      const ref = attemptRef(key.runId, key.name, key.attempt);
+      if (!fleet.isOnHost(keyOf(key))) {
+        const taken = await local.snapshot(cwd, key, start, message, scope);
+        if (taken.commit !== start) await shared.share(cwd, key.runId, { [ref]: taken.commit });
+        return taken;
+      }
       const request = { op: "snapshot" as const, start, message, scope };
-      const { parcel, outside, ...taken } = await call(keyOf(key), `snapshot ${randomUUID()}`, request);
+      const committed = fleet.ahead.takeCommit(keyOf(key), { start, message, scope });
+      const { parcel, outside, ...taken } = committed
+        ? REPLIES.snapshot.parse(committed)
+        : await call(keyOf(key), `snapshot ${randomUUID()}`, request);
       await exchange.receive(cwd, await exchange.remoteOf(cwd), parcel, refPrefix(key.runId));
+      const isPushed = parcel.bundle === null;
+      if (taken.commit !== start) await shared.share(cwd, key.runId, { [ref]: taken.commit }, isPushed);
       return { ...taken, ...(outside && { outside }) };
     },
     async findUnproven(cwd, key, snapshot, claimed) {
@@ -132,6 +153,20 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
     async saveWork(cwd, key, start, message) {
       if (!fleet.isOnHost(keyOf(key))) return local.saveWork(cwd, key, start, message);
       return (await call(keyOf(key), `saveWork ${randomUUID()}`, { op: "saveWork", start, message })).commit;
+    },
+    async openBranch(cwd, runId, head, pending = []) {
+      const commits = pending.map(({ commit }) => commit).filter((commit) => !commit.startsWith("refs/"));
+      await shared.receive(cwd, runId, [head, ...commits]);
+      return local.openBranch(cwd, runId, head, pending);
+    },
+    async integrate(cwd, runId, head, merge) {
+      const integration = await local.integrate(cwd, runId, head, merge);
+      if (integration.ok && integration.commit !== head) await shared.shareHead(cwd, runId, integration.commit);
+      return integration;
+    },
+    async forget(...args) {
+      shared.forget(args[1]);
+      return local.forget(...args);
     },
     async remove(cwd, key) {
       if (!fleet.isOnHost(keyOf(key))) return local.remove(cwd, key);

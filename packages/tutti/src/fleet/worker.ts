@@ -79,7 +79,10 @@ class Worker {
     );
     this.#id = joined.id;
     const { signal } = this.#ended;
-    const notified = (key: string) => (key === "" ? this.#wake.abort() : this.#traffic.wake(key));
+    const notified = (keys: string) => {
+      if (keys === "") this.#wake.abort();
+      else for (const key of keys.split("\n")) this.#traffic.wake(key);
+    };
     const channels = { [`${HOST_CHANNEL}${this.#id}`]: notified };
     const listening = listen(database, channels, { world, signal });
     const onDrain = () => this.#wake.abort();
@@ -111,16 +114,17 @@ class Worker {
   }
 
   async #take(): Promise<void> {
-    for (let room = 1; room > 0;) {
-      room = this.#room();
-      const taken = room > 0 ? await this.#traffic.take(room) : [];
-      for (const attempt of taken) {
+    for (let isMore = true; isMore;) {
+      const room = this.#room();
+      if (room <= 0) return;
+      const { attempts, more } = await this.#traffic.take(room);
+      for (const attempt of attempts) {
         this.#options.report(`takes ${attempt.key}`);
         this.#record(attempt);
         this.#takenAt.set(attempt.key, this.#options.world.mono());
         this.#hold(attempt, 0);
       }
-      if (taken.length === 0) return;
+      isMore = more;
     }
   }
 

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { placeAttempts } from "./place-attempts.ts";
 import { NoOpHost } from "../lab/no-op/no-op-host.ts";
 import { runSimulatedHost, workersOnly } from "../lab/no-op/simulated-fleet.ts";
 import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
@@ -12,7 +12,7 @@ import { JobQueue } from "../../src/fleet/job-queue.ts";
 import { openHeldStore, type FleetSettings } from "../../src/main/held-store.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import type { NewEvent } from "../../src/store/store.ts";
-import { realWorld } from "../../src/world.ts";
+import { realWorld, type World } from "../../src/world.ts";
 
 const closing: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -99,16 +99,7 @@ describe("a host takes work that fits", () => {
       await createHostTables(database);
       const jobs = await JobQueue.open(database);
       closing.push(() => jobs.close());
-      const queue = await jobs.queueFor({});
-      const placed = ["a", "b", "c", "d"].map((key) => ({ id: randomUUID(), queue, key }));
-      await database.transaction("place attempts", async (client) => {
-        for (const { id, key } of placed)
-          await client.query(
-            "INSERT INTO tutti_hosts.attempt (key, run, session, queue, job, state) VALUES ($1, 'run', $1, $2, $3, 'waiting')",
-            [key, queue, id],
-          );
-        await jobs.add(client, placed);
-      });
+      await placeAttempts(database, jobs, ["a", "b", "c", "d"]);
       let room = 0;
       let looks = 0;
       const memoryRoom = () => {
@@ -118,8 +109,9 @@ describe("a host takes work that fits", () => {
       const { responseFormat: delimiters } = workersOnly(1).prompts;
       const sessions = new NoOpHost({ delimiters, plan: [], delivered() {}, lastTurn: () => 0 });
       const drain = new AbortController();
-      // All sessions stay young.
-      const world = { ...realWorld, mono: () => 0 };
+      // All sessions stay young, and the host looks for work without a pause.
+      const sleep: World["sleep"] = (_, signal, background) => realWorld.sleep(1, signal, background);
+      const world = { ...realWorld, mono: () => 0, sleep };
       const host = { folder: newFolder(), url, name: "one", capacity: 3, sessions, memoryRoom, world };
       const ended = runSimulatedHost({ ...host, drain: drain.signal });
       closing.push(() => {

@@ -1,6 +1,6 @@
 // An engine over a database, a bare remote of its repository, and worker hosts as processes.
 import { spawnSync, type ChildProcess } from "node:child_process";
-import { globSync } from "node:fs";
+import { chmodSync, globSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { Lab, finished, type Finished } from "../lab/lab.ts";
@@ -21,7 +21,7 @@ const LEASE_MS = 600_000;
 export class FleetLab extends Lab {
   readonly remote = join(this.folder, "remote.git");
   readonly #workers: ChildProcess[] = [];
-  #local: OpenEngine | null = null;
+  readonly #servers = new Set<OpenEngine>();
   url = "";
 
   async begin(url?: string): Promise<OpenEngine> {
@@ -36,14 +36,33 @@ export class FleetLab extends Lab {
     return spawnSync("git", ["-C", this.remote, ...args], { encoding: "utf8" }).stdout.trim();
   }
 
-  async openServer(): Promise<OpenEngine> {
-    const held = await openHeldStore(this.data, this.url, { leaseMs: LEASE_MS });
-    return (this.#local = openEngine({ dataDir: this.data, held }));
+  async openServer(dataDir = this.data): Promise<OpenEngine> {
+    const held = await openHeldStore(dataDir, this.url, { leaseMs: LEASE_MS });
+    const server = openEngine({ dataDir, held });
+    this.#servers.add(server);
+    return server;
   }
 
-  async closeServer(): Promise<void> {
-    await this.#local?.close();
-    this.#local = null;
+  async closeServer(...closed: OpenEngine[]): Promise<void> {
+    for (const server of closed.length > 0 ? closed : this.#servers) {
+      this.#servers.delete(server);
+      await server.close();
+    }
+  }
+
+  /** The repository becomes another clone of the remote, as on another machine. */
+  replaceRepository(): void {
+    renameSync(this.repo, `${this.repo}.before`);
+    // `--no-local`: a copy of all objects would contain commits that no branch of the remote has.
+    const cloned = spawnSync("git", ["clone", "-q", "--no-local", this.remote, this.repo]);
+    if (cloned.status !== 0) throw new Error(String(cloned.stderr));
+  }
+
+  /** The remote rejects all pushes from now on. */
+  rejectPushes(): void {
+    const hook = join(this.remote, "hooks", "pre-receive");
+    writeFileSync(hook, "#!/bin/sh\nexit 1\n");
+    chmodSync(hook, 0o755);
   }
 
   /** Starts a run and confirms its plan. */

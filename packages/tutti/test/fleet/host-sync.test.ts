@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
+import { placeAttempts } from "./place-attempts.ts";
 import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import { createHostTables } from "../../src/fleet/fleet.ts";
 import { FleetCalls } from "../../src/fleet/fleet-calls.ts";
@@ -18,19 +18,10 @@ afterEach(async () => {
 
 const KEYS = ["run/a/1", "run/b/1", "run/c/1"];
 
-async function placeAttempts(opened: Database): Promise<void> {
+async function placeAll(opened: Database): Promise<void> {
   await createHostTables(opened);
   jobs = await JobQueue.open(opened);
-  const queue = await jobs.queueFor({});
-  const placed = KEYS.map((key) => ({ id: randomUUID(), queue, key }));
-  await opened.transaction("place attempts", async (client) => {
-    for (const { id, key } of placed)
-      await client.query(
-        "INSERT INTO tutti_hosts.attempt (key, run, session, queue, job, state) VALUES ($1, 'run', $1, $2, $3, 'waiting')",
-        [key, queue, id],
-      );
-    await jobs!.add(client, placed);
-  });
+  await placeAttempts(opened, jobs, KEYS);
 }
 
 async function join(opened: Database, name: string): Promise<HostLink> {
@@ -52,7 +43,7 @@ describe("hosts that call `host_sync`", () => {
     withPostgres(async () => {
       const url = await newDatabase();
       database = await openDatabase({ url, maxConnections: 8 });
-      await placeAttempts(database);
+      await placeAll(database);
       const [one, two] = [await join(database, "one"), await join(database, "two")];
       const all = new Map<HostLink, TakenAttempt[]>([
         [one, []],
@@ -107,7 +98,7 @@ describe("hosts that call `host_sync`", () => {
     "get no request for an attempt that they have removed: a restarted server would wait for its reply for ever",
     withPostgres(async () => {
       database = await openDatabase({ url: await newDatabase() });
-      await placeAttempts(database);
+      await placeAll(database);
       const host = await join(database, "one");
       const { taken } = await host.sync([], 1, []);
       const [{ key, token }] = taken as [TakenAttempt];

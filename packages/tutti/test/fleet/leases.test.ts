@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { placeAttempts } from "./place-attempts.ts";
 import { NoOpHost } from "../lab/no-op/no-op-host.ts";
 import { newCluster, newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import { createHostTables, Fleet } from "../../src/fleet/fleet.ts";
@@ -29,22 +29,15 @@ async function startHosts(url: string, leaseMs: number, names: readonly string[]
   closing.push(() => database.close());
   await createHostTables(database);
   const jobs = await JobQueue.open(database);
-  const queue = await jobs.queueFor({});
   await query(url, "UPDATE tutti_hosts.setting SET lease_ms = $1", [leaseMs]);
   const links: HostLink[] = [];
   for (const name of names) {
-    const job = { id: randomUUID(), queue, key: `run/${name}/1` };
-    await database.transaction("place an attempt", async (client) => {
-      await client.query(
-        "INSERT INTO tutti_hosts.attempt (key, run, session, queue, job, state) VALUES ($1, 'run', $1, $2, $3, 'waiting')",
-        [job.key, queue, job.id],
-      );
-      await jobs.add(client, [job]);
-    });
+    const key = `run/${name}/1`;
+    await placeAttempts(database, jobs, [key]);
     const link = new HostLink(database, name, realWorld);
     const facts: HostFacts["facts"] = { agents: [], sandbox: false, memory: 0, cpus: 1 };
     await link.join({ name, labels: {}, capacity: 1, version: "1", facts }, []);
-    expect((await link.sync([], 1, [])).taken).toMatchObject([{ key: job.key }]);
+    expect((await link.sync([], 1, [])).taken).toMatchObject([{ key }]);
     links.push(link);
   }
   await jobs.close();
@@ -89,7 +82,8 @@ describe("the lease of a host", () => {
       const [one] = await startHosts(url, DAY_MS, ["one"]);
       await query(
         url,
-        "ALTER TABLE tutti_hosts.host DROP COLUMN lease_ms; ALTER TABLE tutti_hosts.attempt DROP COLUMN server",
+        `ALTER TABLE tutti_hosts.host DROP COLUMN lease_ms; ALTER TABLE tutti_hosts.attempt DROP COLUMN server;
+         ALTER TABLE tutti_hosts.queue DROP COLUMN insertion; ALTER TABLE tutti_hosts.setting DROP COLUMN functions`,
       );
       await openFleet(url, LEASE_MS);
       expect(await one!.beat(false)).toMatchObject({ leaseMs: LEASE_MS, held: { "run/one/1": 0 } });

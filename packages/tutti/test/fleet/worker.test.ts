@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { FleetLab } from "./fleet-lab.ts";
@@ -53,6 +53,13 @@ describe("a worker host", () => {
       expect(lab.git("show", `${outcome.branch}:docs/a.md`)).toBe("# Title of a");
       expect(lab.remoteGit("rev-parse", `refs/heads/${outcome.branch}`)).toBe(outcome.commit);
       expect(lab.remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
+      const requests = "SELECT name FROM tutti_hosts.request WHERE key = $1 ORDER BY n";
+      // The session is opened with its workspace, the work is committed with the turn, and the close removes the workspace.
+      expect((await query<{ name: string }>(lab.url, requests, [`${id}/a/1`])).map(({ name }) => name)).toEqual([
+        "prepare",
+        "turn 1",
+        "remove",
+      ]);
       const transcript = await engine.transcript(id, run.workers["a"]!.sessionId);
       expect(transcript.map(({ type }) => type)).toContain("turnOver");
       // A host also makes a workspace with the files of the scope only.
@@ -102,16 +109,17 @@ describe("a worker host", () => {
     withPostgres(async () => {
       lab = new FleetLab();
       const first = await lab.begin();
-      const hook = join(lab.remote, "hooks", "pre-receive");
-      writeFileSync(hook, "#!/bin/sh\nexit 1\n");
-      chmodSync(hook, 0o755);
+      lab.rejectPushes();
       const hosts = await openHosts(lab.url);
       const { url, id: host } = await hosts.add("gpu-1");
       await expect(hosts.add("gpu-1")).rejects.toMatchObject({ code: "wrong_state" });
       for (const text of [
         "SELECT * FROM tutti.events",
         "SELECT * FROM tutti_hosts.attempt",
+        "SELECT * FROM tutti_hosts.parcel",
         "SELECT tutti_hosts.own_host('x')",
+        "SELECT tutti_hosts.place('x', '[]')",
+        "SELECT * FROM tutti.lock_log('x', '{}')",
         "SELECT * FROM tutti_jobs.job",
         "CREATE TABLE tutti_hosts.mine (x int)",
       ])
@@ -125,7 +133,8 @@ describe("a worker host", () => {
       // A login of an earlier version has fewer functions. The server grants the rest at its start.
       await query(
         lab.url,
-        `REVOKE EXECUTE ON FUNCTION tutti_hosts.host_sync(text, json, integer) FROM "tutti_${host}"`,
+        `REVOKE EXECUTE ON FUNCTION tutti_hosts.host_sync(text, json, integer) FROM "tutti_${host}";
+         UPDATE tutti_hosts.setting SET functions = 'of an earlier version'`,
       );
       const second = await lab.openServer();
       open();

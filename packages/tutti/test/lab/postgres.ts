@@ -1,10 +1,10 @@
 // Gives tests databases of their own in a real PostgreSQL.
 //
-// All test files share one cluster, which the first of them starts. `shared-postgres.ts` ends it after the last test. A cluster
+// All test files share one cluster, which the first of them starts. `shared-folder.ts` ends it after the last test. A cluster
 // refuses to run as root, so root starts it as `nobody`.
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -99,10 +99,12 @@ export function newCluster(folder = mkdtempSync(join(tmpdir(), "tutti-pg-"))): C
 
 let shared: Promise<Cluster> | null = null;
 
-const sharedCluster = (): Promise<Cluster> => (shared ??= openShared(process.env["TUTTI_TEST_POSTGRES"]!));
+const sharedCluster = (): Promise<Cluster> => (shared ??= openShared());
 
 /** The process that creates `starting` first starts the cluster; the others wait for it. */
-async function openShared(folder: string): Promise<Cluster> {
+async function openShared(): Promise<Cluster> {
+  const folder = join(process.env["TUTTI_TEST_SHARED"]!, "postgres");
+  mkdirSync(folder, { recursive: true });
   const url = (database: string) => `postgres://tutti@${encodeURIComponent(folder)}/${database}`;
   try {
     mkdirSync(join(folder, "starting"));
@@ -124,8 +126,8 @@ async function openShared(folder: string): Promise<Cluster> {
   }
 }
 
-/** Stops the shared cluster, if a test started it, and removes its folder. */
-export function endShared(folder: string): void {
+/** Stops the shared cluster in `folder`, if a test started it. */
+export function endCluster(folder: string): void {
   const bin = programs();
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (bin && existsSync(join(folder, "ready")))
@@ -133,7 +135,6 @@ export function endShared(folder: string): void {
       ...user,
       cwd: "/",
     });
-  rmSync(folder, { recursive: true, force: true });
 }
 
 function programs(): string | null {

@@ -85,6 +85,10 @@ describe("servers that share a database", () => {
       await waitUntil(() => seen.gained.length > 0);
       expect([seen.gained, b.owns("a")]).toEqual([["a"], true]);
       await b.append("a", 1, [told("3")]);
+      // A server that was frozen knows all events, but not that it has lost the run.
+      await query(url, "UPDATE tutti.runs SET server = 'another' WHERE run = 'b'");
+      expect(b.owns("b")).toBe(true);
+      await expect(b.append("b", 1, [told("x")])).rejects.toMatchObject({ code: "run_moved" });
       const again = await open(url, folder);
       expect(again.owns("a")).toBe(false);
       await expect(again.append("a", 2, [told("late")])).rejects.toMatchObject({ code: "run_moved" });
@@ -161,10 +165,10 @@ describe("servers that share a database", () => {
       const url = await newDatabase();
       const a = await open(url);
       await query(url, "CREATE TABLE jobs (run text, seq bigint)");
-      a.extendAppends(async (client, events) => {
-        for (const { run, seq } of events) await client.query("INSERT INTO jobs VALUES ($1, $2)", [run, seq]);
-        if (events.some(({ run }) => run === "bad")) await client.query("SELECT 1 / 0");
-      });
+      a.extendAppends(async (client, events) => [
+        ...events.map(({ run, seq }) => client.query("INSERT INTO jobs VALUES ($1, $2)", [run, seq])),
+        ...(events.some(({ run }) => run === "bad") ? [client.query("SELECT 1 / 0")] : []),
+      ]);
       await a.append("a", 0, [told("1"), told("2")]);
       await expect(a.append("bad", 0, [told("3")])).rejects.toMatchObject({ code: "storage_failed" });
       expect(await query(url, "SELECT run, seq::int FROM jobs ORDER BY seq")).toEqual([

@@ -38,7 +38,11 @@ export function databaseError(error: unknown, place: string, purpose: string): T
       options,
     );
   if (LOGIN_REFUSED.test(code))
-    return new TuttiError("database_refused", `The database ${place} refuses the login: ${message}.`, options);
+    return new TuttiError(
+      "database_refused",
+      `The database ${place} refuses the login: ${message}. Correct --database-url.`,
+      options,
+    );
   if (code === PERMISSION_DENIED)
     return new TuttiError(
       "database_refused",
@@ -47,7 +51,11 @@ export function databaseError(error: unknown, place: string, purpose: string): T
     );
   if (code === DISK_FULL)
     return new TuttiError("disk_full", `The disk of the database ${place} is full. Free some space there.`, options);
-  return new TuttiError("storage_failed", `Cannot ${purpose} in the database ${place}: ${message}`, options);
+  return new TuttiError(
+    "storage_failed",
+    `Cannot ${purpose} in the database ${place}: ${message}. Check its log.`,
+    options,
+  );
 }
 
 /** An `AggregateError` of several addresses has a code but no message of its own. */

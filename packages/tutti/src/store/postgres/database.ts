@@ -40,6 +40,8 @@ export async function openDatabase({ url, name = "tutti", maxConnections = 4 }: 
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: QUERY_MS,
     keepAlive: true,
+    // Statements of a transaction that need no result of each other travel together.
+    pipeline: true,
     // A host relies on a report that was acknowledged, whatever the default of the database.
     options: "-c synchronous_commit=on",
     types,

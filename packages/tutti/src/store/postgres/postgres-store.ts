@@ -14,10 +14,11 @@ import { openDatabase, type Database } from "./database.ts";
 import { databaseError, isConnectionLoss } from "./database-error.ts";
 import { DatabaseListener } from "./database-listener.ts";
 import { migrateDatabase } from "./migrate.ts";
+import { STALE_APPEND } from "./migrations/004-append-events.ts";
 import { Replica, type Removal } from "./replica.ts";
 import { ANSWER_CHANNEL, REQUEST_CHANNEL, RequestBox } from "./request-box.ts";
 import { BEAT_MS, hasLeft, ServerWatch, type ServerBeat } from "./server-watch.ts";
-import type { SqlClient, SqlResult } from "./sql-client.ts";
+import type { SqlClient } from "./sql-client.ts";
 import type { Snapshots } from "../snapshots.ts";
 import { toEvent, type EventRow } from "../sqlite.ts";
 import {
@@ -40,9 +41,10 @@ import { EVENT_VERSION } from "../../schema/upcast.ts";
 
 /**
  * An `AppendExtension` is called in the transaction of every append, after its events are inserted, and commits
- * together with them. It is called again if the transaction has to be repeated.
+ * together with them. It is called again if the transaction has to be repeated. It resolves when its statements are
+ * sent; the append fails if one of them does.
  */
-type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<void>;
+type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<readonly Promise<unknown>[]>;
 
 interface PostgresOptions {
   url: string;
@@ -65,6 +67,8 @@ export async function openPostgresStore({ url, replica: file }: PostgresOptions)
 /** A `PendingWrite` waits for the next transaction. */
 interface PendingWrite {
   run: string;
+  /** The position after which an append writes. Undefined for a removal. */
+  expected?: number;
   /** Writes into `draft`, and returns a callback that answers the caller after the commit. */
   write(draft: Draft): () => void;
   reject(error: unknown): void;
@@ -206,7 +210,7 @@ export class PostgresStore implements Store, SharedLog {
         resolve(stored);
       };
     };
-    this.#enqueue({ run: name, write, reject });
+    this.#enqueue({ run: name, expected, write, reject });
     return promise;
   }
 
@@ -268,7 +272,7 @@ export class PostgresStore implements Store, SharedLog {
   async #commit(): Promise<void> {
     const sent: SentBatch = { number: ++this.#batch, writes: [], draft: null, answers: [] };
     try {
-      await this.#persist(() => this.#send(sent));
+      await this.#persist(async () => (await this.#sendKnown(sent)) || this.#send(sent));
       this.#replica.extend(sent.draft!.events, sent.draft!.removals);
     } catch (error) {
       const failure = databaseError(error, this.database.place, "write events");
@@ -300,6 +304,74 @@ export class PostgresStore implements Store, SharedLog {
     }
   }
 
+  /**
+   * Appends in one exchange with the state that this server knows. Returns false if that is not enough, or no longer true:
+   * then nothing was written, and `#send` reads the state first.
+   */
+  async #sendKnown(sent: SentBatch): Promise<boolean> {
+    // A repeated transaction may have been committed.
+    if (sent.draft !== null) return false;
+    if (sent.writes.length === 0) {
+      if (!this.#pending.every((write) => this.#isKnown(write))) return false;
+      sent.writes = this.#takePending();
+    } else if (!sent.writes.every((write) => this.#isKnown(write))) return false;
+    const client = await this.database.pool.connect();
+    let isClean = false;
+    let appended: Promise<unknown> | null = null;
+    try {
+      const seq = this.#replica.lastSeq;
+      const expected = new Map<string, number>();
+      for (const write of sent.writes) if (!expected.has(write.run)) expected.set(write.run, write.expected!);
+      const runs = new Map([...expected].map(([run, last]) => [run, { run, last, server: this.server }]));
+      const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: 1 + this.#replica.removals };
+      sent.answers = sent.writes.map((each) => each.write(draft));
+      if (draft.events.length === 0) {
+        isClean = true;
+        sent.draft = draft;
+        return true;
+      }
+      const touched = [...runs.values()];
+      const begun = client.query(BEGIN_APPEND);
+      appended = client.query({
+        name: "tutti append known",
+        text: "SELECT tutti.append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+        values: [
+          this.server,
+          this.epoch,
+          sent.number,
+          seq,
+          CHANNEL,
+          `${draft.seq} ${this.#replica.removals}`,
+          touched.map(({ run }) => run),
+          touched.map(({ run }) => expected.get(run)),
+          touched.map(({ last }) => last),
+          ...columnsOf(draft.events),
+        ],
+      });
+      // `allSettled` awaits them with the statements after them.
+      for (const statement of [begun, appended]) statement.catch(() => {});
+      const extended = (await this.#extension?.(client, draft.stored)) ?? [];
+      // From here on the events may be stored with the positions of `draft`.
+      sent.draft = draft;
+      const statements = [begun, appended, ...extended, client.query("COMMIT")];
+      isClean = (await Promise.allSettled(statements)).at(-1)!.status === "fulfilled";
+      await Promise.all(statements);
+      return true;
+    } catch (error) {
+      // The statements after `appended` fail because of it.
+      if (!(await appended?.then(() => false, isStale))) throw error;
+      sent.draft = null;
+      return false;
+    } finally {
+      client.release(!isClean);
+    }
+  }
+
+  /** Whether the position of the run is known: no other server writes to it. */
+  #isKnown({ run, expected }: PendingWrite): boolean {
+    return run !== "" && expected !== undefined && (expected === 0 || this.#owned.has(run));
+  }
+
   async #send(sent: SentBatch): Promise<void> {
     const client = await this.database.pool.connect();
     let isClean = false;
@@ -319,9 +391,10 @@ export class PostgresStore implements Store, SharedLog {
       if (this.#replica.lastSeq < seq || this.#replica.removals < removals) await this.#catchUp(client);
       const draft: Draft = { seq, runs: state.runs, events: [], stored: [], removals: [], nextRemoval: removals + 1 };
       sent.answers = sent.writes.map((each) => each.write(draft));
-      await this.#insert(client, draft, sent.number);
+      const inserted = await this.#insert(client, draft, sent.number);
       sent.draft = draft;
-      await client.query("COMMIT");
+      // All statements are sent before the first one is answered. After a failed one, COMMIT rolls back.
+      await allSettled([...inserted, client.query("COMMIT")]);
       isClean = true;
     } finally {
       // Unless `isClean`, the connection is destroyed, which rolls its transaction back.
@@ -329,9 +402,10 @@ export class PostgresStore implements Store, SharedLog {
     }
   }
 
-  async #insert(client: SqlClient, draft: Draft, batch: number): Promise<void> {
+  /** Resolves to the statements when they are sent. */
+  async #insert(client: SqlClient, draft: Draft, batch: number): Promise<readonly Promise<unknown>[]> {
     const { events, stored, removals, runs, seq } = draft;
-    if (events.length === 0 && removals.length === 0) return;
+    if (events.length === 0 && removals.length === 0) return [];
     let next = 0;
     for (const removal of removals) {
       const end = events.findIndex((event) => event.seq > removal.seq);
@@ -341,8 +415,7 @@ export class PostgresStore implements Store, SharedLog {
       await removeRun(client, removal);
     }
     const touched = [...new Set(events.map(({ run }) => run))].flatMap((run) => runs.get(run) ?? []);
-    // One statement, because the row of the log stays locked during every exchange with the database.
-    await client.query({
+    const appended = client.query({
       name: "tutti append",
       text: `WITH inserted AS (${INSERT_EVENTS}),
             counted AS (
@@ -363,7 +436,10 @@ export class PostgresStore implements Store, SharedLog {
         `${seq} ${draft.nextRemoval - 1}`,
       ],
     });
-    if (stored.length > 0 && this.#extension) await this.#extension(client, stored);
+    // `#send` awaits it with the statements after it.
+    appended.catch(() => {});
+    if (stored.length === 0 || !this.#extension) return [appended];
+    return [appended, ...(await this.#extension(client, stored))];
   }
 
   async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
@@ -542,18 +618,31 @@ interface LogLock {
   runs?: readonly string[];
 }
 
+/** An acknowledged append is on disk with `synchronous_commit`, whatever the default of the database. */
+const LOCK_SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}`;
+const BEGIN_APPEND = `BEGIN; ${LOCK_SETTINGS}`;
+
 async function lockLog(client: SqlClient, { begin = false, server = "", runs = [] }: LogLock = {}): Promise<LockedLog> {
-  // Several statements in one request have no parameters.
-  const names = [server, ...runs].map((name) => `'${name.replaceAll("'", "''")}'`);
-  const results = await client.query<LockedLog & { runs: RunRow[] }>(
-    // An acknowledged append is on disk with `synchronous_commit`, whatever the default of the database.
-    `${begin ? "BEGIN;" : ""} SET LOCAL synchronous_commit = on; SET LOCAL standard_conforming_strings = on;
-     SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS};
-     SELECT * FROM tutti.lock_log(${names[0]}, ARRAY[${names.slice(1).join(", ")}]::text[])`,
-  );
-  // `pg` returns an array for several statements, but its types do not declare that.
-  const [state] = (results as unknown as SqlResult<Omit<LockedLog, "runs"> & { runs: RunRow[] }>[]).at(-1)!.rows;
+  const [, { rows }] = await allSettled([
+    client.query(begin ? BEGIN_APPEND : LOCK_SETTINGS),
+    client.query<Omit<LockedLog, "runs"> & { runs: RunRow[] }>({
+      name: "tutti lock",
+      text: "SELECT * FROM tutti.lock_log($1, $2)",
+      values: [server, runs],
+    }),
+  ]);
+  const [state] = rows;
   return { ...state!, runs: new Map(state!.runs.map((row) => [row.run, row])), asked: new Set(runs) };
+}
+
+const isStale = (error: unknown): boolean => (error as { code?: string }).code === STALE_APPEND;
+
+/** Like `Promise.all`, but throws the first error only after all statements are answered. */
+async function allSettled<T extends readonly Promise<unknown>[]>(
+  statements: T,
+): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(statements);
+  return Promise.all(statements);
 }
 
 function draftEvents(

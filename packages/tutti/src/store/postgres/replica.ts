@@ -51,7 +51,7 @@ export class Replica {
     return this.#read("database");
   }
 
-  /** The position, which is compared with every notification. */
+  /** The `seq` of the last event in this copy. It is cached, because every notification is compared with it. */
   get lastSeq(): number {
     return (this.#lastSeq ??= this.reader.lastSeq());
   }
@@ -80,7 +80,7 @@ export class Replica {
       }
       while (next < events.length) this.#insert(events[next++]!);
     });
-    // Both are ascending.
+    // `events` and `removals` are in ascending order, so the last one has the highest number.
     this.#lastSeq = events.at(-1)?.seq ?? null;
     this.#removals = removals.at(-1)?.n ?? null;
   }

@@ -182,12 +182,25 @@ export class Exchange {
   async receive(cwd: string, remote: string | null, { refs, start, bundle }: Parcel, refPrefix: string): Promise<void> {
     const repository = await locate(cwd);
     const entries = Object.entries(refs).filter(([ref, commit]) => ref.startsWith(refPrefix) && isHash(commit));
-    if (bundle !== null) await this.unpack(cwd, bundle, [start]);
+    await this.bring(cwd, remote, { refs: Object.fromEntries(entries), bundle }, [start]);
+    for (const [ref, commit] of entries)
+      await enqueue(repository.commonDir, () => replaceRef(repository, ref, commit, start));
+  }
+
+  /** Like `receive`, but sets no ref. The bundle may build on the commits of `known`. */
+  async bring(
+    cwd: string,
+    remote: string | null,
+    { refs, bundle }: Pick<Parcel, "refs" | "bundle">,
+    known: readonly string[],
+  ): Promise<void> {
+    const repository = await locate(cwd);
+    const entries = Object.entries(refs);
+    if (bundle !== null) await this.unpack(cwd, bundle, known);
     else if (remote !== null && entries.length > 0) await this.#fetchRefs(repository, remote, entries);
     for (const [ref, commit] of entries) {
       if ((await findCommit(repository, commit)) === null)
-        throw new TuttiError("workspace_failed", `The commit ${commit} of "${ref}" did not arrive from its host.`);
-      await enqueue(repository.commonDir, () => replaceRef(repository, ref, commit, start));
+        throw new TuttiError("workspace_failed", `The commit ${commit} of "${ref}" did not arrive. Retry its task.`);
     }
   }
 

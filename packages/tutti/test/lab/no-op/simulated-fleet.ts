@@ -30,6 +30,7 @@ const NO_OP_EXCHANGE: { [Name in keyof Exchange]: Exchange[Name] } = {
   pack: async () => null,
   unpack: async () => {},
   receive: async () => {},
+  bring: async () => {},
 };
 const exchange = NO_OP_EXCHANGE as Exchange;
 

@@ -1,0 +1,21 @@
+import { randomUUID } from "node:crypto";
+import type { JobQueue } from "../../src/fleet/job-queue.ts";
+import type { Database } from "../../src/store/postgres/database.ts";
+
+/** Attempts that wait for a host, although none is ready. */
+export async function placeAttempts(database: Database, jobs: JobQueue, keys: readonly string[]): Promise<void> {
+  const queue = await jobs.queueFor({});
+  const placed = keys.map((key) => ({ id: randomUUID(), data: { key } }));
+  await database.transaction("place attempts", async (client) => {
+    for (const { id, data } of placed)
+      await client.query(
+        "INSERT INTO tutti_hosts.attempt (key, run, session, queue, job, state) VALUES ($1, 'run', $1, $2, $3, 'waiting')",
+        [data.key, queue, id],
+      );
+    const { rows } = await client.query<{ insertion: string }>(
+      "SELECT insertion FROM tutti_hosts.queue WHERE name = $1",
+      [queue],
+    );
+    await client.query(rows[0]!.insertion, [JSON.stringify(placed)]);
+  });
+}
