@@ -14,6 +14,7 @@ import type { TeamMailbox } from "./mailboxes/run-mailbox.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
 import type { Asker, Slots } from "./slots.ts";
+import { WarmStart } from "./warm-start.ts";
 import { mainAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { skipsAggregation } from "../run/consequences.ts";
 import { exhaustedBudget } from "../run/rules/budget.ts";
@@ -21,7 +22,7 @@ import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
 import { openWork, type OpenWork } from "../run/fold/open-work.ts";
-import { probableNext } from "../run/plan/probable-next.ts";
+import { probableNext, type ProbableStart } from "../run/plan/probable-next.ts";
 import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
 import { asTuttiError, isEnvironmentCode, type TuttiError } from "../schema/error.ts";
 import { addUsage, NO_USAGE } from "../schema/outcome.ts";
@@ -67,7 +68,7 @@ export class Reconciler {
   /** Sessions without a runner because of the machine, such as a full disk. They get one when the user resumes the run. */
   readonly #blocked = new Set<string>();
   readonly #mergeQueue: MergeQueue;
-  /** Ends the comparison of names. */
+  /** Aborts `reportUsedNames` when the run is left. */
   readonly #namesEnd = new AbortController();
   readonly #radar: ConflictRadar;
   /** `held` while the run is paused because the machine did not allow its work, which is then not tried again. */
@@ -83,13 +84,15 @@ export class Reconciler {
   #alarm = new AbortController();
   /** The index that `#prepareAhead` has seen last. */
   #lastOpen: Partial<Pick<OpenWork, "active" | "ready">> = {};
-  /** The ids of the tasks that `#prepareAhead` has made a workspace for. */
-  readonly #prepared = new Set<string>();
+  /** By task: the workspace that `#prepareAhead` has made. */
+  readonly #prepared = new Map<string, Promise<string | null>>();
+  readonly #warmStart: WarmStart;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#mergeQueue = new MergeQueue(options);
     this.#radar = new ConflictRadar(options.writer, options.workspaces);
+    this.#warmStart = new WarmStart(options);
   }
 
   get #writer(): RunWriter {
@@ -190,7 +193,8 @@ export class Reconciler {
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
-    if (wanted.merges.length > 0 && !this.#mergeQueue.isBusy && !isHeld) this.#do("merge", this.#mergeQueue.run());
+    if (wanted.merges.length > 0 && !this.#mergeQueue.isBusy && !isHeld)
+      this.#do("merge", this.#mergeQueue.run(this.#sessionStarts()));
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#runners.get(sessionId)?.caughtUp),
       // Clock-based steps wait until every session is `caughtUp`.
@@ -198,22 +202,32 @@ export class Reconciler {
     );
     if (wanted.spawnMain && slots.opensAt(askerOfMain(run)) === null) await this.#spawnMain();
     await this.#spawn(wanted.spawn);
-    if (!isHeld) this.#prepareAhead(run);
+    const next = isHeld ? null : this.#findNext(run);
+    if (this.#warmStart.isObsolete(next?.taskId ?? null)) this.#do("end of a session", this.#warmStart.discard());
+    if (next) this.#do("preparation", this.#prepareAhead(run, next));
+  }
+
+  #sessionStarts(): Promise<unknown> {
+    return Promise.all([...this.#runners.values()].map(({ started }) => started));
+  }
+
+  /** Null if nothing has changed since the last call, too. */
+  #findNext(run: Run): ProbableStart | null {
+    const { active, ready } = openWork(run);
+    if (active === this.#lastOpen.active && ready === this.#lastOpen.ready) return null;
+    this.#lastOpen = { active, ready };
+    return probableNext(run);
   }
 
   /** Failures do not count: the start of the task prepares its workspace again and reports them. */
-  #prepareAhead(run: Run): void {
-    const { active, ready } = openWork(run);
-    if (active === this.#lastOpen.active && ready === this.#lastOpen.ready) return;
-    this.#lastOpen = { active, ready };
-    const next = probableNext(run);
-    if (next === null || this.#prepared.has(next.taskId)) return;
-    this.#prepared.add(next.taskId);
-    const key = { runId: run.id, name: next.taskId, attempt: 1 };
-    this.#do(
-      "preparation",
-      this.#options.workspaces.prepareAhead(run.cwd, key, next.commit).catch(() => {}),
-    );
+  async #prepareAhead(run: Run, { taskId, commit }: ProbableStart): Promise<void> {
+    const key = { runId: run.id, name: taskId, attempt: 1 };
+    const made = this.#prepared.get(taskId) ?? this.#options.workspaces.prepareAhead(run.cwd, key, commit);
+    this.#prepared.set(taskId, made);
+    try {
+      const path = await made;
+      if (path !== null) await this.#warmStart.prepare(taskId, key, path);
+    } catch {}
   }
 
   /**
@@ -312,6 +326,7 @@ export class Reconciler {
       mailbox: this.#openMailbox(),
       watch: (this.#watch ??= new RepositoryWatch(this.#options.workspaces, run.cwd)),
       radar: this.#radar,
+      warmStart: this.#warmStart,
       onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#runners.set(sessionId, runner);
@@ -486,6 +501,7 @@ export class Reconciler {
     const runners = [...this.#runners.values()];
     this.#runners.clear();
     await Promise.all(runners.map((runner) => runner.leave()));
+    await this.#warmStart.end();
     if (stop && begun) await this.#options.sessions.reap(this.#writer.id, []);
     await Promise.allSettled(this.#work);
   }

@@ -62,8 +62,9 @@ export class Slots {
 
   /** Returns when to look again, or null if `provider` admits a session now. */
   opensAt({ provider }: Asker): number | null {
-    if (this.#byProvider(provider, [...this.#active(), ...this.#reserved]) > 0) return null;
-    const until = this.#refusedUntil(provider)!;
+    const until = this.#refusedUntil(provider);
+    // Most providers have refused nothing, and then the active workers need not be counted.
+    if (until === null || this.#byProvider(provider, [...this.#active(), ...this.#reserved]) > 0) return null;
     return this.#now() < until ? until : until + REFUSAL_EXPIRES_MS;
   }
 

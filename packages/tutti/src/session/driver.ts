@@ -30,6 +30,8 @@ interface ProgramDriver {
   launch(rest: string, spec: SessionSpec, folder: string, env: NodeJS.ProcessEnv): Launch;
   /** Only the driver may set `ownEnv`; the host rejects these variables in the user's settings. */
   ownEnv?: readonly string[];
+  /** True for a program that cannot be an MCP client. */
+  lacksTools?: boolean;
 }
 
 export interface CodingDriver extends ProgramDriver {

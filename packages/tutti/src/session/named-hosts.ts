@@ -18,7 +18,20 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
       const { host, agent } = findHost(spec.agent);
       return host.open({ ...spec, agent });
     },
+    expect: () => first.expect?.() ?? (() => {}),
+    warm(spec) {
+      const { host, agent } = findHost(spec.agent);
+      return host.warm?.({ ...spec, agent }) ?? false;
+    },
+    async claim(spec, isCurrent) {
+      const { host, agent } = findHost(spec.agent);
+      return (await host.claim?.({ ...spec, agent }, isCurrent)) ?? false;
+    },
     agentNames: () => [...(first.agentNames?.() ?? []), ...Object.keys(agents)],
+    lacksTools(name) {
+      const { host, agent } = findHost(name);
+      return host.lacksTools?.(agent) === true;
+    },
     check(name, cwd) {
       const { host, agent } = findHost(name);
       host.check(agent, cwd);

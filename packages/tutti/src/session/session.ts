@@ -1,13 +1,12 @@
 // The engine's view of agents: a `SessionHost` opens a `Session`, the engine delivers turns and reads signals.
 // Programs, protocols and processes are behind this interface, so a simulation can replace them.
 import type { Capabilities } from "./dialogue.ts";
-import type { Ending, FailureCause } from "../schema/ending.ts";
-import type { Usage } from "../schema/outcome.ts";
+import type { Ending } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 import type { SandboxPaths } from "../schema/agent/sandbox.ts";
-import type { Phase, SubagentEnd } from "../schema/status.ts";
+import type { Phase } from "../schema/status.ts";
 import type { DelegationRight } from "../schema/task.ts";
-import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
+import type { AgentActivity, TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
 export interface SessionSpec {
   sessionId: string;
@@ -47,6 +46,16 @@ export interface Turn {
   /** System text, blank line, user text. */
   text: string;
   variables: Record<string, string>;
+  /** The message to a role that reads it with the tool `read_task`. */
+  message?: Record<string, unknown>;
+  /** The commit that a result of this turn gets. A session on another machine makes it before it reports `turnOver`. */
+  commit?: WorkCommit;
+}
+
+export interface WorkCommit {
+  start: string;
+  message: string;
+  scope: readonly string[];
 }
 
 /** An `AgentSignal` is decoded from the agent's output. */
@@ -57,26 +66,7 @@ export type AgentSignal =
   | { type: "text"; text: string; complete: boolean }
   /** A piece of a message for display only; the whole message follows as `text`. */
   | { type: "partial"; text: string }
-  /** `parent` is the id of the call that started the subagent which makes this call. */
-  | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
-  /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
-  | { type: "toolFailed"; id: string; error: string }
-  /** The beginning of the result of the call `id`; for display only. */
-  | { type: "toolResult"; id: string; text: string }
-  /**
-   * Start or end of an agent that this agent started. `toolId` is the id of the call that started it, `parent` the id of
-   * the subagent that made this call. Without `status` it completed.
-   */
-  | {
-      type: "subagent";
-      id: string;
-      phase: "started" | "done";
-      text: string | null;
-      toolId?: string;
-      parent?: string;
-      status?: SubagentEnd;
-    }
-  | { type: "usage"; usage: Usage }
+  | AgentActivity
   /** `permission` names the tool if the agent asks for permission to use it. */
   | {
       type: "ask";
@@ -88,13 +78,7 @@ export type AgentSignal =
       blocker?: Record<string, unknown>;
     }
   /** The agent answered with a tool of Tutti instead of a block. */
-  | { type: "report"; phase: string; data: Record<string, unknown> }
-  /** The agent received the message `id` of `steer`. */
-  | { type: "steered"; id: string; text: string }
-  /** The agent withdraws its question. */
-  | { type: "askCancelled"; askId: string }
-  /** The provider refused a request and the agent retries by itself. */
-  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null };
+  | { type: "report"; phase: string; data: Record<string, unknown> };
 
 export type SessionSignal =
   /** The session accepts turns. */
@@ -174,8 +158,26 @@ export interface Session {
 export interface SessionHost {
   /** `transcript` is empty for an unknown session. Works on sessions that are over or archived. */
   transcript(runId: string, sessionId: string, page?: TranscriptPage): Promise<TranscriptEntry[]>;
+  /**
+   * `open` with the same `spec` follows when the workspace is prepared. A host on another machine does both with one
+   * request.
+   */
+  announce?(spec: Omit<SessionSpec, "cwd" | "sandbox">): void;
   /** Starts the session, or adopts it if it was started before, even if it has ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
+  /** Call `expect` when a session will be opened soon, and the returned function when it is over or is not opened. */
+  expect?(): () => void;
+  /**
+   * Starts the agent of a session that will probably be opened; it waits for its first turn. Returns false if none is
+   * started now. `claim` continues or ends it, `end`, `reap` and the end of this process end it, and nothing of it stays.
+   * Without `warm` every session starts with `open`.
+   */
+  warm?(spec: SessionSpec): boolean;
+  /**
+   * Call `claim` before `open` for a session that may be warm. It becomes the session that `open` adopts if `isCurrent`
+   * and if it was started with the same `spec`. Otherwise it is ended, and `open` starts another one.
+   */
+  claim?(spec: SessionSpec, isCurrent: boolean): Promise<boolean>;
   /** Ends all sessions of the run except `keep`, and waits until their processes are gone. */
   reap(runId: string, keep: readonly string[]): Promise<void>;
   /** Ends one session, opened here or not, and waits until its processes are gone. */
@@ -198,6 +200,8 @@ export interface SessionHost {
    * this machine.
    */
   findSandboxProblem?(): Promise<string | null>;
+  /** Whether sessions of the agent cannot call the tools of Tutti. Without `lacksTools` all can. */
+  lacksTools?(agent: string): boolean;
   /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;
 }

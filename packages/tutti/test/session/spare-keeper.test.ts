@@ -79,6 +79,21 @@ describe("A spare keeper", () => {
     expect(lab.processes()).toEqual([]);
   });
 
+  it("starts for a session that is expected, becomes its keeper, and ends if the session is not opened", async () => {
+    const spec = lab.spec(lab.program("command", WORKER));
+    const release = host.expect!();
+    await expect.poll(spares).toHaveLength(1);
+    const [starting] = spares();
+    const talk = await atWork(spec);
+    expect(keeperOf(spec)).toBe(starting);
+    await talk.end();
+    release();
+
+    host.expect!()();
+    await host.reap(spec.runId, []);
+    await expect.poll(() => lab.processes()).toEqual([]);
+  });
+
   it("that dies at the hand-over is replaced, and the session starts once", async () => {
     const [first, second] = [lab.spec(lab.program("command", WORKER)), lab.spec(lab.program("command", WORKER))];
     const talk = await atWork(first);

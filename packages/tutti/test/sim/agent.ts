@@ -2,6 +2,7 @@
 // until its next step in ms, or the id of the question whose answer it awaits.
 import type { Machine, Process } from "./machine.ts";
 import { WORLD } from "./loop.ts";
+import { INSTRUCTIONS } from "./repository.ts";
 import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
 import { DELEGATE } from "./scenario.ts";
 import { mayWrite, teamAnswer, teamSpoof, teamTurn } from "./team-words.ts";
@@ -11,7 +12,7 @@ import type { Turn } from "../../src/session/session.ts";
 
 export type Pause = number | string;
 
-const FILES = ["docs/a.md", "docs/b.md", "src/one.ts", "src/two.ts", "src/three.ts", "test/four.ts"];
+const FILES = ["docs/a.md", INSTRUCTIONS, "src/one.ts", "src/two.ts", "src/three.ts", "test/four.ts"];
 
 const WORKER = {
   well: 40,

@@ -3,7 +3,7 @@
 import { newTally, repeatCommand, runKillPoints, runSeeds } from "./campaign.ts";
 import { BUGS, type BugName } from "./planted.ts";
 
-const MAX_SEEDS = 150;
+const MAX_SEEDS = 400;
 const MAX_KILL_POINTS = 150;
 
 export interface Finding {

@@ -89,6 +89,7 @@ export class Life {
 
   drop(): void {
     this.#host.forgetListeners();
+    this.#host.endWarm();
     for (const { late } of this.#stage.loop.drop(this.owner)) late?.();
   }
 }

@@ -4,7 +4,7 @@ import { program, type Pause } from "./agent.ts";
 import { WORLD } from "./loop.ts";
 import { Providers, type Trouble } from "./providers.ts";
 import type { Random } from "./random.ts";
-import type { Repository } from "./repository.ts";
+import { INSTRUCTIONS, type Repository } from "./repository.ts";
 import type { Box } from "./sim-mailbox.ts";
 import type { Stage } from "./stage.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
@@ -32,11 +32,21 @@ export interface Process {
   closing: boolean;
 }
 
+/** The agent of a session that has not started waits for its prompt. */
+export interface WarmAgent {
+  spec: SessionSpec;
+  /** The host of the engine that started it. */
+  host: object;
+  /** The instructions that the agent has read when it started. */
+  instructions: string | undefined;
+}
+
 export class Machine {
   readonly stage: Stage;
   readonly repository: Repository;
   readonly providers: Providers;
   readonly processes = new Map<string, Process>();
+  readonly warm = new Map<string, WarmAgent>();
   readonly boxes = new Map<string, Box>();
   /** Called before an agent starts with a turn. */
   onDeliver: (process: Process, turn: Turn) => void = () => {};
@@ -54,7 +64,8 @@ export class Machine {
   }
 
   workingIn(path: string): string | null {
-    return this.living().find(({ spec }) => spec.cwd === path)?.spec.sessionId ?? null;
+    const agents = [...this.living(), ...this.warm.values()];
+    return agents.find(({ spec }) => spec.cwd === path)?.spec.sessionId ?? null;
   }
 
   boxOf(runId: string, name: string): Box {
@@ -98,6 +109,34 @@ export class Machine {
       this.say(process, { type: "unstartable", error: "no such program" });
       return this.end(process, "the agent could not be started", false);
     }
+    process.state = "alive";
+    this.stage.count("sessions");
+    this.say(process, { type: "ready" });
+  }
+
+  /** `host` becomes the only one that can use the agent. */
+  warmUp(spec: SessionSpec, host: object): void {
+    const instructions = this.repository.folders.get(spec.cwd)?.files[INSTRUCTIONS];
+    const agent: WarmAgent = { spec, host, instructions };
+    this.warm.set(spec.sessionId, agent);
+    this.stage.count("warm sessions");
+    if (this.stage.calm || !this.#random.chance(0.1)) return;
+    this.stage.loop.at(this.#random.pick([1, 200, 1000]), WORLD, `${spec.sessionId} dies while it waits`, () =>
+      this.cool(agent),
+    );
+  }
+
+  cool(agent: WarmAgent): void {
+    if (this.warm.get(agent.spec.sessionId) === agent) this.warm.delete(agent.spec.sessionId);
+  }
+
+  /** The agent that waited becomes the process of its session. */
+  claim({ spec, instructions }: WarmAgent): void {
+    this.warm.delete(spec.sessionId);
+    this.stage.count("warm sessions used");
+    const current = this.repository.folders.get(spec.cwd)?.files[INSTRUCTIONS];
+    this.stage.require(current === instructions, "I14", () => `${spec.sessionId} has read other instructions`);
+    const process = this.begin(spec);
     process.state = "alive";
     this.stage.count("sessions");
     this.say(process, { type: "ready" });
@@ -201,6 +240,7 @@ export class Machine {
   reboot(): void {
     this.stage.count("reboots");
     for (const process of this.processes.values()) this.end(process, "its keeper died", false);
+    this.warm.clear();
   }
 
   orphan(): void {

@@ -24,6 +24,8 @@ export const WORLD_BUGS = {
   "release-forgets-one": "the release of a run leaves a workspace behind",
   "preparation-left": "the release of a run leaves a workspace behind that was prepared ahead and never used",
   "preparation-not-moved": "an attempt starts in a workspace that was prepared ahead at another commit",
+  "warm-session-left": "the end of a run leaves an agent behind that waits for a session",
+  "warm-session-stale": "a session starts with an agent that has read other instructions than its workspace has",
   "hook-run-twice": "a hook runs twice for one cause",
   "told-twice": "subscribers receive an event twice",
   "told-out-of-order": "subscribers receive two events in the wrong order",

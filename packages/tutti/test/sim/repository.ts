@@ -2,6 +2,9 @@
 // compare whole files, which suffices for conflicts and for lost work.
 import { hash } from "./random.ts";
 
+/** Agents read this file when they start. */
+export const INSTRUCTIONS = "docs/AGENTS.md";
+
 export type Tree = Readonly<Record<string, string>>;
 
 interface Commit {

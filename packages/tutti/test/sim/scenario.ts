@@ -141,7 +141,12 @@ export const simTemplates = (stage: Stage): Templates => ({
     const template = Template.parse({
       id,
       name: "Simulated",
-      config: { ...drawConfig(random), ...natural.config, emergingConflicts: drawRadar(stage, id) },
+      config: {
+        ...drawConfig(random),
+        ...natural.config,
+        emergingConflicts: drawRadar(stage, id),
+        warmSessions: !isTeam && stage.random.fork(`warm ${id}`).chance(0.5),
+      },
       phases: withMergeChecks({ ...drawn, ...Object.fromEntries(mixed) }, stage.random.fork(`merges ${id}`)),
       prompts: { ...PROMPTS, ...natural.prompts },
       hooks: drawHooks(random),

@@ -1,5 +1,7 @@
 // The session host of one engine, on a machine that outlives it.
+import { isDeepStrictEqual } from "node:util";
 import type { Effects } from "./effects.ts";
+import { WORLD } from "./loop.ts";
 import type { Machine, Process } from "./machine.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -16,6 +18,37 @@ export class SimHost implements SessionHost {
 
   forgetListeners(): void {
     for (const handle of this.#handles) handle.deafen();
+  }
+
+  /** The agents that wait for this host end with its engine, a moment later. */
+  endWarm(): void {
+    const { stage, warm } = this.#machine;
+    for (const agent of warm.values()) {
+      if (agent.host !== this) continue;
+      stage.count("warm sessions that lost their engine");
+      stage.loop.at(this.#effects.latency(), WORLD, `${agent.spec.sessionId} ends`, () => this.#machine.cool(agent));
+    }
+  }
+
+  warm(spec: SessionSpec): boolean {
+    const { warm, processes } = this.#machine;
+    const isTaken = [...warm.values()].some(({ host }) => host === this);
+    if (isTaken || warm.has(spec.sessionId) || processes.has(spec.sessionId)) return false;
+    this.#machine.warmUp(spec, this);
+    return true;
+  }
+
+  claim(spec: SessionSpec, isCurrent: boolean): Promise<boolean> {
+    return this.#effects.act(`claim ${spec.sessionId}`, () => {
+      const agent = this.#machine.warm.get(spec.sessionId);
+      if (!agent) return false;
+      const isSame = agent.host === this && isDeepStrictEqual(agent.spec, spec);
+      const isUsed = isSame && (isCurrent || this.#machine.stage.has("warm-session-stale"));
+      if (isUsed) this.#machine.claim(agent);
+      else this.#machine.cool(agent);
+      if (!isUsed) this.#machine.stage.count("warm sessions not used");
+      return isUsed;
+    });
   }
 
   async transcript(): Promise<[]> {
@@ -35,7 +68,10 @@ export class SimHost implements SessionHost {
       ({ spec, state }) => spec.runId === runId && state !== "over" && !keep.includes(spec.sessionId),
     );
     if (left.length > 0) stage.count("sessions reaped", left.length);
-    const ends = Promise.all(left.map(({ spec }) => this.end(runId, spec.sessionId)));
+    const warm = [...this.#machine.warm.values()].filter(
+      ({ spec }) => spec.runId === runId && !keep.includes(spec.sessionId) && !stage.has("warm-session-left"),
+    );
+    const ends = Promise.all([...left, ...warm].map(({ spec }) => this.end(runId, spec.sessionId)));
     if (!stage.has("reap-does-not-wait")) await ends;
   }
 
@@ -46,6 +82,8 @@ export class SimHost implements SessionHost {
       this.#effects.after(this.#machine.endingMs(), `end ${sessionId}`, () => {
         const process = this.#machine.processes.get(sessionId);
         if (process) this.#machine.end(process, "it was stopped", true);
+        const warm = this.#machine.warm.get(sessionId);
+        if (warm) this.#machine.cool(warm);
         this.#effects.after(this.#effects.latency(), `ended ${sessionId}`, resolve);
       });
     });

@@ -47,16 +47,18 @@ export function simWorkspaces(parts: Parts): Workspaces {
         const path = folderPath(key);
         const folder = repository.folders.get(path);
         const isStale = parts.stage.has("preparation-not-moved");
+        const movedFrom = folder?.isAhead ? { movedFrom: folder.start } : {};
         if (!folder || (folder.isAhead && !isStale)) repository.folders.set(path, folderAt(repository, key, start));
         else folder.isAhead = false;
-        return { path };
+        return { path, ...movedFrom };
       }),
     prepareAhead: (_, key, commit) =>
       act(`prepare ${folderPath(key)} ahead`, () => {
         const path = folderPath(key);
-        if (repository.folders.has(path)) return;
+        if (repository.folders.has(path)) return path;
         repository.folders.set(path, { ...folderAt(repository, key, commit), isAhead: true });
         parts.stage.count("workspaces prepared ahead");
+        return path;
       }),
     move: (_, key, to) =>
       act(`move ${folderPath(key)}`, () => {

@@ -82,6 +82,8 @@ const PLANTED = [
   "plans-only-once",
   "breaker-ignored",
   "mail-of-outside-unnoticed",
+  "warm-session-left",
+  "warm-session-stale",
 ];
 
 it.each(PLANTED.slice(0, repetitions(6, PLANTED.length)))("the simulation finds the planted bug %s", async (bug) => {

@@ -1,15 +1,18 @@
 // The words of agents in a team: messages of documents 001, 002 and 003, and those that only look like one. A prompt tells
 // which role the agent plays, as for a real agent.
 import type { Machine, Process } from "./machine.ts";
+import type { Random } from "./random.ts";
 import type { Turn } from "../../src/session/session.ts";
+import { TASK_READ } from "../../src/session/tools/tool-desk.ts";
 
 type Message = Record<string, unknown>;
 
-type TeamTurn = "role" | "review" | "mail" | "mode" | "lead" | "orchestrator";
+type TeamTurn = "role" | "review" | "mail" | "tools" | "mode" | "lead" | "orchestrator";
 
 /** Null for a turn outside of a team, and for one of a lead that answers with a block. */
 export function teamTurn({ text }: Turn): TeamTurn | null {
   if (text.includes("There is mail for you")) return "mail";
+  if (text.includes("with the tool read_task")) return "tools";
   if (text.includes("You are the mode ")) return "mode";
   if (text.includes(", and lead a team of agents")) return "orchestrator";
   if (text.includes(", the lead of a team of agents") && text.includes("Task ")) return "lead";
@@ -41,6 +44,9 @@ export function teamAnswer(machine: Machine, process: Process, turn: Turn, kind:
     case "mail":
       sendMail(machine, process, turn, status);
       return "I have reported.";
+    case "tools":
+      callTools(machine, process, status);
+      return "I have reported.";
     case "lead":
       return say(leadMessage(machine, process, turn, isGood));
     case "mode":
@@ -57,6 +63,13 @@ const commonOf = (machine: Machine, { spec }: Process, from: unknown): Message =
   timestamp: stampOf(machine),
 });
 
+const drawBlocker = (random: Random): Message => ({
+  blocker_type: random.pick(["technical_blocker", "scope_change", "clarification_needed"]),
+  severity: random.pick(["medium", "critical"]),
+  description: "Which way?",
+  options: ["left", "right"],
+});
+
 function roleMessages(machine: Machine, process: Process, turn: Turn, status: string): Message[] {
   const { random } = process;
   const { to_agent: from, acceptance_criteria: criteria = [] } = promptMessage(turn);
@@ -64,19 +77,27 @@ function roleMessages(machine: Machine, process: Process, turn: Turn, status: st
   const acknowledged = { message_type: "TASK_ACKNOWLEDGMENT", ...common, status: "acknowledged" };
   const first = random.chance(0.8) ? [acknowledged] : [];
   if (status === "failed") {
-    const blocker = {
-      blocker_type: random.pick(["technical_blocker", "scope_change", "clarification_needed"]),
-      severity: random.pick(["medium", "critical"]),
-      description: "Which way?",
-      options: ["left", "right"],
-    };
-    return [...first, { message_type: "BLOCKER_ESCALATION", ...common, ...blocker }];
+    return [...first, { message_type: "BLOCKER_ESCALATION", ...common, ...drawBlocker(random) }];
   }
   const passed = status === "success";
   const met = (criteria as unknown[]).map(() => passed);
   const validation = { acceptance_criteria_met: met, all_passed: passed, issues: passed ? [] : ["not all of it"] };
   const output = { files: [], summary: `by ${process.spec.sessionId}` };
   return [...first, { message_type: "TASK_COMPLETION", ...common, status: "completed", output, validation }];
+}
+
+/** Reads the task most of the time, and reports it. A `timeout` is a turn without a report. */
+function callTools(machine: Machine, process: Process, status: string): void {
+  const { random, spec } = process;
+  const report = (phase: string, data: Message): void => machine.say(process, { type: "report", phase, data });
+  if (random.chance(0.8)) report(TASK_READ, {});
+  if (status === "timeout") return;
+  machine.stage.count("reports with tools");
+  if (status === "failed") return report("BLOCKER_ESCALATION", drawBlocker(random));
+  const passed = status === "success";
+  const validation = { all_passed: passed, issues: passed ? [] : ["not all of it"] };
+  const claim = passed ? "success" : "partial";
+  report("completion", { task_id: spec.taskId, status: claim, summary: `by ${spec.sessionId}`, validation });
 }
 
 function reviewMessages(machine: Machine, process: Process, turn: Turn, status: string): Message[] {

@@ -5,7 +5,7 @@ import feature from "../../src/template/built-in/feature.json" with { type: "jso
 import hotfix from "../../src/template/built-in/hotfix.json" with { type: "json" };
 import modes from "../../src/template/built-in/modes.json" with { type: "json" };
 import teamLead from "../../src/template/built-in/team-lead.json" with { type: "json" };
-import { OUTSIDE } from "../../src/schema/team/roles.ts";
+import { isAuditor, leadOf, OUTSIDE, TeamRole, type TeamRoles } from "../../src/schema/team/roles.ts";
 
 /** Members of a template that make it a team; empty for most. `phases` replaces drawn phases. */
 export interface DrawnTeam {
@@ -26,6 +26,7 @@ export function drawTeam(random: Random): DrawnTeam {
     ackTimeout: random.pick([4000, 60_000]),
     ...(random.chance(0.3) ? { deadline: random.pick([5000, 20_000]) } : {}),
     recycleAfter: random.pick([2, 30]),
+    contextWindow: random.pick([2000, 200_000]),
   };
   const phases = { analysis: OFF, taskPlanning: ON, workerExecution: ON, aggregation: OFF };
   if (kind === "mailbox") {
@@ -34,7 +35,7 @@ export function drawTeam(random: Random): DrawnTeam {
     const roles = { TEAM_LEAD, DEVELOPER: { ...DEVELOPER, ...(random.chance(0.4) ? { agent: OUTSIDE } : {}) } };
     return { members: { roles, team: { ...team, ...cycles } }, phases };
   }
-  if (kind === "delegation") return { members: { roles: modes.roles, team }, phases };
+  if (kind === "delegation") return { members: { roles: withTools(random, modes.roles), team }, phases };
   const staging = {
     override: random.chance(0.5),
     conditional: random.chance(0.3),
@@ -45,5 +46,17 @@ export function drawTeam(random: Random): DrawnTeam {
   ];
   const gate = { environment: "staging", environments: { staging } };
   const guarded = "DEPLOYMENT" in roles ? { gate } : {};
-  return { members: { roles, pipeline, ...guarded, team }, phases: { ...phases, taskPlanning: OFF } };
+  const members = { roles: withTools(random, roles), pipeline, ...guarded, team };
+  return { members, phases: { ...phases, taskPlanning: OFF } };
+}
+
+/** Some roles report with tools instead. Only messages can open the gate. */
+function withTools(random: Random, given: Record<string, unknown>): TeamRoles {
+  const roles = Object.fromEntries(Object.entries(given).map(([name, role]) => [name, TeamRole.parse(role)]));
+  const isFixed = (name: string): boolean => name === leadOf(roles) || isAuditor(roles, name);
+  return Object.fromEntries(
+    Object.entries(roles).map(([name, role]) =>
+      !isFixed(name) && random.chance(0.25) ? [name, { ...role, protocol: "tools" as const }] : [name, role],
+    ),
+  );
 }

@@ -70,7 +70,8 @@ async function combinations(
   for (const taskId of taskIds) {
     const { commit, message, favour } = pendingMerge(run, run.workers[taskId]!);
     const merge = await workspaces.combine(run.cwd, run.id, commits.at(-1)!, [commit], message, favour);
-    if (!merge.ok) throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged.`);
+    if (!merge.ok)
+      throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged. Retry the task.`);
     commits.push(merge.commit);
   }
   return commits;

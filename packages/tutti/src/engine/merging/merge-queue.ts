@@ -16,6 +16,9 @@ interface MergeQueueOptions {
   checks: CheckRunner;
 }
 
+/** A session may wait for a worker host or a large checkout for long. Merges do not wait for it any longer than this. */
+const GIVE_WAY_MS = 2000;
+
 export class MergeQueue {
   readonly #options: MergeQueueOptions;
   #busy = false;
@@ -34,12 +37,13 @@ export class MergeQueue {
     this.#end.abort();
   }
 
-  /** Resolves when nothing is left to merge, or after `end`. */
-  async run(): Promise<void> {
+  /** Begins after `sessionStarts`. Resolves when nothing is left to merge, or after `end`. */
+  async run(sessionStarts: Promise<unknown>): Promise<void> {
     this.#busy = true;
     this.#end = new AbortController();
     const { signal } = this.#end;
     try {
+      await this.#giveWay(sessionStarts, signal);
       while (!signal.aborted) {
         const waiting = this.#waiting();
         if (waiting.length === 0) return;
@@ -48,6 +52,19 @@ export class MergeQueue {
     } finally {
       this.#busy = false;
     }
+  }
+
+  /**
+   * The workspace of a session that starts would wait for the merges, because both change the repository. The session
+   * itself needs none of them: `schedule` starts a task that needs the branch only when it is merged.
+   */
+  async #giveWay(sessionStarts: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const stop = (): void => done.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    void sessionStarts.then(stop, stop);
+    await this.#options.world.sleep(GIVE_WAY_MS, done.signal);
+    signal.removeEventListener("abort", stop);
   }
 
   #waiting(): string[] {

@@ -25,7 +25,7 @@ export async function mergeWork(
   const commit = worker.commit!;
   const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, pendingMerge(run, worker));
   // `pendingMerge` always names a side, so that no conflict keeps the rest of the work out of the branch.
-  if (!merge.ok) throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged.`);
+  if (!merge.ok) throw new TuttiError("workspace_failed", `The work of ${taskId} could not be merged. Retry the task.`);
   const merged = { taskId, commit, head: merge.commit };
   if (merge.settled.length === 0) return { report: { type: "merged", ...merged }, moved };
   const { conflictResolution } = run.template.phases.aggregation;

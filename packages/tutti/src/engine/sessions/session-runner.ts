@@ -2,7 +2,7 @@
 // signals. A runner decides nothing. After a crash, a new runner repeats the work from the log and the session's
 // folder and reaches the same point.
 import { keyOfAttempt } from "./attempt-key.ts";
-import { judgeTurn } from "./judge-turn.ts";
+import { commitOfWork, judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "../copies/known-results.ts";
 import type { ConflictRadar } from "../merging/conflict-radar.ts";
 import { FAVOURED } from "../merging/merge-work.ts";
@@ -18,10 +18,11 @@ import type { RunWriter } from "../run-writer.ts";
 import type { RepositoryWatch } from "./repository-watch.ts";
 import { readMessages } from "./read-messages.ts";
 import { TurnRecord } from "./turn-record.ts";
+import { sessionSpec } from "../session-spec.ts";
+import type { WarmStart } from "../warm-start.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
-import { delegationRight } from "../../run/team/delegation.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import { readProgress } from "../../protocol/response/judge-answer.ts";
@@ -30,9 +31,10 @@ import type { ProgressAnswer } from "../../schema/answer.ts";
 import { asTuttiError, isEnvironmentCode, TuttiError } from "../../schema/error.ts";
 import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { OUTSIDE } from "../../schema/team/roles.ts";
+import { OUTSIDE, type TeamRole } from "../../schema/team/roles.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec } from "../../session/session.ts";
+import { TASK_READ } from "../../session/tools/tool-desk.ts";
 import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
@@ -48,6 +50,7 @@ export interface SessionRunnerOptions {
   /** Shared by all sessions of the run. */
   watch: RepositoryWatch;
   radar: ConflictRadar;
+  warmStart: WarmStart;
   /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
   onSpent(): void;
@@ -91,6 +94,8 @@ export class SessionRunner {
   #delivered = 0;
   /** The turn that the agent works on; null between turns. */
   #openTurn: number | null = null;
+  /** The turn that the last signal belongs to. It is an earlier one while old signals are replayed. */
+  #readTurn = 0;
   /** The turn that this engine delivered last, with its prompt and the number of messages when it was made. */
   #lastPrompt: { turn: number; text: string; messages: number } | null = null;
   #answered = new Set<string>();
@@ -110,6 +115,7 @@ export class SessionRunner {
   /** Ends the set-up and verification commands when the session ends. */
   readonly #checksEnd = new AbortController();
   readonly #served: Promise<void>;
+  readonly #started = Promise.withResolvers<void>();
 
   constructor(options: SessionRunnerOptions) {
     this.#options = options;
@@ -129,7 +135,12 @@ export class SessionRunner {
       everyMs: options.taskId === null ? 0 : this.#run.template.config.saveInterval,
       save: () => this.#saveWork(),
     });
-    this.#served = this.#serve();
+    this.#served = this.#serve().finally(this.#started.resolve);
+  }
+
+  /** Resolves when the session has a workspace and a process, or will not get them. */
+  get started(): Promise<void> {
+    return this.#started.promise;
   }
 
   /** Saves the work of an open turn. At the end of a turn, `judgeTurn` commits everything anyway. */
@@ -185,10 +196,14 @@ export class SessionRunner {
     return worker?.sessionId === this.sessionId ? worker : null;
   }
 
+  /** Null for the main session. */
+  get #protocol(): TeamRole["protocol"] | null {
+    return this.#worker && protocolOf(this.#run, this.#worker.task);
+  }
+
   /** Whether the role of this session works on the mailbox. */
   get #hasMail(): boolean {
-    const worker = this.#worker;
-    return worker !== null && protocolOf(this.#run, worker.task) === "mailbox";
+    return this.#protocol === "mailbox";
   }
 
   /** Null once another session has replaced this one. */
@@ -253,6 +268,7 @@ export class SessionRunner {
     }
     if (this.#hasMail) await this.#options.mailbox!.put(this.#run, this.#worker!);
     const { openSecrets } = this.#options;
+    const message = this.#protocol === "tools" ? messageTo(this.#run, this.sessionId) : null;
     await session.deliver({
       number: turn.number,
       phase: turn.phase,
@@ -260,6 +276,8 @@ export class SessionRunner {
       get variables() {
         return openSecrets(prompt.variables);
       },
+      ...(message ? { message: openSecrets(message.body) } : {}),
+      ...(this.#worker ? { commit: commitOfWork(this.#run, this.#worker) } : {}),
     });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
     else await this.#steer(session, turn.number);
@@ -384,47 +402,53 @@ export class SessionRunner {
   }
 
   async #serve(): Promise<void> {
+    const isExpected = this.#state?.state === "spawning" && !this.#isOutside;
+    const release = isExpected ? this.#options.sessions.expect?.() : undefined;
     try {
       const start = this.#worker?.status === "spawning" ? await this.#begin() : (this.#state?.start ?? null);
       if (start === null || !this.#isOpen) return;
       const { signal } = this.#checksEnd;
       const isNew = this.#state?.state === "spawning";
+      const spec = this.#specOf();
+      // A set-up command comes before the agent, and a sandbox needs the paths of the workspace.
+      const hasSetup = isNew && (this.#run.template.workspace?.setup ?? []).length > 0;
+      if (!hasSetup && this.#run.sandbox !== "on" && !this.#isOutside) this.#options.sessions.announce?.(spec);
       const prepared = await prepareWorkspace(this.#run, this.#key, start, isNew, { ...this.#options, signal });
       this.#cwd = prepared.path;
       this.#isSparse = prepared.isSparse ?? false;
       await this.#startWatching();
       if (!this.#isOpen) return;
-      const { sessions, mailbox } = this.#options;
-      const { taskId, sessionId } = this;
-      const { agent, model, role } = this.#state!;
-      const { openSecrets } = this.#options;
-      const named = taskId === null ? leadOfRun(this.#run) : this.#worker?.task.role;
-      const teamRole = named == null ? {} : { teamRole: named };
       const sandbox = await sandboxOf(this.#run, this.#key, this.#options.workspaces);
       if (!this.#isOpen) return;
-      const spec: SessionSpec = {
-        sessionId,
-        runId: this.#run.id,
-        role,
-        ...teamRole,
-        ...(mailbox ? { mailbox: mailbox.folder } : {}),
-        taskId,
-        delegation: delegationRight(this.#run, this.#worker),
-        attempt: this.#key.attempt,
-        agent: openSecrets(agent),
-        ...(model === undefined ? {} : { model }),
-        cwd: this.#cwd,
-        permissions: openSecrets(this.#run.template.config.permissions),
-        subagentDepth: this.#run.budget.depth,
-        stallTimeout: this.#run.template.config.stallTimeout,
-        sandbox,
-      };
+      const { sessions, mailbox, warmStart } = this.#options;
+      const placed: SessionSpec = { ...spec, cwd: this.#cwd, sandbox };
       await mailbox?.open();
-      this.#session = agent === OUTSIDE ? this.#openOutside() : sessions.open(spec);
+      if (isNew && this.taskId !== null) await warmStart.claim(this.#run, placed, prepared, start);
+      if (!this.#isOpen) return;
+      this.#session = this.#isOutside ? this.#openOutside() : sessions.open(placed);
       for await (const signal of this.#session.signals()) await this.#handle(signal, start);
     } catch (error) {
       await this.#broken(error);
+    } finally {
+      release?.();
     }
+  }
+
+  get #isOutside(): boolean {
+    return this.#state?.agent === OUTSIDE;
+  }
+
+  #specOf(): Omit<SessionSpec, "cwd" | "sandbox"> {
+    const { taskId, sessionId } = this;
+    const { openSecrets, mailbox } = this.#options;
+    const { agent, model, role } = this.#state!;
+    const named = taskId === null ? leadOfRun(this.#run) : this.#worker?.task.role;
+    const about = { sessionId, taskId, task: this.#worker?.task ?? null, attempt: this.#key.attempt };
+    return {
+      ...sessionSpec(this.#run, { ...about, agent, model, role }, openSecrets),
+      ...(named == null ? {} : { teamRole: named }),
+      ...(mailbox ? { mailbox: mailbox.folder } : {}),
+    };
   }
 
   #openOutside(): OutsideSession {
@@ -494,7 +518,10 @@ export class SessionRunner {
     const favour = FAVOURED[run.template.phases.aggregation.conflictResolution];
     const merge = await this.#options.workspaces.combine(run.cwd, run.id, run.base!, needs, message, favour);
     if (merge.ok) return merge.commit;
-    throw new TuttiError("workspace_failed", `The work of its dependencies conflicts in ${merge.files.join(", ")}.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The work of its dependencies conflicts in ${merge.files.join(", ")}. Retry it.`,
+    );
   }
 
   async #handle(signal: SessionSignal, start: string): Promise<void> {
@@ -532,9 +559,13 @@ export class SessionRunner {
         return;
       case "steered":
         return this.#report({ type: "steered", sessionId, message: Number(signal.id) });
-      case "partial":
-      case "toolResult":
       case "sent":
+        this.#readTurn = signal.turn;
+        return;
+      case "toolResult":
+        this.#record.noteCharacters(signal.text.length);
+        return;
+      case "partial":
       case "stalled":
       case "interrupted":
         return;
@@ -542,13 +573,15 @@ export class SessionRunner {
         return this.#handleSubagent(signal);
       case "tool":
         this.#record.tool(signal.name, signal.id);
+        // Only the context of the main session counts, and a worker may call a tool very often.
+        if (this.taskId === null) this.#record.noteCharacters(JSON.stringify(signal.input ?? null).length);
         this.#saver.worked();
         return this.#progressReporter.changed(false);
       case "toolFailed":
         this.#record.toolFailed(signal.id);
         return this.#progressReporter.changed(false);
       case "usage":
-        this.#record.spend(signal.usage);
+        this.#record.spend(signal.usage, signal.context);
         return this.#caughtUp ? this.#options.onSpent() : undefined;
       case "ask": {
         const { type: _, ...question } = signal;
@@ -573,6 +606,7 @@ export class SessionRunner {
         this.#suspendedAt = null;
         return this.refresh();
       case "caughtUp":
+        this.#started.resolve();
         this.#caughtUp = true;
         this.#options.onCaughtUp();
         return;
@@ -601,6 +635,7 @@ export class SessionRunner {
   }
 
   async #handleReport({ phase, data }: Extract<SessionSignal, { type: "report" }>): Promise<void> {
+    if (phase === TASK_READ) await this.#acknowledge();
     if (phase !== "progress" && phase !== "heartbeat") return this.#record.report(phase, data);
     // The tool has validated the data. A main session has no task, and shows only its action.
     if (phase === "progress") this.#progress = data as ProgressAnswer;
@@ -619,7 +654,13 @@ export class SessionRunner {
     if (!worker || !text.includes("TASK_ACKNOWLEDG")) return;
     const messages = readMessages(this.#run, worker, this.#record, this.#lastPrompt?.text ?? "")?.messages ?? [];
     const isAcknowledged = messages.some(({ type, reasons }) => type === "TASK_ACKNOWLEDGMENT" && reasons.length === 0);
-    if (isAcknowledged) await this.#report({ type: "acknowledged", sessionId: this.sessionId });
+    if (isAcknowledged) await this.#acknowledge();
+  }
+
+  /** A replayed acknowledgement of an earlier turn (`#readTurn`) is not about the newest message. */
+  async #acknowledge(): Promise<void> {
+    const { sessionId } = this;
+    if (this.#readTurn === this.#state?.turn?.number) await this.#report({ type: "acknowledged", sessionId });
   }
 
   async #ready(start: string): Promise<void> {

@@ -6,7 +6,7 @@ import { workerOf } from "../lookup.ts";
 import { outlineOf } from "./outline.ts";
 import type { Run } from "../../schema/run.ts";
 
-interface ProbableStart {
+export interface ProbableStart {
   taskId: string;
   /** Close to the commit at which the task will start. */
   commit: string;

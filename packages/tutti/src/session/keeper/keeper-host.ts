@@ -17,8 +17,9 @@ import { planSandbox } from "../sandbox/plan-sandbox.ts";
 import { findSandboxProblem } from "../sandbox/probe-sandbox.ts";
 import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
 import { secretValues } from "../secrets/secrets.ts";
-import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
+import { isWarm, makeSessionFolder, paths, readEnd, readJson, removeWarm, type KeeperSpec } from "./session-folder.ts";
 import type { SpareKeeper } from "./spare-keeper.ts";
+import type { WarmKeeper } from "./warm-keeper.ts";
 import type { Session, SessionHost, SessionSpec } from "../session.ts";
 import { Transcript, Transcripts } from "../transcript/transcript.ts";
 import { ignoreUnwritable } from "../../durable-file.ts";
@@ -45,6 +46,8 @@ export interface KeeperHostOptions {
   access?: () => SandboxPaths;
   /** Holds a keeper for the next session. Without it, each session starts its own. */
   spare?: SpareKeeper;
+  /** Holds the agent of a session that has not started. Without it no agent is started ahead. */
+  warm?: WarmKeeper;
   /** With `requiresSandbox` a session without a sandbox is refused. */
   requiresSandbox?: boolean;
 }
@@ -144,7 +147,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
 
   /** `sandboxOf` is null for an agent without a sandbox, and for a session that was started before. */
   function sandboxOf(spec: SessionSpec, launch: Launch, sessionFolder: string): SandboxSpec | null {
-    if (!spec.sandbox || existsSync(paths(sessionFolder).spec)) return null;
+    if (!spec.sandbox || (existsSync(paths(sessionFolder).spec) && !isWarm(sessionFolder))) return null;
     const { network, access } = spec.sandbox;
     const env = environmentOf(spec, launch);
     return planSandbox({
@@ -191,18 +194,50 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     };
   }
 
+  const folderOf = (runId: string, sessionId: string): string => join(folder, runId, pathName(sessionId));
+
+  function settingsOf(spec: SessionSpec, sessionFolder: string) {
+    const { driver, rest } = findDriver(spec.agent);
+    const launch = launchOf(spec, driver, rest, sessionFolder);
+    const sandbox = sandboxOf(spec, launch, sessionFolder);
+    return { driver, rest, launch, keeper: { ...keeperSpec(spec, launch, driver), ...(sandbox && { sandbox }) } };
+  }
+
   return {
+    ...(options.spare ? { expect: () => options.spare!.expectSession() } : {}),
+
+    warm(spec) {
+      const { warm } = options;
+      const sessionFolder = folderOf(spec.runId, spec.sessionId);
+      if (!warm?.isFree || existsSync(sessionFolder) || (!spec.sandbox && options.requiresSandbox)) return false;
+      makeSessionFolder(sessionFolder);
+      warm.start(sessionFolder, () => {
+        const { launch, keeper } = settingsOf(spec, sessionFolder);
+        return { spec: keeper, launch: keeperLaunch(spec, launch) };
+      });
+      return true;
+    },
+
+    async claim(spec, isCurrent) {
+      const sessionFolder = folderOf(spec.runId, spec.sessionId);
+      if (!isWarm(sessionFolder)) return false;
+      if (isCurrent && options.warm) {
+        const { launch, keeper } = settingsOf(spec, sessionFolder);
+        if (await options.warm.claim(sessionFolder, keeper, keeperLaunch(spec, launch))) return true;
+      }
+      await endWarm(sessionFolder, spec.sessionId, KEEPER_GRACE_MS);
+      return false;
+    },
+
     open(spec: SessionSpec): Session {
       if (!spec.sandbox && options.requiresSandbox) throw withoutSandbox(spec.runId);
-      const { driver, rest } = findDriver(spec.agent);
-      const sessionFolder = join(folder, spec.runId, pathName(spec.sessionId));
-      const launch = launchOf(spec, driver, rest, sessionFolder);
-      const sandbox = sandboxOf(spec, launch, sessionFolder);
+      const sessionFolder = folderOf(spec.runId, spec.sessionId);
+      const { driver, rest, launch, keeper } = settingsOf(spec, sessionFolder);
       return new KeeperSession({
         folder: sessionFolder,
         driver,
         launch,
-        spec: { ...keeperSpec(spec, launch, driver), ...(sandbox && { sandbox }) },
+        spec: keeper,
         keeperLaunch: () => keeperLaunch(spec, launch),
         revivalLaunch: revivalOf(spec, driver, rest, sessionFolder),
         sessionKey: () => sessionKey(spec.sessionId),
@@ -215,18 +250,20 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     // `findSandboxProblem` runs once per process: each run would pay for it otherwise.
     findSandboxProblem: () => (sandboxProblem ??= findSandboxProblem({ timeoutMs: PROBE_MS })),
 
+    lacksTools: (agent) => findDriver(agent).driver.lacksTools === true,
+
     check(agent, cwd) {
       const { driver, rest } = findDriver(agent);
       driver.check(rest, cwd);
       rejectReservedEnv(agent, driver);
     },
 
-    transcript: (runId, sessionId, page = ALL) => transcripts.of(join(folder, runId, pathName(sessionId))).page(page),
+    transcript: (runId, sessionId, page = ALL) => transcripts.of(folderOf(runId, sessionId)).page(page),
 
-    isArchived: (runId, sessionId) => isArchived(join(folder, runId, pathName(sessionId))),
+    isArchived: (runId, sessionId) => isArchived(folderOf(runId, sessionId)),
 
     async archive(runId, sessionId) {
-      const sessionFolder = join(folder, runId, pathName(sessionId));
+      const sessionFolder = folderOf(runId, sessionId);
       const inProgress =
         archiving.get(sessionFolder) ??
         archiveSession(sessionFolder, world.now(), secrets()).finally(() => archiving.delete(sessionFolder));
@@ -241,7 +278,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
 
     hasRun: (runId) => existsSync(join(folder, runId)),
 
-    end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId)), KEEPER_GRACE_MS),
+    end: (runId, sessionId) => endFolder(folderOf(runId, sessionId), KEEPER_GRACE_MS),
 
     async reap(runId, keep) {
       const runFolder = join(folder, runId);
@@ -264,8 +301,16 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     return new TuttiError("sandbox_unavailable", `${problem} Start a new run, or use another mode than "required".`);
   }
 
+  /** Also ends a warm session that an earlier engine has left. */
+  async function endWarm(session: string, sessionId: string, graceMs: number): Promise<void> {
+    await endSession(session, sessionId, world, graceMs);
+    removeWarm(session);
+  }
+
   async function endFolder(session: string, graceMs: number): Promise<void> {
     const spec = readJson<KeeperSpec>(paths(session).spec);
+    // Without `spec.json` no keeper was started.
+    if (isWarm(session)) return spec ? endWarm(session, spec.sessionId, graceMs) : removeWarm(session);
     if (!spec) return;
     await endSession(session, spec.sessionId, world, graceMs);
     await ignoreUnwritable(maskLeftovers(session, secrets()));

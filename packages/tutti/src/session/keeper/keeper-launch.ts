@@ -1,8 +1,9 @@
 // `startKeeper` passes the key, the agent's environment and the secrets to mask through a pipe: other processes of the
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
-import { closeSync, readFileSync, writeSync } from "node:fs";
-import type { Socket } from "node:net";
+import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { dirname } from "node:path";
 import { programFile } from "../../own-files.ts";
 import type { ResumedConversation } from "../dialogue.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./session-processes.ts";
@@ -15,6 +16,8 @@ export interface KeeperLaunch {
   secrets: string[];
   /** `revival` is set for a keeper that continues a suspended session. */
   revival?: Revival;
+  /** The content of the file `warm`, for a keeper whose agent waits for its session to start; see `WarmKeeper`. */
+  warm?: string;
 }
 
 export interface Revival extends ResumedConversation {
@@ -37,9 +40,12 @@ const KEEPER_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"
   "TUTTI_RUN_ID",
 ]);
 const LAUNCH_FD = 3;
+const LINE_BREAK = 10;
 
 /** The argument of a keeper that waits for its session. */
 export const SPARE = "--spare";
+/** The second argument of a keeper that reads one line, and leaves the pipe open for `whenClaimed`. */
+export const WARM = "--warm";
 
 /**
  * The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and has
@@ -54,9 +60,17 @@ export function startKeeper(folder: string, sessionId: string, launch: KeeperLau
   pipe.end(JSON.stringify(launch));
 }
 
+/** Returns the pipe on which the session is claimed. The keeper ends when it closes. */
+export function startWarmKeeper(folder: string, sessionId: string, launch: KeeperLaunch): Socket {
+  const pipe = spawnKeeper(folder, [MARKED, "sh", String(lockLimitOf(sessionId))], [folder, WARM]);
+  pipe.write(`${JSON.stringify(launch)}\n`);
+  return pipe;
+}
+
 /** `folder` is that of all sessions. Returns the pipe on which the keeper reports that it waits, and reads its launch. */
 export const startSpareKeeper = (folder: string, args: readonly string[]): Socket =>
-  spawnKeeper(folder, [IN_BACKGROUND, "sh", ""], [SPARE, folder, ...args]);
+  // Before the first session `folder` does not exist.
+  spawnKeeper(dirname(folder), [IN_BACKGROUND, "sh", ""], [SPARE, folder, ...args]);
 
 function spawnKeeper(cwd: string, script: readonly string[], args: readonly string[]): Socket {
   const keeper = [process.execPath, programFile("session/keeper/keeper"), ...args];
@@ -69,7 +83,7 @@ function spawnKeeper(cwd: string, script: readonly string[], args: readonly stri
   // If the shell cannot start, no `keeper.json` appears, which the session reports after a while.
   shell.on("error", () => {});
   shell.unref();
-  // In the types only a stream, but Node opens a socket.
+  // Node opens a `Socket` for a pipe, although its types promise only a stream.
   const pipe = shell.stdio[LAUNCH_FD] as unknown as Socket;
   pipe.on("error", () => {});
   return pipe;
@@ -82,6 +96,32 @@ export function readLaunch<T>(): T | null {
   } catch {
     return null;
   }
+}
+
+/** Like `readLaunch`, but reads a line. JSON has no other line break. */
+export function readLaunchLine(): KeeperLaunch | null {
+  const pieces: Buffer[] = [];
+  const piece = Buffer.alloc(64 * 1024);
+  for (;;) {
+    const length = readSync(LAUNCH_FD, piece);
+    if (length === 0) return null;
+    pieces.push(Buffer.from(piece.subarray(0, length)));
+    if (piece[length - 1] === LINE_BREAK) return JSON.parse(Buffer.concat(pieces).toString("utf8")) as KeeperLaunch;
+  }
+}
+
+/** Calls `onClaim` when the engine claims the session, or `onEnd` when it ends or wants no warm session any more. */
+export function whenClaimed(onClaim: () => void, onEnd: () => void): void {
+  const pipe = new Socket({ fd: LAUNCH_FD });
+  let isClaimed = false;
+  pipe.on("error", () => {});
+  pipe.once("data", () => {
+    isClaimed = true;
+    onClaim();
+    // The engine waits for the end of the pipe.
+    pipe.destroy();
+  });
+  pipe.once("close", () => void (isClaimed || onEnd()));
 }
 
 /** The end of the pipe shows the engine whether `keeper.json` exists or never will. */

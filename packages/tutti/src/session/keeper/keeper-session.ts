@@ -243,9 +243,9 @@ export class KeeperSession implements Session {
   }
 
   async deliver(turn: Turn): Promise<void> {
-    const { number, text, phase } = turn;
+    const { number, text, phase, message } = turn;
     const input = this.#coding?.encodeTurn(turn) ?? null;
-    this.#request(turnName(number), { type: "turn", number, text, input, phase });
+    this.#request(turnName(number), { type: "turn", number, text, input, phase, ...(message && { message }) });
   }
 
   wasDelivered(turn: number): boolean {

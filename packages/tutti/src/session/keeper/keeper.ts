@@ -22,8 +22,11 @@ import { loadDialogue, type DialogueName } from "../dialogues.ts";
 import {
   closeLaunch,
   readLaunch,
+  readLaunchLine,
   reportWaiting,
   SPARE,
+  WARM,
+  whenClaimed,
   type KeeperLaunch,
   type Revival,
   type SpareLaunch,
@@ -38,6 +41,7 @@ import {
   readJson,
   readSigned,
   readTurns,
+  removeWarm,
   sentTurns,
   writeJson,
   writeJsonOnce,
@@ -46,6 +50,7 @@ import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts"
 import { findSessionProcesses, lockLimitOf, LOWEST_LIMIT, setLockLimit, sweepSession } from "./session-processes.ts";
 import { sandboxCommand, type Mount } from "../sandbox/sandbox-command.ts";
 import { makeScratch, removeScratch } from "../sandbox/scratch-folder.ts";
+import { readWhole } from "./session-file.ts";
 import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
 import { openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
 import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
@@ -86,10 +91,13 @@ class Keeper {
   #tools: ToolAddress | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
+  /** True until the session is claimed, if its agent waits for that; see `WarmKeeper`. */
+  #isWarm: boolean;
 
   constructor(folder: string, spec: KeeperSpec, launch: KeeperLaunch) {
     this.#spec = spec;
     this.#launch = launch;
+    this.#isWarm = launch.warm !== undefined;
     this.#at = paths(folder);
     this.#folder = folder;
     this.#record = new SessionRecord(folder, createSecrets(launch.secrets), spec.maxOutputBytes);
@@ -123,7 +131,7 @@ class Keeper {
       onTrimmedErrors: () => this.#record.remask("errors"),
     });
     if (this.#launch.revival) this.#continue(this.#launch.revival);
-    else if (this.#spec.mode === "stream") this.#start(null);
+    else if (this.#spec.mode === "stream" || this.#isWarm) this.#start(null);
     else this.#record.note({ type: "started" });
     setInterval(() => this.#readRequests(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
@@ -203,7 +211,8 @@ class Keeper {
         if (this.#ending) return;
         if (this.#runner?.isReady === false) this.#waiting.push(request);
         else if (this.#spec.mode === "stream") this.#sendTurn(request);
-        else if (this.#agent) this.#waiting.push(request);
+        else if (this.#agent && this.#sent > 0) this.#waiting.push(request);
+        else if (this.#agent) this.#prompt(this.#agent, request);
         else this.#start(request);
         return;
       case "answer":
@@ -235,9 +244,16 @@ class Keeper {
     this.#interruptEarly();
   }
 
-  #noteSent({ number, phase }: TurnRequest): void {
+  /** Sends the first turn in `turn` mode to an agent that was started before, because the session was warm. */
+  #prompt(agent: ChildProcess, request: TurnRequest): void {
+    this.#noteSent(request);
+    agent.stdin!.end(request.input!);
+    this.#interruptEarly();
+  }
+
+  #noteSent({ number, phase, message }: TurnRequest): void {
     this.#sent = number;
-    this.#desk.beginTurn(phase === undefined ? null : ANSWER_PHASE[phase]);
+    this.#desk.beginTurn(phase === undefined ? null : ANSWER_PHASE[phase], message);
     this.#record.note({ type: "sent", turn: number });
   }
 
@@ -305,7 +321,7 @@ class Keeper {
     if (!deliberate) this.#runner?.exited({ code, signal });
     this.#record.note({ type: "exited", code, signal, deliberate, resumable: this.#runner !== null });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
-    if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
+    if (this.#spec.mode === "stream" || this.#ending || this.#isWarm) void this.#finish(this.#ending ?? "exited");
     else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
   }
 
@@ -328,6 +344,13 @@ class Keeper {
     }
     this.#agent.stdin?.end();
     setTimeout(() => void this.#kill(), this.#spec.graceMs);
+  }
+
+  /** The engine opens the session now. A keeper that is ending stays warm, so the engine starts another one. */
+  claim(): void {
+    if (this.#ending || this.#finishing) return;
+    this.#isWarm = false;
+    removeFile(this.#at.warm);
   }
 
   end(reason: "stopped" | "orphaned"): void {
@@ -388,6 +411,10 @@ class Keeper {
     // A file that `removeScratch` cannot remove now is removed when the session is archived.
     await removeScratch(this.#folder).catch(() => {});
     removeFile(this.#at.socket);
+    if (this.#isWarm) {
+      removeWarm(this.#folder);
+      return leave();
+    }
     await this.#record.finish();
     const self = identify(process.pid);
     writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
@@ -442,19 +469,27 @@ async function main(folder: string, launch: KeeperLaunch | null): Promise<void> 
   // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
   let keeper: Keeper | null = null;
   process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : leave()));
-  if (launch === null || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
-  closeLaunch();
+  // Another engine may have ended this warm session and started it anew, before this keeper was up.
+  const isObsolete = launch?.warm !== undefined && readWhole(at.warm)?.toString("utf8") !== launch.warm;
+  if (launch === null || isObsolete || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
+  if (launch.warm === undefined) closeLaunch();
   // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || (!launch.revival && readdirSync(folder).includes("journal.jsonl"))) {
     removeFile(at.keeper);
     return leave();
   }
-  keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch);
-  await keeper.run();
+  const opened = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch);
+  keeper = opened;
+  if (launch.warm !== undefined)
+    whenClaimed(
+      () => opened.claim(),
+      () => opened.end("stopped"),
+    );
+  await opened.run();
 }
 
-async function start([first, , dialogue]: string[]): Promise<void> {
-  if (first !== SPARE) return main(first!, readLaunch<KeeperLaunch>());
+async function start([first, second, dialogue]: string[]): Promise<void> {
+  if (first !== SPARE) return main(first!, second === WARM ? readLaunchLine() : readLaunch<KeeperLaunch>());
   const given = await waitForSession(dialogue);
   if (given) await main(given.folder, given.launch);
   else leave();

@@ -40,8 +40,8 @@ interface SessionReadOptions {
   from?: ReadPoint;
 }
 
-/** Without known values, `BY_SHAPE` masks only the shapes of secrets. */
-const BY_SHAPE = createSecrets([]);
+/** Without known values, `byShape` masks only the shapes of secrets. */
+let byShape: Secrets | null = null;
 
 export class SessionReader {
   readonly #output: SessionFile;
@@ -67,7 +67,7 @@ export class SessionReader {
   #hidden = false;
 
   constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder, options: SessionReadOptions = {}) {
-    const { secrets = BY_SHAPE, from } = options;
+    const { secrets = (byShape ??= createSecrets([])), from } = options;
     this.#output = new SessionFile(paths(folder).output);
     this.#journal = new SessionFile(paths(folder).journal);
     this.#mode = mode;
@@ -152,8 +152,10 @@ export class SessionReader {
   }
 
   *#toSignals(decoded: Decoded[]): Generator<SessionSignal | null> {
-    for (const { at, ...plain } of decoded) {
+    for (const message of decoded) {
       if (this.#stopped) return;
+      const { at } = message;
+      const plain = at === undefined ? message : withoutTime(message);
       const each = this.#hidden ? yield* maskDecoded(this.#secrets, plain) : plain;
       this.#at = at;
       if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
@@ -261,6 +263,11 @@ export class SessionReader {
     this.#over = turn;
     yield { type: "turnOver", turn, ending: this.#interrupted.delete(turn) ? interrupted(ending) : ending };
   }
+}
+
+function withoutTime(message: Decoded): Decoded {
+  const { at: _, ...plain } = message;
+  return plain;
 }
 
 const NEWLINE = 0x0a;

@@ -7,6 +7,7 @@
 //    `writeSpec` therefore syncs `spec.json` with the boot id before the keeper starts.
 //
 //   spec.json       the command and its settings; written by the engine before the keeper starts
+//   warm            says that the agent waits for a session that has not started; see `WarmKeeper`
 //   keeper.json     pid, start time and boot id of the keeper; created exclusively: the lock against a second start
 //   requests/       one signed file per request of the engine; its name makes a repeated request a no-op
 //   output.log      the agent's output, with secrets masked and, after the end, partial messages blanked; for an agent
@@ -19,7 +20,17 @@
 //   scratch/        the temporary files and the home of an agent in the sandbox; removed at the end of the session
 //   mcp.sock        the address of the tools for an agent in the sandbox
 //   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
-import { closeSync, constants, existsSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentLine } from "../dialogue.ts";
 import type { DialogueName } from "../dialogues.ts";
@@ -70,8 +81,15 @@ export interface KeeperSpec {
 }
 
 export type KeeperRequest =
-  /** `input` is null for an agent with a dialogue, which encodes the text itself. */
-  | { type: "turn"; number: number; text: string; input: string | null; phase?: Phase }
+  /** `input` is null for an agent with a dialogue, which encodes the text itself. `message` is for the tool `read_task`. */
+  | {
+      type: "turn";
+      number: number;
+      text: string;
+      input: string | null;
+      phase?: Phase;
+      message?: Record<string, unknown>;
+    }
   | { type: "answer"; askId: string; text: string; input: string | null }
   /** A message for the agent in the open turn. An agent that cannot receive it may read it with a tool. */
   | { type: "message"; turn: number; id: string; text: string }
@@ -128,6 +146,7 @@ export interface ArchiveMark {
 
 export const paths = (folder: string) => ({
   spec: join(folder, "spec.json"),
+  warm: join(folder, "warm"),
   keeper: join(folder, "keeper.json"),
   requests: join(folder, "requests"),
   output: join(folder, "output.log"),
@@ -138,6 +157,19 @@ export const paths = (folder: string) => ({
   archive: join(folder, "archive.json"),
   socket: join(folder, "mcp.sock"),
 });
+
+export const isWarm = (folder: string): boolean => existsSync(paths(folder).warm);
+
+/**
+ * Removes the folder of a warm session that was not claimed. It disappears at once, so that no process finds a part of it.
+ */
+export function removeWarm(folder: string): void {
+  if (!existsSync(folder)) return;
+  const unused = `${folder}.unused`;
+  rmSync(unused, { recursive: true, force: true });
+  renameSync(folder, unused);
+  rmSync(unused, { recursive: true, force: true });
+}
 
 export const filesOfAgent = (folder: string): string[] => {
   const { output, raw, errors } = paths(folder);

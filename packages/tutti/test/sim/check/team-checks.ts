@@ -195,9 +195,11 @@ export function checkPrompt({ stage, machine, ledgers }: Checked, process: Proce
   if (!newest || newest.protocol === "delegation") return;
   const isInBox = () =>
     machine.boxOf(spec.runId, "developer").messages.some((each) => canonicalJson(each) === canonicalJson(newest.body));
-  const isThere = newest.protocol === "mailbox" ? isInBox() : turn.text.includes(JSON.stringify(newest.body, null, 2));
+  const isGiven = () => canonicalJson(turn.message ?? null) === canonicalJson(newest.body);
+  const isInPrompt = () => turn.text.includes(JSON.stringify(newest.body, null, 2));
+  const isThere = { mailbox: isInBox, tools: isGiven }[newest.protocol] ?? isInPrompt;
   stage.count("messages that reached their role");
-  stage.require(isThere, "messages", () => `${spec.sessionId} gets turn ${turn.number} without ${newest.type}`);
+  stage.require(isThere(), "messages", () => `${spec.sessionId} gets turn ${turn.number} without ${newest.type}`);
 }
 
 /** A role submits work again, and a parent delegates again, only as often as the template allows. */

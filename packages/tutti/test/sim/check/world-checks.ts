@@ -12,6 +12,7 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     const { sessionId } = spec;
     stage.require(!seen.has(sessionId), "I2", () => `${sessionId} runs twice`);
     seen.add(sessionId);
+    stage.require(!machine.warm.has(sessionId), "I2", () => `${sessionId} runs, and another agent waits for it`);
     stage.require(ledger?.sessions.has(sessionId) === true, "I3", () => `${sessionId} runs and is not in the log`);
     // A session may outlive its attempt for a moment; only those of an open attempt use a slot.
     const attempt = spec.taskId === null ? undefined : ledger?.active.get(spec.taskId);
@@ -56,6 +57,8 @@ export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engine
 export function checkNothingLeft({ stage, machine, repository }: Checked): void {
   const [process] = machine.living();
   stage.require(!process, "I13", () => `${process?.spec.sessionId} is still alive`);
+  const [agent] = machine.warm.values();
+  stage.require(!agent, "I13", () => `${agent?.spec.sessionId} still waits`);
   const [folder] = repository.folders.values();
   stage.require(!folder, "I13", () => `${folder?.path} still exists`);
 }
