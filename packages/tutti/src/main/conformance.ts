@@ -1,17 +1,18 @@
 // `tryAgent` lets an agent carry out one small run per protocol on a sample project, in a temporary folder that is
 // removed afterwards. The engine judges the answers by the rules of real runs.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openLocalEngine, type LocalOptions } from "./local-engine.ts";
 import { withSampleFolder } from "./sample-folder.ts";
 import { CONFIG_FILE, readUserConfig } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
-
+import { TuttiError } from "../schema/error.ts";
+import { NO_USAGE } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
-import { SUITES, type SuiteName } from "./conformance-suites.ts";
+import { SUITES, TOOLS_TEMPLATE, type SuiteName } from "./conformance-suites.ts";
 import { leadOf } from "../schema/team/roles.ts";
 
 interface TriedTurn {
@@ -49,10 +50,17 @@ export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise
   return withSampleFolder("tutti-conformance-", async ({ dataDir, cwd }) => {
     const { agents } = readUserConfig(resolve(userDataDir));
     if (agents) writeFileSync(join(dataDir, CONFIG_FILE), JSON.stringify({ agents }));
+    mkdirSync(join(dataDir, "templates"));
+    writeFileSync(join(dataDir, "templates", `${TOOLS_TEMPLATE.id}.json`), JSON.stringify(TOOLS_TEMPLATE));
     const local = openLocalEngine({ ...host, dataDir, warn: () => {} });
     try {
       const { engine } = local;
-      const { id } = await engine.create({ templateId, cwd, message, agent });
+      const created = await engine.create({ templateId, cwd, message, agent }).catch((error: unknown) => {
+        if (suite === "tools" && error instanceof TuttiError && error.code === "invalid_input") return error;
+        throw error;
+      });
+      if (created instanceof TuttiError) return withoutTools(created.message);
+      const { id } = created;
       const ended = await finishRun(engine, id, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       signal.throwIfAborted();
       return await reportSuite(suite, engine, id, ended ? [] : [`it did not end within ${timeoutMs / 1000} s`]);
@@ -61,6 +69,17 @@ export function tryAgent(suite: SuiteName, options: ConformanceOptions): Promise
     }
   });
 }
+
+/** The engine starts no run for an agent that cannot call tools. */
+const withoutTools = (cause: string): SuiteReport => ({
+  suite: "tools",
+  templateId: SUITES.tools.templateId,
+  result: "unsupported",
+  causes: [cause],
+  turns: [],
+  usage: NO_USAGE,
+  durationMs: 0,
+});
 
 /**
  * Returns false if `signal` aborted first. A question to the user ends the wait (`isStuck`), because a report does not

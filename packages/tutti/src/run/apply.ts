@@ -27,7 +27,7 @@ import { addTools, NO_TOOLS, type Owed, type SessionState } from "../schema/work
  * Raise `FOLD_VERSION` whenever the same events fold to a different state. Snapshots with another version are folded
  * again.
  */
-export const FOLD_VERSION = 19;
+export const FOLD_VERSION = 20;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);

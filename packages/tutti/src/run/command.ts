@@ -9,6 +9,7 @@ import type { PersonAnswer } from "../schema/inbox.ts";
 import type {
   CheckedCommand,
   Conflict,
+  ContextSize,
   FollowedRun,
   MovedRef,
   UnprovenFiles,
@@ -205,6 +206,8 @@ export interface TurnOver {
   itemId: string;
   toolStats: ToolStats;
   usage: Usage;
+  /** Set for a main session that delegates. */
+  context?: ContextSize;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
   work: {
     commit: string;

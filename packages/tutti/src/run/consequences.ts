@@ -33,7 +33,7 @@ import { breakCircuit, isContinuous } from "./team/cycle.ts";
 import { askLead } from "./team/lead-duty.ts";
 import { deliverMessage } from "./team/team.ts";
 import { sentence } from "../sentence.ts";
-import { DEFAULT_RECYCLE_AFTER } from "../schema/team/roles.ts";
+import { DEFAULT_CONTEXT_WINDOW, DEFAULT_RECYCLE_AFTER, DEFAULT_RECYCLE_AT } from "../schema/team/roles.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
@@ -131,8 +131,13 @@ function dueTurns(run: Run, at: number): RunEvent[][] {
 }
 
 /** Every prompt of a session that delegates sums up the work so far, so a new session can continue at any return. */
-const isWornOut = (run: Run, { turns }: SessionState): boolean =>
-  isLedByDelegation(run) && run.owed?.try === 1 && turns >= (run.template.team?.recycleAfter ?? DEFAULT_RECYCLE_AFTER);
+function isWornOut(run: Run, { turns, context }: SessionState): boolean {
+  if (!isLedByDelegation(run) || run.owed?.try !== 1) return false;
+  const { team } = run.template;
+  const window = context?.window ?? team?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  const isFull = context !== undefined && context.tokens >= window * (team?.recycleAt ?? DEFAULT_RECYCLE_AT);
+  return isFull || turns >= (team?.recycleAfter ?? DEFAULT_RECYCLE_AFTER);
+}
 
 function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
   const { sessionId } = session;
@@ -249,7 +254,7 @@ export function endExecution(run: Run, at: number): RunEvent[] {
   const attempted = standings.filter((standing) => standing !== "skipped").length;
   if (attempted === 0) return [complete(run)];
   if (!standings.includes("completed")) {
-    return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
+    return [fail(run, "workerExecution", sentence("no task completed"), "nothing_completed", at)];
   }
   const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
   // The result of a single task needs no aggregation.

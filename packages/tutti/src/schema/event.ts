@@ -7,7 +7,7 @@ import { Budget, BUDGET_KINDS } from "./budget.ts";
 import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
-import { CheckedCommand, Conflict, FollowedRun, MovedRef, Usage, UsedName, Verdict } from "./outcome.ts";
+import { CheckedCommand, Conflict, ContextSize, FollowedRun, MovedRef, Usage, UsedName, Verdict } from "./outcome.ts";
 import { SandboxState } from "./agent/sandbox.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBAGENT_ENDS, SUBSESSION_STATUS } from "./status.ts";
 import { HostLabels, Task } from "./task.ts";
@@ -63,6 +63,16 @@ export const Decision = z.object({
 });
 export type Decision = z.infer<typeof Decision>;
 
+export const RunAnalysis = z.object({
+  summary: z.string(),
+  recommendedSplits: z.number(),
+  keyFiles: z.array(z.string()),
+  estimatedComplexity: z.string().nullable(),
+  components: z.array(z.unknown()),
+  notes: z.string().nullable(),
+  warnings: z.array(z.string()),
+});
+
 export const EVENTS = {
   "orchestrator:created": z.object({
     id: z.string(),
@@ -100,15 +110,7 @@ export const EVENTS = {
   }),
   "orchestrator:analysisComplete": z.object({
     id: z.string(),
-    analysis: z.object({
-      summary: z.string(),
-      recommendedSplits: z.number(),
-      keyFiles: z.array(z.string()),
-      estimatedComplexity: z.string().nullable(),
-      components: z.array(z.unknown()),
-      notes: z.string().nullable(),
-      warnings: z.array(z.string()),
-    }),
+    analysis: RunAnalysis,
     /** Commit of the run's branch. The analysis may change files if it is the only phase. */
     head: z.string().optional(),
   }),
@@ -332,6 +334,8 @@ export const EVENTS = {
     guess: z.object({ phase: z.string(), confidence: z.number() }).nullable(),
     toolStats: ToolStats,
     usage: Usage,
+    /** After a turn of a main session that delegates: as its agent reports it, else an estimate. */
+    context: ContextSize.optional(),
   }),
 
   /** A session ended in the middle of a turn. The `usage` and `toolStats` of that turn still count. */

@@ -72,6 +72,10 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   usd: a.usd + b.usd,
 });
 
+/** The part of an agent's context `window` that its conversation takes, in tokens. */
+export const ContextSize = z.object({ tokens: z.number().nonnegative(), window: z.number().positive().optional() });
+export type ContextSize = z.infer<typeof ContextSize>;
+
 export const Census = z.object({
   planned: z.number(),
   completed: z.number(),

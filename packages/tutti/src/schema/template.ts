@@ -151,6 +151,8 @@ export const TemplateConfig = z.strictObject({
   autoResume: z.boolean().default(false),
   maxAutoResumes: z.number().int().min(1).max(50).default(3),
   autoSpawn: z.boolean().default(false),
+  /** Start the agent of the task that will probably follow while another one works. It waits for its prompt. */
+  warmSessions: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),
   retryOnError: z.boolean().default(true),
   maxRetries: z.number().int().min(0).max(5).default(2),
@@ -275,7 +277,7 @@ const Shape = z.strictObject({
 });
 
 export const Template = Shape.superRefine((template, context) => {
-  const problems = [...findTeamProblems(template)];
+  const problems = [...findTeamProblems(template), ...findWarmProblems(template)];
   if (template.phases.verification.enabled && !template.prompts.verification) {
     problems.push({
       path: ["prompts", "verification"],
@@ -284,6 +286,15 @@ export const Template = Shape.superRefine((template, context) => {
   }
   for (const problem of problems) context.addIssue({ code: "custom", ...problem });
 });
+
+/** A warm agent starts before its workspace has the files of `WorkspaceSettings`, and before its role has a message. */
+function findWarmProblems({ config, workspace, roles }: z.infer<typeof Shape>): { path: string[]; message: string }[] {
+  if (!config.warmSessions) return [];
+  const { sparse = false, ...lists } = workspace ?? {};
+  const used = sparse ? "sparse" : (["copy", "link", "setup"] as const).find((name) => (lists[name]?.length ?? 0) > 0);
+  const other = roles ? "roles" : used && `workspace.${used}`;
+  return other ? [{ path: ["config", "warmSessions"], message: `must be false in a template with ${other}` }] : [];
+}
 
 /** A team has a pipeline, or a lead that plans. Reviews and deployments need a pipeline, and the gate a deployment. */
 function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | number)[]; message: string }[] {
@@ -335,6 +346,7 @@ function findDelegationProblems(template: z.infer<typeof Shape>): { path: (strin
     ...deployers.map((name) => ({ path: ["roles", name], message: "needs a pipeline with a security review" })),
     ...(gate ? [{ path: ["gate"], message: "needs a pipeline with a deployment" }] : []),
     ...(team?.continuous ? [{ path: ["team", "continuous"], message: "needs a lead that does not delegate" }] : []),
+    ...findRoleProblems(roles),
   ];
 }
 export type Template = z.infer<typeof Template>;

@@ -1,26 +1,16 @@
 import type { Ending, FailureCause } from "./ending.ts";
-import type { Usage } from "./outcome.ts";
+import type { ContextSize, Usage } from "./outcome.ts";
 import type { SubagentEnd } from "./status.ts";
 
-/**
- * `n` counts from 1. Only the newest text may still grow. `at` is the time as an ISO string, where it is known.
- * `omitted` is the number of characters left out of the middle of a long entry; the session's folder has up to its
- * output limit. Readers of a `TranscriptEntry` must ignore unknown types, because types may be added.
- */
-export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
-  | { type: "prompt"; turn: number; text: string }
-  /** `capabilities` and `version` are those that the agent reported at its start. */
-  | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
-  | { type: "text"; text: string }
-  /** The agent answered with a tool of Tutti instead of a block. */
-  | { type: "report"; phase: string; data: unknown }
-  /** The agent received a message of the user during its turn. */
+/** The signals of an agent that its transcript has unchanged. */
+export type AgentActivity =
+  /** The agent received the message `id` of the user during its turn. */
   | { type: "steered"; id: string; text: string }
   /** `parent` is the `id` of the call that started the subagent which makes this call. */
   | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
-  /** The call `id` failed, was denied, or its tool does not exist. */
+  /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "toolFailed"; id: string; error: string }
-  /** The beginning of the result of the call `id`. */
+  /** The beginning of the result of the call `id`; for display only. */
   | { type: "toolResult"; id: string; text: string }
   /**
    * A subagent of this agent started or ended. `toolId` is the `id` of the call that started it, `parent` the `id` of the
@@ -35,12 +25,26 @@ export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
       parent?: string;
       status?: SubagentEnd;
     }
-  | { type: "usage"; usage: Usage }
-  | { type: "ask"; askId: string; question: string; options?: string[] }
+  | { type: "usage"; usage: Usage; context?: ContextSize }
   /** The agent withdrew the question `askId`. */
   | { type: "askCancelled"; askId: string }
   /** The provider refused; the agent retries by itself, after `retryAfterMs` if that is known. */
-  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
+  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null };
+
+/**
+ * `n` counts from 1. Only the newest text may still grow. `at` is the time as an ISO string, where it is known.
+ * `omitted` is the number of characters left out of the middle of a long entry; the session's folder has up to its
+ * output limit. Readers of a `TranscriptEntry` must ignore unknown types, because types may be added.
+ */
+export type TranscriptEntry = { n: number; at?: string; omitted?: number } & (
+  | { type: "prompt"; turn: number; text: string }
+  /** `capabilities` and `version` are those that the agent reported at its start. */
+  | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
+  | { type: "text"; text: string }
+  /** The agent answered with a tool of Tutti instead of a block. */
+  | { type: "report"; phase: string; data: unknown }
+  | AgentActivity
+  | { type: "ask"; askId: string; question: string; options?: string[] }
   /** The agent was asked to stop this turn. */
   | { type: "interrupted"; turn: number }
   /** The agent showed no activity for `stallTimeout`, so its process was ended. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CompletionAnswer } from "./answer.ts";
 import type { Phase, WorkerStatus } from "./status.ts";
-import type { CheckedCommand, Usage } from "./outcome.ts";
+import type { CheckedCommand, ContextSize, Usage } from "./outcome.ts";
 import type { Task } from "./task.ts";
 
 export const ToolStats = z.object({
@@ -94,6 +94,8 @@ export interface SessionState {
   refusedSince: number | null;
   /** Answers by `askId`; null until the user answers. */
   asks: Record<string, string | null>;
+  /** The size after the last turn of a main session that delegates. */
+  context?: ContextSize;
 }
 
 /**
@@ -179,7 +181,7 @@ export interface Worker {
   overdue?: { deadline: number; itemId?: string };
   /** Set if its work changes an interface of another task. The item `itemId` asked the user about it. */
   foreignChange?: { itemId: string; isAllowed: boolean };
-  /** Set if the user lets this attempt wait for a host with its labels, who is not asked again then. */
+  /** The user lets this attempt wait for a host with its labels, and is not asked about it again. */
   keepsWaiting?: true;
   /** How often a completion of this attempt was sent back. */
   rejections?: number;

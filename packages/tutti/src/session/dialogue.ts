@@ -46,8 +46,15 @@ export type AgentLine =
       parent?: string;
       status?: SubagentEnd;
     }
-  /** Counts since the previous `usage` line. */
-  | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
+  /** Counts since the previous `usage` line, and the size of the conversation now, if the agent knows it. */
+  | {
+      type: "usage";
+      inputTokens: number;
+      outputTokens: number;
+      usd?: number;
+      contextTokens?: number;
+      contextWindow?: number;
+    }
   /** `permission` names the tool if the agent asks for permission to use it. */
   | {
       type: "ask";

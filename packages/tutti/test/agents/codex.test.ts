@@ -147,7 +147,10 @@ test("Codex is ready once its conversation has begun, reports its version, answe
       .map(({ text }) => text)
       .join(""),
   ).toBe("Hello from the script.");
-  expect(of(heard, "usage")).toEqual([{ type: "usage", usage: { inputTokens: 1200, outputTokens: 34, usd: 0 } }]);
+  const context = { tokens: 1234, window: expect.any(Number) as number };
+  expect(of(heard, "usage")).toEqual([
+    { type: "usage", usage: { inputTokens: 1200, outputTokens: 34, usd: 0 }, context },
+  ]);
   const [agent] = of(talk.heard, "agent");
   expect(agent).toMatchObject({ agent: "codex", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
   expect(model.requests[0]!.session).toBe(agent!.conversation);

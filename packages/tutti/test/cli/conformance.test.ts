@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { InProcessLab } from "./in-process.ts";
-import { SUITE_NAMES, SUITES, type SuiteName } from "../../src/main/conformance-suites.ts";
+import { SUITE_NAMES, SUITES, TOOLS_TEMPLATE, type SuiteName } from "../../src/main/conformance-suites.ts";
 import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
 import { TemplateLibrary } from "../../src/template/files/library.ts";
 import type { SuiteReport } from "../../src/main/conformance.ts";
@@ -30,7 +30,9 @@ const tryAgent = async (agent: string, ...flags: string[]) => {
 
 /** An agent that speaks the protocol of `suite` well. */
 function fluentIn(suite: SuiteName): string {
-  const { template } = new TemplateLibrary({ userFolder: join(lab.data, "templates") }).resolve(
+  mkdirSync(join(lab.folder, "suites"));
+  writeFileSync(join(lab.folder, "suites", `${TOOLS_TEMPLATE.id}.json`), JSON.stringify(TOOLS_TEMPLATE));
+  const { template } = new TemplateLibrary({ userFolder: join(lab.folder, "suites") }).resolve(
     SUITES[suite].templateId,
   );
   return lab.scenario(rehearsalScenario(template, 1).sessions);
@@ -53,12 +55,19 @@ it("a report names every rejected answer, and an agent that speaks no protocol d
     ["messages", "unsupported"],
     ["mailbox", "unsupported"],
     ["delegation", "unsupported"],
+    ["tools", "unsupported"],
   ]);
   const [{ turns, causes }] = suites as [SuiteReport];
   expect(turns.map(({ phase, try: attempt }) => [phase, attempt])).toEqual([1, 2, 3].map((n) => ["analysis", n]));
   expect(turns[0]!.problems[0]).toContain("no block");
   expect(causes[0]).toContain("no usable answer after 3 tries");
   expect([passed, code]).toEqual([false, 1]);
+});
+
+it("an agent that cannot call tools does not support them, and is not tried", async () => {
+  const { suites } = await tryAgent("local", "--suite", "tools");
+  expect(suites).toMatchObject([{ suite: "tools", result: "unsupported", turns: [] }]);
+  expect(suites[0]!.causes[0]).toContain('which the agent "local" cannot call');
 });
 
 it("an agent of the user's configuration is tried by its name", async () => {

@@ -134,6 +134,19 @@ describe("a rehearsal", () => {
     );
   });
 
+  it("of a role that reports with tools lets it call them", async () => {
+    const roles = { DESIGNER: { protocol: "tools" }, DOCUMENTATION: { protocol: "tools" } };
+    const own = { id: "own", name: "Own", extends: "design-only", roles };
+    mkdirSync(join(lab.data, "templates"), { recursive: true });
+    writeFileSync(join(lab.data, "templates/own.json"), JSON.stringify(own));
+    const { code, last, prompts } = await rehearseJson("own");
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
+    const ofRoles = prompts.filter(({ taskId }) => taskId !== null);
+    expect(ofRoles).toHaveLength(2);
+    for (const { text } of ofRoles) expect(text).toContain("with the tool read_task");
+  });
+
   it("of a team with a mailbox leaves its reports in the box of any lead", async () => {
     const roles = { CHIEF: { aliases: ["ORCHESTRATOR"] }, DEVELOPER: { protocol: "mailbox" } };
     const own = { id: "own", name: "Own", extends: "_default", roles, phases: { aggregation: { enabled: false } } };

@@ -248,6 +248,16 @@ describe("The usage of an ACP agent", () => {
     ]);
   });
 
+  test("has the size of the conversation, also without counts of tokens", async () => {
+    const lab = await begun();
+    const { id } = await lab.prompt("go", 1);
+    lab.update({ sessionUpdate: "usage_update", used: 300, size: 1000 });
+    lab.hear({ id, result: { stopReason: "end_turn" } });
+    expect(lab.told.filter(({ type }) => type === "usage")).toEqual([
+      { type: "usage", inputTokens: 0, outputTokens: 0, contextTokens: 300, contextWindow: 1000 },
+    ]);
+  });
+
   test("contains only the cost since the last report, although the agent reports totals", async () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
     const lines = await used([0.25, 0.75, 0.75, 0.5].map((cost) => ({ result: { usage }, cost })));

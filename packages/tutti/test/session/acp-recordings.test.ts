@@ -18,7 +18,14 @@ const known = { partialText: true, interrupt: true, resume: true, permissions: t
 const AGENTS = {
   claude: {
     ready: { agent: "@agentclientprotocol/claude-agent-acp", version: "0.99.0", cost: "usd" },
-    usage: { type: "usage", inputTokens: 2619, outputTokens: 34, usd: 0.011156000000000001 },
+    usage: {
+      type: "usage",
+      inputTokens: 2619,
+      outputTokens: 34,
+      usd: 0.011156000000000001,
+      contextTokens: 2567,
+      contextWindow: 1_000_000,
+    },
     tool: {
       type: "tool",
       name: "Write",
@@ -32,7 +39,7 @@ const AGENTS = {
   },
   codex: {
     ready: { agent: "@agentclientprotocol/codex-acp", version: "2.6.0", cost: "tokens" },
-    usage: { type: "usage", inputTokens: 6288, outputTokens: 45 },
+    usage: { type: "usage", inputTokens: 6288, outputTokens: 45, contextTokens: 6333, contextWindow: 258_400 },
     tool: {
       type: "tool",
       name: "exec_command",

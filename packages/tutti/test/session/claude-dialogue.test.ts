@@ -394,6 +394,8 @@ describe("The usage of Claude Code", () => {
     lab.play("claude-state-events");
     // The second result of the turn repeats the totals of the first.
     expect(lab.of("usage")).toMatchObject([{ inputTokens: 13_475, outputTokens: 173 }]);
+    // The size of the conversation is that of the last request and answer of the main agent.
+    expect(lab.of("usage")).toMatchObject([{ contextTokens: 3286, contextWindow: 1_000_000 }]);
     expect(lab.of("usage")[0]!.usd).toBeCloseTo(0.05736, 6);
   });
 

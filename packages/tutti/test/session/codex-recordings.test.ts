@@ -37,7 +37,8 @@ test("The usage of a recorded conversation is reported as differences that add u
   const lab = new CodexLab();
   playRecording(lab, "codex-appserver.io");
   const usage = lab.of("usage");
-  expect(usage[0]).toEqual({ type: "usage", inputTokens: 6851, outputTokens: 45 });
+  const context = { contextTokens: 6896, contextWindow: 258_400 };
+  expect(usage[0]).toEqual({ type: "usage", inputTokens: 6851, outputTokens: 45, ...context });
   expect(usage.reduce((sum, { inputTokens }) => sum + inputTokens, 0)).toBe(57_943);
   expect(usage.reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(472);
 });

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -300,7 +300,7 @@ describe("A polled session", () => {
     expect(await host.transcript("run_1", "session_1")).toEqual([]);
   });
 
-  it("leaves no secret in its files and signals, from texts or from tool inputs", async () => {
+  it("leaves no secret in its files and signals, from its spec, prompts, texts or tool inputs", async () => {
     const all = CANARIES.map(({ printed }) => printed).join(" ;\n");
     const controller = new FakeController((session) => {
       controller.say(session, "assistant", [
@@ -310,8 +310,12 @@ describe("A polled session", () => {
       return done;
     });
     const host = hostOf(controller, { env: SECRET_ENV });
-    const signals = await oneTurn(host);
-    expect(leaksIn(readFileSync(journalFile(join(folder, "run_1", "session_1")), "utf8"))).toEqual([]);
+    const permissions = { ...DEFAULT_PERMISSIONS, allow: [`Bash(curl ${all})`] };
+    const signals = await oneTurn(host, turnOf(1, `use ${all}`), spec({ permissions }));
+    const sessionFolder = join(folder, "run_1", "session_1");
+    for (const name of readdirSync(sessionFolder))
+      expect([name, leaksIn(readFileSync(join(sessionFolder, name), "utf8"))]).toEqual([name, []]);
+    expect(leaksIn(controller.sessions.values().next().value!.messages[0]!.content as string)).not.toEqual([]);
     expect(leaksIn(JSON.stringify(signals))).toEqual([]);
     expect(leaksIn(JSON.stringify(await host.transcript("run_1", "session_1")))).toEqual([]);
     expect(texts(signals)).toContain(done);

@@ -2,13 +2,16 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CANARIES, leaksIn } from "./canaries.ts";
 import { SessionLab, turn } from "./session-lab.ts";
+import { callTool } from "../../src/session/drivers/script/call-tool.ts";
 import type { Session, SessionSignal } from "../../src/session/session.ts";
+import { ToolDesk } from "../../src/session/tools/tool-desk.ts";
+import { openToolListener } from "../../src/session/tools/tool-listener.ts";
 
 const TOOLS = [
-  ["report_progress", "submit_response", "attempt_completion", "new_task", "escalate_blocker", "ask"],
+  ["read_task", "report_progress", "submit_response", "attempt_completion", "new_task", "escalate_blocker", "ask"],
   ["read_messages"],
 ].flat();
 
@@ -70,6 +73,69 @@ async function begin(spec = lab.spec(lab.program("command", PATIENT))) {
   await session.deliver(turn(1));
   return { spec, session, signals };
 }
+
+describe("a scripted agent that uses the tools of Tutti", () => {
+  const message = { message_type: "TASK_ASSIGNMENT", task_id: "task_001" };
+
+  it("reads the message of its turn, reports its completion, and sees the errors of other calls", async () => {
+    const calls = [
+      { tool: "read_task" },
+      { tool: "attempt_completion", with: { result: 7 } },
+      { tool: "attempt_completion", with: { result: "success", acceptance_criteria_met: [true, false] } },
+      { tool: "escalate_blocker", with: { blocker_type: "scope_change", description: "Too much" } },
+    ];
+    const session = lab.host.open(lab.spec(lab.scenario([{ match: {}, turns: [{ calls }, { calls }] }])));
+    const signals = collect(session);
+    await expect.poll(() => signals.some(({ type }) => type === "ready")).toBe(true);
+    await session.deliver({ ...turn(1), message });
+    await expect.poll(() => signals.filter(({ type }) => type === "turnOver")).toHaveLength(1);
+    const first = signals.slice(
+      0,
+      signals.findIndex(({ type }) => type === "turnOver"),
+    );
+    const data = { task_id: "task_001", status: "success" };
+    const validation = { acceptance_criteria_met: [true, false], all_passed: false, issues: [] };
+    expect(first.filter(({ type }) => type === "report")).toEqual([
+      { type: "report", phase: "task_read", data: {} },
+      { type: "report", phase: "completion", data: { ...data, validation } },
+      {
+        type: "report",
+        phase: "BLOCKER_ESCALATION",
+        data: expect.objectContaining({ task_id: "task_001", description: "Too much" }) as object,
+      },
+    ]);
+    const results = first.flatMap((signal) => (signal.type === "toolResult" ? [signal.text] : []));
+    expect(JSON.parse(results[0]!)).toEqual(message);
+    expect(first.filter(({ type }) => type === "toolFailed")).toHaveLength(1);
+    // The prompt of the second turn contains everything, so there is no message.
+    await session.deliver(turn(2));
+    await expect
+      .poll(() => signals.flatMap((signal) => (signal.type === "toolFailed" ? [signal.error] : [])))
+      .toContainEqual(expect.stringContaining("contains your whole task"));
+    // Without a message, a blocker waits for the user.
+    await expect.poll(() => signals.some(({ type }) => type === "ask")).toBe(true);
+    await session.stop();
+  });
+
+  it("finds the tools behind a Unix socket, as in the sandbox", async () => {
+    const folder = process.cwd();
+    process.chdir(lab.folder);
+    const lines: object[] = [];
+    const delegation = { refusal: "no" };
+    const desk = new ToolDesk({ role: "worker", taskId: "t", delegation, note: (line) => void lines.push(line) });
+    desk.beginTurn("completion", message);
+    const { url, token } = await openToolListener(desk, join(lab.folder, "mcp.sock")).finally(() =>
+      process.chdir(folder),
+    );
+    vi.stubEnv("TUTTI_MCP_URL", url);
+    vi.stubEnv("TUTTI_MCP_TOKEN", token);
+    const { signal } = new AbortController();
+    expect(JSON.parse((await callTool("read_task", {}, signal)).text)).toEqual(message);
+    expect(await callTool("fly", {}, signal)).toMatchObject({ isError: true });
+    expect(lines).toEqual([{ type: "report", phase: "task_read", data: {} }]);
+    vi.unstubAllEnvs();
+  });
+});
 
 describe("an agent that uses the tools of Tutti", () => {
   it("reports progress and its completion as signals, in both generations of the protocol", async () => {

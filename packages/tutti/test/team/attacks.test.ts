@@ -138,6 +138,17 @@ describe("the security gate", () => {
     }
   });
 
+  it("fails a review that still omits members in its third turn, and gives the developer nothing to fix", () => {
+    const { output: _, ...incomplete } = approval();
+    const story = review(json(incomplete), gatedTemplate());
+    for (let turn = 2; turn <= 3; turn++) story.speak("review", json(incomplete));
+    expect(story.run.workers["review"]).toMatchObject({ status: "failed", errorCode: "no_answer" });
+    expect(story.run.workers["review"]!.error).toContain('The review has no "output.blocking_deployment".');
+    expect(story.gate).toBe("closed");
+    expect(deployed(story)).toBe(false);
+    expect(story.run.tasks.map(({ id }) => id)).toEqual(["developer", "review", "deployment"]);
+  });
+
   it("does not count an approval of another role", () => {
     const story = new GateStory();
     story.begin("developer");

@@ -232,6 +232,31 @@ describe("a session that delegates", () => {
     expect(team.asked("A")).toBe("A1");
   });
 
+  it("does not take the slot of a worker that waits for the verdict of its lead", () => {
+    const roles = { TEAM_LEAD: {}, code: { protocol: "delegation" }, DESIGNER: { protocol: "messages" } };
+    const config = { autoRetry: false, maxWorkers: 2 };
+    const story = new DelegationStory(makeTemplate({ roles, config } as object));
+    story.execute([
+      { id: "A", role: "code" },
+      { id: "D", role: "DESIGNER" },
+    ] as never);
+    story.spawn("A");
+    story.mode("A", [newTask("A1"), newTask("A2")]);
+    story.spawn("A1");
+    story.spawn("D");
+    const completed = counted("TASK_COMPLETION", { task_id: "D", validation: { all_passed: true } });
+    const answer = { phase: "completion", data: { task_id: "D", status: "success" } } as const;
+    const work = { commit: "commit-of-D", files: ["D.md"], head: null };
+    story.answerWorker("D", answer, { messages: [completed], work });
+    expect(story.run.workers["D"]!.awaits).toMatchObject({ kind: "verdict" });
+    // D may be rejected, and then continues beside A1. So there is no slot for A.
+    story.append({ type: "task:blocked", data: { id: story.run.id, taskId: "A2", because: [] } });
+    story.do({ type: "tick" });
+    expect(story.asked("A")).toBeUndefined();
+    story.mode("A1", [report("A1")]);
+    expect(story.asked("A")).toBeDefined();
+  });
+
   it("ends with its tasks if it fails, is cancelled or loses its session", () => {
     for (const ending of ["failed", "cancelled", "lost"]) {
       const team = new Team(newTask("A", "architect"));
@@ -265,6 +290,23 @@ describe("a session that delegates", () => {
     team.mode("A", [report("A")]);
     expect(team.reports()[0]).toEqual(["B", "failure", "acted"]);
     expect(team.asked()).toBe("A");
+  });
+
+  it("cannot complete the request before it got the report of a task that failed when the run paused", () => {
+    const team = new Team(newTask("A"), newTask("B"));
+    team.spawn("A");
+    team.do({ type: "cancelWorker", sessionId: team.run.workers["A"]!.sessionId });
+    expect(team.asked()).toBe("A");
+    team.spawn("B");
+    const ending = { kind: "error", cause: "billing", detail: "no credit" } as const;
+    team.answerWorker("B", null, { ending });
+    expect(team.run).toMatchObject({ status: "paused", workers: { B: { status: "failed" } } });
+    team.main(DONE);
+    expect(team.run.leadReport).toBeUndefined();
+    team.do({ type: "resume" });
+    expect(team.asked()).toBe("B");
+    team.main(DONE);
+    expect(team.run.leadReport).toBeDefined();
   });
 
   it("is asked again after a delegation that is not possible", () => {

@@ -4,6 +4,9 @@ import { EngineLab } from "../engine/engine-lab.ts";
 import { acknowledgment, completion, role, say, teamScenario } from "./team-scenario.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
+import { realWorld } from "../../src/world.ts";
+
+const STEP_MS = 50;
 
 let lab: EngineLab;
 let engine: Engine;
@@ -50,6 +53,9 @@ describe("a message to a role", () => {
   });
 
   it("is acknowledged as soon as the role says so; a stop interrupts the turn and says how long it took", async () => {
+    // Every look at the clock takes `STEP_MS`, so that a stop takes some time on any machine.
+    let looks = 0;
+    engine = lab.open(undefined, { world: { ...realWorld, mono: () => realWorld.mono() + STEP_MS * ++looks } });
     const hangs = { say: say(acknowledgment("DESIGNER")), then: "hang" };
     const id = await begin({}, [role("DESIGNER", hangs)]);
     const run = await engine.until(id, () => eventsOf(id, "message:acknowledged").length > 0);
@@ -58,7 +64,10 @@ describe("a message to a role", () => {
     await engine.cancelWorker(id, run.workers["designer"]!.sessionId);
     await engine.until(id, () => eventsOf(id, "worker:stopped").length > 0);
     const [stopped] = eventsOf(id, "worker:stopped").map(({ data }) => data as { taskId: string; tookMs: number });
-    expect(stopped).toMatchObject({ taskId: "designer", tookMs: expect.any(Number) as number });
+    expect(stopped!.taskId).toBe("designer");
+    expect(stopped!.tookMs).toBeGreaterThanOrEqual(STEP_MS);
+    const entries = await engine.transcript(id, run.workers["designer"]!.sessionId);
+    expect(entries.map(({ type }) => type)).toContain("interrupted");
   });
 
   it("expires if the session of the role dies", async () => {

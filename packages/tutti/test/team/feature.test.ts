@@ -401,6 +401,7 @@ describe("the feature team", () => {
     ]);
     const [, second] = await promptsOf(id, run.workers["designer"]!.sessionId);
     expect(second).toMatch(/"decision": "all of them"[^]*```$/);
+    expect((await engine.result(id)).metrics!.blockerAgeMs).toBeGreaterThan(0);
   });
 
   it("does not let the user skip or change the review and the deployment", async () => {

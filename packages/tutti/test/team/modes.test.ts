@@ -211,11 +211,16 @@ describe("the modes of document 002", () => {
     expect(prompts[1]).toContain("An expected output is missing: .project-memory/hld/b.md");
   });
 
-  it("replaces a long main session by one that gets a summary", async () => {
-    lab.userTemplate("short", { extends: "modes", team: { recycleAfter: 1 } });
+  it.each([
+    ["after a few turns", { recycleAfter: 1 }, {}],
+    ["whose agent reports that its context is full", {}, { contextTokens: 700_000, contextWindow: 1_000_000 }],
+    ["that is large for the window of the template", { contextWindow: 4000, recycleAt: 0.5 }, { contextTokens: 2000 }],
+    ["that is large by estimate", { contextWindow: 1000, recycleAt: 0.3 }, {}],
+  ])("replaces a long main session by one that gets a summary: one %s", async (_, team, usage) => {
+    lab.userTemplate("short", { extends: "modes", team });
     const main = (attempt: number, ...messages: Members[]) => ({
       match: { role: "main", attempt },
-      turns: [{ say: say(...messages) }],
+      turns: [{ say: say(...messages), usage }],
     });
     const id = await begin(
       [main(1, newTask("CODE-1", "code")), main(2, newTask("CODE-2", "code")), main(3, done), works("code")],
@@ -225,5 +230,22 @@ describe("the modes of document 002", () => {
     expect(run).toMatchObject({ outcome: "success", main: { attempt: 3 } });
     const [prompt] = await promptsOf(id, run.main!.sessionId);
     expect(prompt).toContain("CODE-1 (code, completed): Do CODE-1. Result: CODE-1: success");
+  });
+
+  it("keeps a main session whose context has room, and one that has shrunk again", async () => {
+    lab.userTemplate("roomy", { extends: "modes", team: { recycleAt: 0.8 } });
+    const turn = (contextTokens: number, ...messages: Members[]) => ({
+      say: say(...messages),
+      usage: { contextTokens, contextWindow: 1000 },
+    });
+    const turns = [
+      turn(799, newTask("CODE-1", "code")),
+      turn(500, newTask("CODE-2", "code")),
+      turn(799, newTask("CODE-3", "code")),
+      turn(10, done),
+    ];
+    const id = await begin([{ match: { role: "main" }, turns }, works("code")], { templateId: "roomy" });
+    const run = await untilOver(engine, id);
+    expect(run).toMatchObject({ outcome: "success", main: { attempt: 1, turns: 4, context: { tokens: 10 } } });
   });
 });

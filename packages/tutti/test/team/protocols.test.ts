@@ -28,8 +28,16 @@ const ROLES = {
   DESIGNER: { protocol: "messages" },
   code: { protocol: "delegation" },
   TESTER: { agent: agentOf("command", "tool-user.ts", "--delegating") },
+  AUDITOR: { protocol: "tools" },
 };
-const PLANNED = { writing: "author", mailed: "DEVELOPER", assigned: "DESIGNER", delegated: "code", tools: "TESTER" };
+const PLANNED = {
+  writing: "author",
+  mailed: "DEVELOPER",
+  assigned: "DESIGNER",
+  delegated: "code",
+  tools: "TESTER",
+  called: "AUDITOR",
+};
 
 const tasks = Object.entries(PLANNED).map(([id, name]) => ({
   id,
@@ -58,14 +66,22 @@ const ownReport = {
 const file = { "{TASK_ID}.md": "by {TASK_ID}\n" };
 const block = { phase: "completion", data: { task_id: "{TASK_ID}", status: "success", summary: "wrote {TASK_ID}.md" } };
 
+const DONE = { result: "success", summary: "wrote {TASK_ID}.md", acceptance_criteria_met: [true] };
+
 const sessions = [
   {
     match: { role: "main", phase: "taskPlanning" },
-    turns: [{ block: { phase: "task_list", data: { total_tasks: 5, tasks } } }],
+    turns: [{ block: { phase: "task_list", data: { total_tasks: 6, tasks } } }],
   },
   leads(verdict()),
   { match: { role: "WRITER" }, turns: [{ tools: ["Write"], write: file, block }] },
   { match: { role: "DEVELOPER" }, turns: [reports(report())] },
+  {
+    match: { role: "AUDITOR" },
+    turns: [
+      { tools: ["Write"], write: file, calls: [{ tool: "read_task" }, { tool: "attempt_completion", with: DONE }] },
+    ],
+  },
   role("DESIGNER", { say: say(acknowledgment("DESIGNER"), completion("DESIGNER")), write: file }),
   role(
     "code",
@@ -73,6 +89,7 @@ const sessions = [
     { say: say(newTask("by-message", "DESIGNER")) },
     { say: say(newTask("by-message", "DESIGNER", "Add a title.")) },
     { say: say(newTask("by-block", "WRITER")) },
+    { say: say(newTask("by-tool", "AUDITOR")) },
     { say: say(ownReport) },
   ),
 ];
@@ -81,17 +98,24 @@ describe("a team whose roles speak different protocols", () => {
   it("completes one run, in which each role gets and answers its task in its own protocol", async () => {
     lab.userTemplate("mixed", {
       extends: "_default",
-      config: { maxWorkers: 5 },
+      config: { maxWorkers: 6 },
       phases: { analysis: { enabled: false }, aggregation: { enabled: false } },
       roles: ROLES,
     });
     const id = await lab.begin(engine, lab.scenario(Scenario.parse({ sessions }).sessions), { templateId: "mixed" });
     const planned = await engine.until(id, ({ status }) => status === "confirming");
-    expect(planned.tasks.map((task) => task.role)).toEqual(["WRITER", "DEVELOPER", "DESIGNER", "code", "TESTER"]);
+    expect(planned.tasks.map((task) => task.role)).toEqual([
+      "WRITER",
+      "DEVELOPER",
+      "DESIGNER",
+      "code",
+      "TESTER",
+      "AUDITOR",
+    ]);
     const run = await untilOver(engine, id);
     expect(run).toMatchObject({ status: "completed", outcome: "success" });
     const [plan] = await promptsOf(id, run.mainSessionId!);
-    expect(plan).toContain("WRITER, DEVELOPER, DESIGNER, code, TESTER");
+    expect(plan).toContain("WRITER, DEVELOPER, DESIGNER, code, TESTER, AUDITOR");
 
     const messages = run.teamMessages!.map(
       ({ taskId, type, from, to, protocol, state }) => `${taskId}: ${type} ${from} ${to} ${protocol} ${state}`,
@@ -116,6 +140,11 @@ describe("a team whose roles speak different protocols", () => {
       "attempt_completion code TEAM_LEAD delegation acted",
       "TASK_APPROVAL TEAM_LEAD code messages acted",
     ]);
+    expect(of("called")).toEqual([
+      "TASK_ASSIGNMENT TEAM_LEAD AUDITOR tools acted",
+      "TASK_COMPLETION AUDITOR TEAM_LEAD tools acted",
+      "TASK_APPROVAL TEAM_LEAD AUDITOR tools acted",
+    ]);
     // Tasks that a role delegates to roles with other protocols: each has its own messages, and its parent one report.
     expect(of("by-block")).toEqual(["attempt_completion WRITER code delegation acted"]);
     expect(of("by-mail")).toEqual([
@@ -124,6 +153,12 @@ describe("a team whose roles speak different protocols", () => {
       "attempt_completion DEVELOPER code delegation acted",
       "review_result code DEVELOPER mailbox acted",
     ]);
+    expect(of("by-tool")).toEqual([
+      "TASK_ASSIGNMENT code AUDITOR tools acted",
+      "TASK_COMPLETION AUDITOR code tools acted",
+      "attempt_completion AUDITOR code delegation acted",
+      "TASK_APPROVAL code AUDITOR tools acted",
+    ]);
     const once = [
       "TASK_ASSIGNMENT code DESIGNER messages acted",
       "TASK_ACKNOWLEDGMENT DESIGNER code messages acted",
@@ -131,7 +166,7 @@ describe("a team whose roles speak different protocols", () => {
       "attempt_completion DESIGNER code delegation acted",
     ];
     expect(of("by-message")).toEqual([...once, ...once, "TASK_APPROVAL code DESIGNER messages acted"]);
-    const assignments = run.teamMessages!.filter(({ type }) => type === "TASK_ASSIGNMENT");
+    const assignments = run.teamMessages!.filter(({ type, to }) => type === "TASK_ASSIGNMENT" && to === "DESIGNER");
     expect(assignments.map(({ body }) => (body["context"] as { notes?: string[] }).notes)).toEqual([
       undefined,
       ["Be brief."],
@@ -140,9 +175,9 @@ describe("a team whose roles speak different protocols", () => {
     const [mail] = run.teamMessages!.filter(({ taskId }) => taskId === "by-mail");
     expect(mail!.body["instructions"]).toBe("Write by-mail.md.\n\nBe brief.");
     const files = lab.git("ls-tree", "--name-only", run.head!).split("\n");
-    const tasksOfCode = ["by-mail.md", "by-message.md", "by-block.md"];
+    const tasksOfCode = ["by-mail.md", "by-message.md", "by-block.md", "by-tool.md"];
     expect(files).toEqual(
-      expect.arrayContaining(["writing.md", "mailed.md", "delegated.md", "tools.txt", ...tasksOfCode]),
+      expect.arrayContaining(["writing.md", "mailed.md", "delegated.md", "tools.txt", "called.md", ...tasksOfCode]),
     );
   });
 });

@@ -36,6 +36,8 @@ describe("a template that inherits from a team with a gate", () => {
     ["deploys before the review", { pipeline: changed("deployment", { after: ["testing"] }) }],
     ["shortens the review", { pipeline: changed("security_auditor", { requirements: ["Approve it."] }) }],
     ["changes the protocol of the review", { roles: { SECURITY_AUDITOR: { protocol: "response" } } }],
+    ["lets the review report with tools", { roles: { SECURITY_AUDITOR: { protocol: "tools" } } }],
+    ["lets its lead report with tools", { roles: { ORCHESTRATOR: { protocol: "tools" } } }],
     ["lets the review write", { roles: { SECURITY_AUDITOR: { workspace: "write" } } }],
     ["removes the pipeline", { pipeline: null }],
     ["removes the roles", { roles: null }],
@@ -67,6 +69,11 @@ describe("a template that inherits from a team with a gate", () => {
       "needs a pipeline",
     );
     expect(resolve({ extends: parent, gate: { environments: { staging: {} } } })).toThrow("needs a pipeline");
+  });
+
+  it("has no role outside that does not work on the mailbox, also if its lead delegates", () => {
+    expect(resolve({ extends: "modes", roles: { code: { agent: "outside" } } })).toThrow('must be "mailbox"');
+    expect(resolve({ extends: "feature", roles: { DEVELOPER: { agent: "outside" } } })).toThrow('must be "mailbox"');
   });
 
   it("cannot hide the deployment behind an alias", () => {

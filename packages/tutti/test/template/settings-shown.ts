@@ -60,6 +60,7 @@ export const SHOWN: Record<string, Shown> = {
     "that expires is answered with its default if the template sets `answer",
   ],
   "config.autoSpawn": plan("is confirmed automatically if the template sets autoSpawn (E15)"),
+  "config.warmSessions": ["engine/warm-start.test.ts", "waits for the answer of the task before it, and is replaced"],
   "config.parallelExecution": order("follows the main session's order if tasks run one at a time (E35)"),
   "config.retryOnError": retry("is rejected if the template disables it (D4-111, D4-251)"),
   "config.maxRetries": retry("is rejected beyond the limit of the template, which is 2 by default (D"),
@@ -170,6 +171,8 @@ export const SHOWN: Record<string, Shown> = {
   "team.breaker": ["team/continuous.test.ts", "is paused by its circuit breaker after failures of the same kind"],
   "team.rejectionLimit": ["team/feature.test.ts", "fails the task after the last allowed rejection"],
   "team.recycleAfter": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
+  "team.recycleAt": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
+  "team.contextWindow": ["team/modes.test.ts", "replaces a long main session by one that gets a summary"],
   "gate.environment": ["team/override.test.ts", "lets an admin open the gate of the target where the template"],
   "gate.environments.override": [
     "team/override.test.ts",

@@ -223,6 +223,16 @@ describe("settings", () => {
       expect(errorsOf(child({ config: { ...config, [name]: undefined } }))).toEqual([]);
   });
 
+  it("warmSessions is false, and cannot be true with files or messages that a waiting agent would lack", () => {
+    expect(configOf({}).warmSessions).toBe(false);
+    const warm = (members: Raw): string[] => errorsOf(child({ config: { warmSessions: true }, ...members }));
+    expect(warm({ workspace: { copy: [], sparse: false } })).toEqual([]);
+    expect(warm({ workspace: { copy: [".env"] } })).toEqual([
+      '"config.warmSessions" is not valid: must be false in a template with workspace.copy.',
+    ]);
+    expect(warm({ workspace: { sparse: true } })[0]).toContain("workspace.sparse");
+  });
+
   it("of a phase enable it and set its timeout and tools, for each of the five (D4-240, D4-393, E41)", () => {
     for (const name of ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"]) {
       const phase = { enabled: true, timeout: 10_000, tools: { required: ["Read"], subagentType: "Explore" } };

@@ -51,7 +51,16 @@ export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function termsOf({ config, phases, prompts }: Template): object {
+/** By template, because all attempts of a run share them. */
+const knownTerms = new WeakMap<Template, object>();
+
+function termsOf(template: Template): object {
+  const known = knownTerms.get(template) ?? findTerms(template);
+  knownTerms.set(template, known);
+  return known;
+}
+
+function findTerms({ config, phases, prompts }: Template): object {
   const { tools, completionMarkers } = phases.workerExecution;
   const settings = Object.entries(config).filter(([name]) => !ABOUT_SCHEDULING.has(name));
   return {

@@ -50,7 +50,9 @@ export function controllerSessions(options: ControllerSessionsOptions): SessionA
       } catch (error) {
         if ((await listed()).some((session) => session.id === id)) throw error;
         if (!knowsAll) return null;
-        throw new TuttiError("session_not_found", `The controller has no session "${id}".`, { cause: error });
+        throw new TuttiError("session_not_found", `The controller has no session "${id}". Check its id.`, {
+          cause: error,
+        });
       }
     },
     activity: (id) => (isOwn(id) ? own.activity(id) : activity(id)),

@@ -5,7 +5,7 @@ import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { Mail } from "../mailboxes/run-mailbox.ts";
 import { readMail } from "./read-mail.ts";
 import { expectedOutputs, readDelegation, readMainDelegation, withOwnReport } from "./read-delegation.ts";
-import { readLeadMessages, readMessages, type MessageReading } from "./read-messages.ts";
+import { readLeadMessages, readMessages, readToolReport, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../../protocol/response/fallback.ts";
 import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
@@ -21,10 +21,11 @@ import { MAX_TRIES } from "../../run/rules/losses.ts";
 import type { Answer } from "../../schema/answer.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Ending } from "../../schema/ending.ts";
-import type { MovedRef, UnprovenFiles } from "../../schema/outcome.ts";
+import type { ContextSize, MovedRef, UnprovenFiles } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
 import type { SessionState, Worker } from "../../schema/worker.ts";
+import type { WorkCommit } from "../../session/session.ts";
 import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
 
 interface TurnToJudge {
@@ -88,12 +89,23 @@ function bypass({ run, worker, record }: TurnToJudge, judged: Judged): Judged {
 
 /**
  * A role that does not answer by `response` may still send a block, except for a review (`isReview`): only its message
- * can open the gate.
+ * can open the gate. With `tools`, nothing in its text counts.
  */
 function withoutBlock({ run, worker }: TurnToJudge, read: MessageReading | null, judged: Judged): Judged {
-  if (!read || !worker || protocolOf(run, worker.task) === "response") return judged;
-  return judged.answer !== null && !isReview(run, worker.task) ? judged : { answer: null, problems: read.problems };
+  const protocol = worker && protocolOf(run, worker.task);
+  if (!read || !worker || protocol === "response") return judged;
+  const mayCount = protocol !== "tools" && !isReview(run, worker.task);
+  return judged.answer !== null && mayCount ? judged : { answer: null, problems: read.problems };
 }
+
+/** Blocks in the text of a role that has the protocol `tools`. */
+const ignoredText = ({ blocks, reports }: TurnRecord): { phase: string; reason: string }[] =>
+  blocks
+    .filter((block) => !reports.includes(block))
+    .map((block) => ({
+      phase: block.ok ? block.phase : "",
+      reason: "The role reports with tools, so a block in its text does not count.",
+    }));
 
 const SUMMARY_CHARACTERS = 400;
 
@@ -128,18 +140,20 @@ export async function judgeTurn(
   const { phase } = state.turn!;
   const owed = worker ? worker.owed : run.owed;
   const prompt = turn.prompt ?? renderPrompt(run, phase, worker, owed, turn.cwd).text;
+  const byTools = worker !== null && protocolOf(run, worker.task) === "tools";
   const judged = judgeAnswer({
-    blocks: record.blocks,
+    blocks: byTools ? record.reports : record.blocks,
     prompt,
     delimiters: run.template.prompts.responseFormat,
     phase: ANSWER_PHASE[phase],
     strict: (owed?.try ?? 1) < MAX_TRIES,
     ...(worker ? { taskId: worker.taskId } : {}),
   });
-  const { ignored, warnings } = judged;
+  const { warnings } = judged;
+  const ignored = byTools ? [...judged.ignored, ...ignoredText(record)] : judged.ignored;
   const ofMail = worker && turn.mail && readMail(worker, turn.mail.entries);
   const ofText = worker && (readMessages(run, worker, record, prompt) ?? readDelegation(run, worker, record, prompt));
-  const read = ofMail ?? ofText;
+  const read = ofMail ?? (worker && readToolReport(run, worker, record, judged)) ?? ofText;
   const ofLead = worker === null ? readAsLead(run, phase, record, prompt) : null;
   const byBlock = byWords(turn, bypass(turn, requireFields(run, phase, byMarker(turn, judged))));
   const { answer, problems, inWords } = read?.answer ? { ...read, inWords: false } : withoutBlock(turn, read, byBlock);
@@ -169,17 +183,28 @@ export async function judgeTurn(
       itemId: turn.itemId,
       toolStats,
       usage,
+      ...(worker === null && isLedByDelegation(run) ? { context: contextAfter(turn, prompt) } : {}),
       work,
       ...(inWords ? { inWords } : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
       ...(read && counts ? { messages: withOwnReport(run, worker!, read.messages, counted) } : {}),
-      ...(turn.mail?.hasRead ? { hasRead: true } : {}),
+      ...(turn.mail?.hasRead || record.hasRead ? { hasRead: true } : {}),
       ...(ofLead && counts ? { messages: ofLead } : {}),
       ...(turn.history ? { history: turn.history } : {}),
     },
     ignored,
     moved,
   };
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Without a report of the agent, an estimate: the conversation has grown by the texts of this turn. */
+function contextAfter({ state, record }: TurnToJudge, prompt: string): ContextSize {
+  if (record.context) return record.context;
+  const { tokens = 0, window } = state.context ?? {};
+  const grown = Math.ceil((prompt.length + record.characters) / CHARACTERS_PER_TOKEN);
+  return { tokens: tokens + grown, ...(window === undefined ? {} : { window }) };
 }
 
 /** Returns null in phases in which the main session answers with a block, or if it leads no team. */
@@ -220,6 +245,12 @@ const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
 
 const isDone = (run: Run, summary: string): boolean => !isNatural(run) || statedEnd(summary).status !== "failed";
 
+/** Returns the arguments of the `snapshot` that `takeWork` makes of a worker's result. */
+export function commitOfWork(run: Run, { task, taskId, attempt, session }: Worker): WorkCommit {
+  const message = `${task.title}\n\nTask ${taskId} of ${run.id}, attempt ${attempt}.`;
+  return { start: session.start!, message, scope: run.scope ?? [] };
+}
+
 /**
  * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
  * and if analysis `isOnlyPhase`.
@@ -227,8 +258,8 @@ const isDone = (run: Run, summary: string): boolean => !isNatural(run) || stated
 async function takeWork(turn: TurnToJudge, answer: Answer | null): Promise<TakenWork> {
   const { run, worker, state, key, workspaces } = turn;
   if (worker) {
-    const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
-    const taken = await workspaces.snapshot(run.cwd, key, state.start!, message, run.scope);
+    const { start, message, scope } = commitOfWork(run, worker);
+    const taken = await workspaces.snapshot(run.cwd, key, start, message, scope);
     if (roleOf(run, worker.task)?.workspace === "read") {
       const discarded = taken.files.length > 0 ? { discarded: taken.files } : {};
       return { work: { commit: state.start!, files: [], head: null, ...discarded }, moved: null };
@@ -256,7 +287,7 @@ async function takeWork(turn: TurnToJudge, answer: Answer | null): Promise<Taken
   if (!merge.ok)
     throw new TuttiError(
       "workspace_failed",
-      `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
+      `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}. Retry the phase.`,
     );
   const unproven = answer.phase === "aggregation" ? await unprovenResult(turn, commit, answer.data.output_files) : {};
   return { work: { commit, files, head: merge.commit, ...(outside && { outside }), ...unproven }, moved: merge.moved };

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
 import { describeInterfaces } from "../../run/plan/interfaces.ts";
+import { outlineOf } from "../../run/plan/outline.ts";
 import { WIDEN } from "../../run/plan/sparse-scope.ts";
 import { taskReport } from "../../run/plan/task-report.ts";
 import { workerOf } from "../../run/lookup.ts";
@@ -17,7 +18,7 @@ import { delegationNotes, renderModePrompt, renderOrchestratorPrompt } from "./d
 import { REPAIR_PROMPT } from "../merging/repair-prompt.ts";
 import { reworkNote } from "../merging/rework-prompt.ts";
 import { protocolOf } from "../../run/team/team.ts";
-import { renderLeadPrompt, renderMailPrompt, renderTeamPrompt } from "./team-prompt.ts";
+import { renderLeadPrompt, renderMailPrompt, renderTeamPrompt, renderToolPrompt } from "./team-prompt.ts";
 import { substituteVariables } from "../../template/render.ts";
 import { promptVariables } from "../../template/variables.ts";
 import type { TaskReport } from "../../schema/outcome.ts";
@@ -67,8 +68,9 @@ export function renderPrompt(
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
   const delegates = worker === null ? orchestrates : speaksDelegation(run, worker);
   const speaksToTeam = worker !== null && (speaksMessages(run, worker) || delegates);
+  const isByTool = worker !== null && protocolOf(run, worker.task) === "tools";
   const first = [
-    ...(asking ? preamble(asking, phase, speaksToTeam || isLead ? null : prompt) : []),
+    ...(asking ? preamble(asking, phase, isByTool ? REPORT_AGAIN : speaksToTeam || isLead ? null : prompt) : []),
     ...(worker && asking?.interrupted ? describeOpponents(run, worker.taskId) : []),
     ...scopeOf(run),
     ...(isSparse ? [SPARSE] : []),
@@ -82,7 +84,9 @@ export function renderPrompt(
   ];
   const last = isRepair ? "" : instructions(run, phase);
   const hasMail = worker !== null && protocolOf(run, worker.task) === "mailbox";
-  const ofRole = speaksToTeam ? (hasMail ? renderMailPrompt : renderTeamPrompt)(run, worker) : null;
+  const ofRole = speaksToTeam
+    ? (hasMail ? renderMailPrompt : isByTool ? renderToolPrompt : renderTeamPrompt)(run, worker)
+    : null;
   const ofMode = delegates ? (worker === null ? renderOrchestratorPrompt(run) : renderModePrompt(run, worker)) : null;
   const ofTeam = ofMode ?? (isLead ? renderLeadPrompt(run) : ofRole);
   const notes = worker && protocolOf(run, worker.task) === "response" ? delegationNotes(run, worker) : [];
@@ -108,8 +112,10 @@ const PAUSED = "You were paused in the middle of this turn. Your changes are sti
 const WAITED =
   "You ended your last turn while sub-sessions of yours were still at work. All of them have ended now. Use their results, complete the request and answer.";
 
-/** `prompt` is null for a role that answers with messages. */
-function preamble(asking: PromptContext, phase: Phase, prompt: Prompt | null): string[] {
+const REPORT_AGAIN = "Report again with the tool attempt_completion.";
+
+/** `prompt` is null for a role that answers with messages. A text is the request for another answer. */
+function preamble(asking: PromptContext, phase: Phase, prompt: Prompt | string | null): string[] {
   return [
     ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
     ...(asking.interrupted ? [PAUSED] : []),
@@ -152,7 +158,11 @@ function earlierRun({ follows }: Run): string[] {
 
 /** Describes the `dependencies` of `task`: the workspace starts from their work. */
 function dependenciesOf(run: Run, { task }: Worker): string[] {
-  const lines = run.tasks.filter(({ id }) => task.dependencies.includes(id)).map((each) => taskReport(run, each));
+  if (task.dependencies.length === 0) return [];
+  const { places } = outlineOf(run);
+  // In the order of the plan. A search through all tasks would cost the square of their number.
+  const known = [...new Set(task.dependencies)].flatMap((id) => places.get(id) ?? []).sort((a, b) => a - b);
+  const lines = known.map((place) => taskReport(run, run.tasks[place]!));
   if (lines.length === 0) return [];
   const about = "Your task depends on these tasks. The current folder contains the work of those that completed.";
   return [[about, ...lines.flatMap(describeTask)].join("\n")];
@@ -253,9 +263,10 @@ const STRATEGIES = {
 } as const;
 
 /** Lists the `problems` and the exact fields of the block, which is stricter than the first prompt. */
-function complaint(problems: readonly string[], phase: Phase, prompt: Prompt | null): string {
+function complaint(problems: readonly string[], phase: Phase, prompt: Prompt | string | null): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
-  if (prompt === null) return `Your last answer could not be used:\n${list}\n\nAnswer again with your messages.`;
+  if (prompt === null || typeof prompt === "string")
+    return `Your last answer could not be used:\n${list}\n\n${prompt ?? "Answer again with your messages."}`;
   const { format } = prompt;
   const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
   const required = [...new Set([...known.required, ...(format?.requiredFields ?? [])])];

@@ -1,4 +1,4 @@
-// `readMessages` reads the messages of a role from the text of its turn.
+// `readMessages` reads the messages of a role from the text of its turn, `readToolReport` from its calls of tools.
 import type { TurnRecord } from "./turn-record.ts";
 import { isRecord } from "../../protocol/json/json-value.ts";
 import { checkSender, type MessageSender } from "../../protocol/messages/check-sender.ts";
@@ -9,8 +9,8 @@ import type { AgentMessage, TaskCompletion } from "../../protocol/messages/messa
 import type { ReadMessage } from "../../run/command.ts";
 import { isReview } from "../../run/team/gate.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
-import { leadOfRun, roleOf } from "../../run/team/team.ts";
-import type { Answer } from "../../schema/answer.ts";
+import { leadOfRun, protocolOf, roleOf } from "../../run/team/team.ts";
+import type { Answer, CompletionAnswer } from "../../schema/answer.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Worker } from "../../schema/worker.ts";
 
@@ -48,6 +48,52 @@ export function readMessages(run: Run, worker: Worker, record: TurnRecord, promp
   const missing = `The answer contains no TASK_COMPLETION message for ${worker.taskId}.`;
   return { messages, answer: null, problems: reasons.length > 0 ? reasons : [missing] };
 }
+
+interface JudgedReports {
+  answer: Answer | null;
+  problems: string[];
+}
+
+/**
+ * Makes the messages of a role with the protocol `tools` from its calls; nothing in its text counts. Returns null for a
+ * role with another protocol. The answer is that of the turn's `reports`.
+ */
+export function readToolReport(
+  run: Run,
+  worker: Worker,
+  { blocker, reports }: TurnRecord,
+  { answer, problems }: JudgedReports,
+): MessageReading | null {
+  if (protocolOf(run, worker.task) !== "tools") return null;
+  const escalated = blocker === null ? [] : [sent("BLOCKER_ESCALATION", worker, blocker)];
+  if (answer?.phase === "completion") {
+    const { status } = answer.data;
+    const isClaimed = status === "success" || status === "partial";
+    return {
+      messages: [...escalated, ...(isClaimed ? [completionOf(worker, answer.data)] : [])],
+      answer,
+      problems: [],
+    };
+  }
+  const missing = `${worker.taskId} was not reported with the tool attempt_completion. The text of an answer is not read.`;
+  return { messages: escalated, answer: null, problems: reports.length > 0 ? problems : [missing] };
+}
+
+function completionOf(worker: Worker, { summary, output_files: files = [], validation, status }: CompletionAnswer) {
+  const claimed = { all_passed: status === "success", issues: [] };
+  const about = { status: "completed", output: { files, summary: summary ?? "" }, validation: validation ?? claimed };
+  const message = sent("TASK_COMPLETION", worker, about);
+  return { ...message, faults: faultsIn(message.body as TaskCompletion, worker) };
+}
+
+/** The session identifies the sender, so the names in `body` are those of its task. */
+const sent = (type: string, { taskId, task }: Worker, body: Record<string, unknown>): ReadMessage => ({
+  type,
+  body: { ...body, message_type: type, task_id: taskId, from_agent: task.role },
+  exact: true,
+  reasons: [],
+  faults: [],
+});
 
 /** Reads the verdict of the main session about `duty.worker`, which waits for it. */
 export function readLeadMessages(run: Run, record: TurnRecord, prompt: string): ReadMessage[] {

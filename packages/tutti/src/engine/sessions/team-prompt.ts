@@ -70,6 +70,26 @@ The report:
 ${fence(report)}`;
 }
 
+const NEWS: Record<string, string> = {
+  TASK_ASSIGNMENT: "There is a task for you.",
+  TASK_REJECTION: "Your report was rejected. Fix every listed issue in the current folder, then report again.",
+  BLOCKER_RESOLUTION: "Your blocker was resolved. Go on with your task.",
+};
+
+/** The prompt of a role with the protocol `tools`, which reads `messageTo` it with the tool `read_task`. */
+export function renderToolPrompt(run: Run, worker: Worker): string {
+  const { type = "TASK_ASSIGNMENT" } = messageTo(run, worker.sessionId) ?? {};
+  return `You are ${worker.task.role}, one role of a team of agents in Tutti. ${leadOfRun(run)} leads the team.
+
+${NEWS[type]} Read the message to you with the tool read_task of the MCP server tutti.
+
+Rules:
+- Work only on your task, in the current folder, which is a git worktree of your own. Make no commits, switch no branches and push nothing.
+- When the task is done, call the tool attempt_completion with "result", "summary", "output_files" and "acceptance_criteria_met" (one boolean for each criterion). Check every criterion first, and report honestly: work that does not meet all criteria is sent back to you. Then end your turn.
+- As soon as something stops you, or you need a decision of ${leadOfRun(run)}, call escalate_blocker, then end your turn. The tool ask waits for an answer of the user.
+- Only these calls count. The text of your answer is not read.`;
+}
+
 export const fence = (value: object): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
 /** The prompt of the lead about its `dutyOf` a worker: a completion to judge, or a blocker to resolve. */

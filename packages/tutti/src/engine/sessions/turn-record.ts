@@ -2,7 +2,8 @@ import { countTool } from "./tool-stats.ts";
 import { ResponseScanner, type Delimiters, type ScannedBlock } from "../../protocol/response/response-scanner.ts";
 import { wordsOutsideBlocks } from "../../protocol/response/words-outside-blocks.ts";
 import { isOwnTool } from "../../session/tools/own-tool.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import { TASK_READ } from "../../session/tools/tool-desk.ts";
+import { addUsage, NO_USAGE, type ContextSize, type Usage } from "../../schema/outcome.ts";
 import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
 
 /** `PREVIEW_CHARACTERS` are kept for progress events, `SAID_CHARACTERS` for an answer without a block. */
@@ -18,17 +19,29 @@ const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
 const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const IS_A_MESSAGE = new Set(["new_task", "attempt_completion"]);
+const ESCALATION = "BLOCKER_ESCALATION";
 const MAX_CALLS = 50;
+const MAX_REPORTS = 5;
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
 export class TurnRecord {
   /** Blocks that may be the answer; those in `ACTS_AT_ONCE` take effect on arrival and are not kept. */
   readonly blocks: ScannedBlock[] = [];
   lastBlock: ScannedBlock | null = null;
+  /** The `blocks` that the agent sent with tools. For a role with the protocol `tools` only these count. */
+  readonly reports: ScannedBlock[] = [];
   /** Messages of document 002 (`IS_A_MESSAGE`) that the agent sent with tools. */
   readonly calls: Record<string, unknown>[] = [];
+  /** The last `ESCALATION` that the agent sent with a tool. */
+  blocker: Record<string, unknown> | null = null;
+  /** Whether the agent has read the message to it with a tool. */
+  hasRead = false;
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
+  /** As the agent reported it last in this turn. */
+  context: ContextSize | null = null;
+  /** The length of the agent's texts, calls and results in this turn, for an estimate of `context`. */
+  characters = 0;
   #blocksLength = 0;
   #said = "";
   /** The end of the last whole message that is not empty. */
@@ -55,6 +68,7 @@ export class TurnRecord {
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
   text(text: string, complete: boolean): ScannedBlock[] {
     this.#keepText(text);
+    this.noteCharacters(text.length);
     const found = this.#scanner.push(text);
     // Reuse `#scanner`: a session may send a million messages.
     if (complete) found.push(...this.#scanner.end());
@@ -83,9 +97,12 @@ export class TurnRecord {
 
   /** An answer by a tool of Tutti counts like a block, and a message of document 002 like one in the text. */
   report(phase: string, data: Record<string, unknown>): void {
+    if (phase === TASK_READ) return void (this.hasRead = true);
+    if (phase === ESCALATION) return void (this.blocker = data);
     if (IS_A_MESSAGE.has(phase)) return void (this.calls.length < MAX_CALLS && this.calls.push(data));
     const block: ScannedBlock = { ok: true, phase, data, raw: JSON.stringify(data), repairs: [] };
     this.#keep(block);
+    this.reports.splice(0, this.reports.length, ...this.reports.slice(1 - MAX_REPORTS), block);
     this.lastBlock = block;
   }
 
@@ -120,7 +137,14 @@ export class TurnRecord {
     this.toolStats = { ...this.toolStats, failed: this.toolStats.failed + 1 };
   }
 
-  spend(usage: Usage): void {
+  /** `context` is the size of the conversation, if the agent reports it. */
+  spend(usage: Usage, context?: ContextSize): void {
     this.usage = addUsage(this.usage, usage);
+    this.context = context ?? this.context;
+  }
+
+  /** Counts what the agent has read or written besides its text. */
+  noteCharacters(count: number): void {
+    this.characters += count;
   }
 }

@@ -20,10 +20,13 @@ const BYTES_PER_MISS = 512;
 /** After `WHOLE_SEARCHES` searches for the whole needle, single bytes are tried again. */
 const WHOLE_SEARCHES = 256;
 
+/** By needle, because every session searches for the same ones. */
+const offsets = new WeakMap<Uint8Array, readonly number[]>();
+
 export class ByteNeedle {
   readonly #needle: Uint8Array;
   /** Offset in the needle of the first occurrence of each distinct byte. `#chosen` indexes this list. */
-  readonly #offsets: number[];
+  readonly #offsets: readonly number[];
   #chosen = 0;
   #failures = 0;
   #wholeSearches = 0;
@@ -32,7 +35,8 @@ export class ByteNeedle {
 
   constructor(needle: Uint8Array) {
     this.#needle = needle;
-    this.#offsets = [...new Set(needle)].map((byte) => needle.indexOf(byte));
+    this.#offsets = offsets.get(needle) ?? [...new Set(needle)].map((byte) => needle.indexOf(byte));
+    offsets.set(needle, this.#offsets);
   }
 
   get length(): number {

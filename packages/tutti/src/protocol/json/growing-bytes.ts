@@ -1,15 +1,17 @@
 const FIRST_CAPACITY = 4096;
+const NO_BYTES = new Uint8Array(0);
 /** Beyond `KEPT_CAPACITY`, `clear` releases the buffer instead of reusing it for the next block. */
 const KEPT_CAPACITY = 65536;
 
 export class GrowingBytes {
   length = 0;
-  #bytes = new Uint8Array(FIRST_CAPACITY);
+  /** Allocated by the first `append`: most blocks come in one piece and are not buffered. */
+  #bytes = NO_BYTES;
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
     if (length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
+      const grown = new Uint8Array(Math.max(FIRST_CAPACITY, length, 2 * this.#bytes.length));
       grown.set(this.#bytes.subarray(0, this.length));
       this.#bytes = grown;
     }
@@ -24,6 +26,6 @@ export class GrowingBytes {
 
   clear(): void {
     this.length = 0;
-    if (this.#bytes.length > KEPT_CAPACITY) this.#bytes = new Uint8Array(FIRST_CAPACITY);
+    if (this.#bytes.length > KEPT_CAPACITY) this.#bytes = NO_BYTES;
   }
 }

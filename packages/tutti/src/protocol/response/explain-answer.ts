@@ -1,10 +1,12 @@
 import { expectedForm, pathText, preview, valueAt, type SchemaIssue } from "../../explain-issue.ts";
+import { sentence } from "../../sentence.ts";
 
 export function explainIssue(issue: SchemaIssue, data: unknown): string {
-  const where = `"${pathText(["data", ...issue.path])}"`;
-  const expected = expectedForm(issue);
-  if (isMissing(issue, data)) return `${where} is missing; it must be ${expected}.`;
-  return `${where} must be ${expected}; it is ${preview(valueAt(data, issue.path))}.`;
+  const path = pathText(["data", ...issue.path]);
+  const form = expectedForm(issue);
+  if (isMissing(issue, data)) return sentence('"{path}" is missing; it must be {form}.', { path, form });
+  const value = preview(valueAt(data, issue.path));
+  return sentence('"{path}" must be {form}; it is {value}.', { path, form, value });
 }
 
 /** `isMissing` counts null as missing. */

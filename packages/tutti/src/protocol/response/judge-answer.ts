@@ -6,6 +6,7 @@ import { explainIssue } from "./explain-answer.ts";
 import { normaliseAnswer } from "./normalise-answer.ts";
 import { scanBlocks, type Delimiters, type ScannedBlock } from "./response-scanner.ts";
 import { isSameJson } from "../json/same-json.ts";
+import { sentence } from "../../sentence.ts";
 
 interface Judgement {
   answer: Answer | null;
@@ -37,15 +38,19 @@ export function judgeAnswer(input: {
 
   for (const block of input.blocks) {
     if (samples.some((sample) => isSameBlock(sample, block))) {
-      ignore(block, "It repeats a block of the prompt.");
+      ignore(block, sentence("It repeats a block of the prompt."));
     } else if (!block.ok) {
-      judgement.problems.push(`A block could not be used: ${block.message}.`);
+      judgement.problems.push(sentence("A block could not be used: {error}.", { error: block.message }));
     } else if (block.phase === "progress" || block.phase === "heartbeat") {
-      if (namesAnotherTask(block, taskId)) ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
+      if (namesAnotherTask(block, taskId))
+        ignore(block, sentence("It names task {task}, not {taskId}.", { task: nameOf(block), taskId: taskId! }));
     } else if (block.phase !== phase) {
-      ignore(block, `Its phase is "${block.phase}", but the expected phase is "${phase}".`);
+      ignore(
+        block,
+        sentence('Its phase is "{found}", but the expected phase is "{phase}".', { found: block.phase, phase }),
+      );
     } else if (namesAnotherTask(block, taskId)) {
-      ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
+      ignore(block, sentence("It names task {task}, not {taskId}.", { task: nameOf(block), taskId: taskId! }));
     } else {
       const { data: normal, warnings } = normaliseAnswer(phase, block.data);
       const data = input.strict && warnings.length > 0 ? { ...normal, status: block.data.status } : normal;
@@ -76,11 +81,19 @@ function explainMissing(
   ignored: number,
 ): string {
   const { delimiterStart, delimiterEnd } = input.delimiters;
-  const wanted = `a valid "${input.phase}" block${input.taskId === undefined ? "" : ` for task ${input.taskId}`}`;
-  if (input.blocks.length === 0) return `The answer contains no block between ${delimiterStart} and ${delimiterEnd}.`;
+  const { phase, taskId } = input;
+  const use =
+    taskId === undefined
+      ? sentence('a valid "{phase}" block', { phase })
+      : sentence('a valid "{phase}" block for task {taskId}', { phase, taskId });
+  if (input.blocks.length === 0)
+    return sentence("The answer contains no block between {delimiterStart} and {delimiterEnd}.", {
+      delimiterStart,
+      delimiterEnd,
+    });
   return ignored === input.blocks.length
-    ? `None of the blocks counts: ${wanted} is missing.`
-    : `The answer contains no usable block: ${wanted} is missing.`;
+    ? sentence("None of the blocks counts: {use} is missing.", { use })
+    : sentence("The answer contains no usable block: {use} is missing.", { use });
 }
 
 function isSameBlock(one: ScannedBlock, other: ScannedBlock): boolean {

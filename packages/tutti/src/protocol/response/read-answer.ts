@@ -17,7 +17,11 @@ export function readAnswer(phase: AnswerPhase, value: unknown): Answer {
   const issues = answerIssues(phase, data);
   if (issues.length === 0) return { phase, data } as Answer;
   const problems = issues.map((issue) => explainIssue(issue, data));
-  throw new TuttiError("invalid_input", `The data of phase "${phase}" is not valid: ${problems.join(" ")}`, {
-    details: problems,
-  });
+  throw new TuttiError(
+    "invalid_input",
+    `The data of phase "${phase}" is not valid. Correct these problems: ${problems.join(" ")}`,
+    {
+      details: problems,
+    },
+  );
 }

@@ -22,6 +22,17 @@ const SHOWN_BYTES = 1000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** The bytes of delimiters. Runs use few different ones, and every turn of a session makes a scanner. */
+const encodings = new Map<string, Uint8Array>();
+const MAX_ENCODINGS = 100;
+
+function encoded(delimiter: string): Uint8Array {
+  if (encodings.size > MAX_ENCODINGS) encodings.clear();
+  const bytes = encodings.get(delimiter) ?? encoder.encode(delimiter);
+  encodings.set(delimiter, bytes);
+  return bytes;
+}
+
 export class ResponseScanner {
   readonly #delimiters: Delimiters;
   readonly #maxBlockBytes: number;
@@ -47,8 +58,8 @@ export class ResponseScanner {
     };
     this.#maxBlockBytes = options.maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES;
     this.#maxRepair = options.maxRepair;
-    this.#start = new ByteNeedle(encoder.encode(this.#delimiters.delimiterStart));
-    this.#end = new ByteNeedle(encoder.encode(this.#delimiters.delimiterEnd));
+    this.#start = new ByteNeedle(encoded(this.#delimiters.delimiterStart));
+    this.#end = new ByteNeedle(encoded(this.#delimiters.delimiterEnd));
     this.#block = new OpenBlock(this.#delimiters, this.#maxRepair);
   }
 

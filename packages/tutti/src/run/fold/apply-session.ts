@@ -296,7 +296,9 @@ function endTurn(run: Run, data: EventData<"turn:ended">, at: number): Run {
   const usage = addUsage(run.usage, data.usage);
   const toolStats = addTools(run.toolStats, data.toolStats);
   if (data.taskId === null) {
-    const main = withMain(clearRefusal(run, run.main, data.ending), data.sessionId, { turn: null, refusedSince });
+    const { context } = data;
+    const ended = { turn: null, refusedSince, ...(context ? { context } : {}) };
+    const main = withMain(clearRefusal(run, run.main, data.ending), data.sessionId, ended);
     const mainLosses = data.problems.length === 0 && !data.again ? 0 : run.mainLosses;
     return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
   }

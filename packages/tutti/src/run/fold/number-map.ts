@@ -76,7 +76,9 @@ export class NumberMap<T> {
   }
 }
 
-const capacity = (levels: number): number => 2 ** (BITS * levels);
+/** By number of levels, up to that of the highest key. */
+const CAPACITIES = Array.from({ length: 8 }, (_, levels) => 2 ** (BITS * levels));
+const capacity = (levels: number): number => CAPACITIES[levels]!;
 
 const bitOf = (key: number, level: number): number => 1 << ((key >>> (BITS * level)) & (WIDTH - 1));
 

@@ -58,6 +58,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
         guess: problems.length > 0 ? over.guess : null,
         toolStats: over.toolStats,
         usage: over.usage,
+        ...(over.context ? { context: over.context } : {}),
       },
     },
   ];
@@ -71,7 +72,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
     if (awaitsSubSessions(run)) return ended([], { waits: true });
     if (over.question !== null) return [...ended([]), askUser(run, null, main.sessionId, over, at)];
-    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
+    const problems = over.problems.length > 0 ? over.problems : [sentence("The answer contains no block.")];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
     const error = sentence("no usable answer after {count} tries: {problems}", {

@@ -64,7 +64,7 @@ export function decideSubSession(state: SubSessions, command: SubSessionCommand,
       return setStatus(relation, command.status, command.updates, timestamp);
     case "active": {
       const { messageCount } = command;
-      if (!isOpen(relation)) throw wrongState(relation, "it can have no more activity");
+      if (!isOpen(relation)) throw wrongState(relation, "it can have no more activity", "Register a new one.");
       const activity: SubSessionEvent = { type: "subsession:activity", data: { ...both, messageCount, timestamp } };
       const reopened = relation.status === "completing" ? setStatus(relation, "active", undefined, timestamp) : [];
       return [activity, ...reopened];
@@ -96,7 +96,7 @@ function register(state: SubSessions, command: Register, timestamp: string): Sub
   if (existing && isOpen(existing)) {
     // Registering twice is idempotent.
     if (existing.parentSessionId === parentSessionId) return [];
-    throw wrongState(existing, `it already belongs to "${existing.parentSessionId}". Unregister it first`);
+    throw wrongState(existing, `it already belongs to "${existing.parentSessionId}"`, "Unregister it first.");
   }
   if (childSessionId === parentSessionId || isAbove(state, childSessionId, parentSessionId))
     throw new TuttiError(
@@ -149,7 +149,7 @@ function setStatus(
   if (newStatus === previousStatus) return [];
   const anywhere = newStatus === "orphaned" || newStatus === "error";
   if (!anywhere && !NEXT[previousStatus].includes(newStatus))
-    throw wrongState(relation, `it cannot become ${newStatus}`);
+    throw wrongState(relation, `it cannot become ${newStatus}`, "Choose another status.");
   const both = { childSessionId, parentSessionId };
   const known = updates === undefined ? {} : { updates };
   const change: SubSessionEvent = {
@@ -182,5 +182,7 @@ function consequence(relation: SubSession, status: SubSessionStatus, timestamp: 
 export const noSuchSubSession = (childSessionId: string): TuttiError =>
   new TuttiError("session_not_found", `Sub-session "${childSessionId}" does not exist. Register it first.`);
 
-const wrongState = ({ childSessionId, status }: SubSession, why: string): TuttiError =>
-  new TuttiError("wrong_state", `Sub-session "${childSessionId}" is ${status}: ${why}.`, { details: { status } });
+const wrongState = ({ childSessionId, status }: SubSession, why: string, advice: string): TuttiError =>
+  new TuttiError("wrong_state", `Sub-session "${childSessionId}" is ${status}: ${why}. ${advice}`, {
+    details: { status },
+  });

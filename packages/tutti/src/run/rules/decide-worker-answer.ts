@@ -26,6 +26,7 @@ import type { FailureCause } from "../../schema/ending.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { addTools, succeededTools, type Worker } from "../../schema/worker.ts";
+import { sentence } from "../../sentence.ts";
 
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const delegates = newTasksIn(over).length > 0 || worker.duty != null;
@@ -72,9 +73,15 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     const blocker = escalationOf(run, worker, over);
     if (blocker) return [ended([]), ...escalate(run, worker, blocker.body, { ...blocker, itemId: over.itemId }, at)];
     if (over.question !== null) return [ended([]), askUser(run, worker.taskId, worker.sessionId, over, at)];
-    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
+    const problems = over.problems.length > 0 ? over.problems : [sentence("The answer contains no block.")];
     if (worker.owed!.try >= MAX_TRIES)
-      return failed(`no usable answer after ${MAX_TRIES} tries: ${describeProblems(problems, run, "; ")}`, "no_answer");
+      return failed(
+        sentence("no usable answer after {count} tries: {problems}", {
+          count: MAX_TRIES,
+          problems: describeProblems(problems, run, "; "),
+        }),
+        "no_answer",
+      );
     return [ended(problems)];
   }
   if (report.status === "timeout") {
@@ -82,28 +89,36 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
       ended([]),
       {
         type: "worker:timeout",
-        data: { ...about, error: report.error ?? "the worker reported a timeout", code: "reported_timeout" },
+        data: { ...about, error: report.error ?? sentence("the worker reported a timeout"), code: "reported_timeout" },
       },
     ];
   }
   if (report.status === "failed")
-    return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
+    return failed(report.error ?? report.summary ?? sentence("the worker reported a failure"), "reported_failure");
   const tools = addTools(worker.endedTools, over.toolStats);
   const changes =
     (over.work?.files.length ?? 0) + (over.work?.discarded?.length ?? 0) + (over.work?.outside?.length ?? 0);
   const worked = succeededTools(tools) > 0 || changes > 0;
   if (!worked && !run.template.config.acceptWithoutWork) {
-    const calls = tools.total === 0 ? "called no tool" : `had no tool call that succeeded (${tools.total} failed)`;
-    return failed(`reported success, but ${calls} and changed nothing`, "no_work");
+    const error =
+      tools.total === 0
+        ? sentence("reported success, but called no tool and changed nothing")
+        : sentence("reported success, but had no tool call that succeeded ({count} failed) and changed nothing", {
+            count: tools.total,
+          });
+    return failed(error, "no_work");
   }
-  if (over.work === null) return failed("the workspace could not be read", "no_workspace");
+  if (over.work === null) return failed(sentence("the workspace could not be read"), "no_workspace");
   const { absent = [] } = over.work;
   if (absent.length > 0) {
-    const problems = absent.map((path) => `An expected output is missing: ${path}`);
+    const problems = absent.map((path) => sentence("An expected output is missing: {path}", { path }));
     return worker.owed!.try >= MAX_TRIES ? failed(problems.join("; "), "missing_output") : [ended(problems)];
   }
   const omitted = omissionsIn(run, worker, over);
-  if (omitted.length > 0 && worker.owed!.try < MAX_TRIES) return [ended(omitted)];
+  if (omitted.length > 0) {
+    const error = `the review is incomplete after ${MAX_TRIES} tries: ${omitted.join(" ")}`;
+    return worker.owed!.try >= MAX_TRIES ? failed(error, "no_answer") : [ended(omitted)];
+  }
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);
   const outside = changedOutside(run, worker.taskId, worker.attempt, over.work.outside);
@@ -147,8 +162,10 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   return failed(ending.detail, ending.cause ?? "turn_failed");
 }
 
-const describeDiscarded = (files: readonly string[]): string =>
-  `The role may only read, so its changes stay out of the result: ${files.slice(0, 10).join(", ")}`;
+const describeDiscarded = (names: readonly string[]): string =>
+  sentence("The role may only read, so its changes stay out of the result: {files}", {
+    files: names.slice(0, 10).join(", "),
+  });
 
 function completion(
   { rework }: Worker,

@@ -22,7 +22,7 @@ export function resume(run: Run, at: number): RunEvent[] {
   }
   if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
   if (Object.values(run.inbox).some(({ kind }) => kind === "decision")) {
-    throw refused(run, "resumed", "it waits for decisions. Answer them in its inbox first");
+    throw refused(run, "resumed", "it waits for decisions", "Answer them in its inbox first.");
   }
   const asking = valuesOf(run.inbox).find((item) => item.kind === "budget");
   if (asking && exhaustedBudget(run, at, { turn: true, session: true }) !== null) {
@@ -37,6 +37,6 @@ export function resume(run: Run, at: number): RunEvent[] {
 /** Throws unless a phase of the main session did not complete (`canResumeMain`). */
 export function retryMain(run: Run, at: number): RunEvent[] {
   if (canResumeMain(run)) return resume(run, at);
-  const advice = `No phase of its main session failed. Name a task that did not complete: "tutti status ${run.id}" shows them`;
-  throw refused(run, "retried", `it is ${run.status}. ${advice}`);
+  const advice = `No phase of its main session failed. Name a task that did not complete: "tutti status ${run.id}" shows them.`;
+  throw refused(run, "retried", `it is ${run.status}`, advice);
 }

@@ -19,12 +19,18 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
     phase === "workerExecution" ||
     ANSWER_PHASE[phase] !== answer.phase
   ) {
-    throw new TuttiError("wrong_state", `Inbox item "${itemId}" needs no data of ${answer.phase}.`);
+    throw new TuttiError(
+      "wrong_state",
+      `Inbox item "${itemId}" needs no data of ${answer.phase}. List open items with "tutti inbox".`,
+    );
   }
   // The data belongs to the failure that asked for it. A run that was retried meanwhile (no `error` status) no longer
   // needs it.
   if (run.status !== "error")
-    throw new TuttiError("wrong_state", `Run "${run.id}" is ${run.status} and needs no data.`);
+    throw new TuttiError(
+      "wrong_state",
+      `Run "${run.id}" is ${run.status} and needs no data. List open items with "tutti inbox".`,
+    );
   const reopened: RunEvent[] = [
     { type: "inbox:answered", data: { id: run.id, itemId, text: JSON.stringify(answer.data), withdrawn: false } },
     { type: "orchestrator:reopened", data: { id: run.id, phase, status: STATUS_OF[phase] } },

@@ -18,7 +18,18 @@ interface WorkInputs {
 /** `hash` may be another implementation of SHA-256 in hexadecimal, for example a native one. */
 export function workKey({ prompt, task, terms, agent, model, role, tree }: WorkInputs, hash = sha256): string {
   const { title, description, scope } = task;
-  return hash(canonical({ prompt, task: { title, description, scope }, terms, agent, model, role, tree }));
+  const first = canonical({ prompt, task: { title, description, scope }, agent, model, role });
+  // The last members in the order of their names. All attempts of a run share `terms`, the largest of them.
+  const text = `${first.slice(0, -1)},"terms":${canonicalTerms(terms)},"tree":${JSON.stringify(tree)}}`;
+  return hash(text);
+}
+
+const knownTerms = new WeakMap<object, string>();
+
+function canonicalTerms(terms: object): string {
+  const known = knownTerms.get(terms) ?? canonical(terms);
+  knownTerms.set(terms, known);
+  return known;
 }
 
 function canonical(value: unknown): string {

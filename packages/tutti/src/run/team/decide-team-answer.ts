@@ -109,16 +109,18 @@ export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: 
   const listed = listMessages(run, worker, over).listed.filter(({ message }) => counts(message));
   const found = listed.findLast(({ message }) => message.type === "BLOCKER_ESCALATION");
   if (found) return { body: found.message.body, messageId: found.id };
-  const asking = listed.findLast(({ message }) => clarificationsIn(message).length > 0);
+  const asking = listed.findLast(
+    ({ message }) => message.type === "TASK_ACKNOWLEDGMENT" && clarificationsIn(message.body).length > 0,
+  );
   if (!asking) return null;
   const { message, id } = asking;
   const about = { blocker_type: "clarification_needed", severity: "medium" };
-  const body = { ...message.body, ...about, description: clarificationsIn(message).join("\n") };
+  const body = { ...message.body, ...about, description: clarificationsIn(message.body).join("\n") };
   return { body, messageId: id };
 }
 
-function clarificationsIn({ type, body }: ReadMessage): string[] {
-  const listed = type === "TASK_ACKNOWLEDGMENT" ? body["clarifications_needed"] : [];
+/** The questions in the `body` of a `TASK_ACKNOWLEDGMENT`. */
+export function clarificationsIn({ clarifications_needed: listed }: Body): string[] {
   return (Array.isArray(listed) ? listed : [])
     .map((each) => (typeof each === "string" ? each : JSON.stringify(each)))
     .filter((text) => text.trim() !== "");

@@ -254,7 +254,8 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
 }
 
 /** Whether the session also has an assignment and reports in the protocol of document 001 or 003. */
-const hasOwnMessages = (run: Run, { task }: Worker): boolean => ["messages", "mailbox"].includes(protocolOf(run, task));
+const hasOwnMessages = (run: Run, { task }: Worker): boolean =>
+  ["messages", "mailbox", "tools"].includes(protocolOf(run, task));
 
 /** Besides `sent`, the report or the question of the session and the message that it answers have had their effect. */
 function actOnMessages(run: Run, worker: Worker, ...sent: string[]): RunEvent[] {

@@ -32,8 +32,8 @@ export const isDelegated = (run: Run, { delegation }: Task): boolean =>
 export const isDelegating = ({ delegating }: Worker): boolean => delegating != null;
 
 /** A null `parent` is the main session. */
-export const childrenOf = (run: Run, parent: string | null): Task[] =>
-  run.tasks.filter(({ delegation }) => delegation?.parent === parent);
+export const childrenOf = (run: Run, parent: string | null): readonly Task[] =>
+  hasDelegations(run) ? run.tasks.filter(({ delegation }) => delegation?.parent === parent) : [];
 
 const isOver = (run: Run, taskId: string): boolean => !["active", "neverStarted"].includes(taskStanding(run, taskId));
 
@@ -61,11 +61,17 @@ function returnsTo(run: Run, parent: string | null): TeamMessage[] {
     .toSorted((a, b) => a.queuedAt - b.queuedAt);
 }
 
-/** Delegated tasks of `parent` that have not ended, or with a report that it has not answered (`returnsTo`). */
+/** Delegated tasks of `parent` that have not ended, or whose ending it has not answered (`returnsTo`). */
 export const openChildren = (run: Run, parent: string | null): Task[] => {
   const returned = new Set(returnsTo(run, parent).map(({ taskId }) => taskId));
-  return childrenOf(run, parent).filter(({ id }) => !isOver(run, id) || returned.has(id));
+  return childrenOf(run, parent).filter(
+    (task) => !isOver(run, task.id) || returned.has(task.id) || isUnreported(run, task),
+  );
 };
+
+/** Whether the task has ended, and `returnEndings` has to report it: a paused run does that when it is resumed. */
+const isUnreported = (run: Run, task: Task): boolean =>
+  isDelegated(run, task) && hasReturned(run, task) && hasParent(run, task) && !reportOf(run, task.id);
 
 /** Whether the session that delegated the task still works on its own one. */
 function hasParent(run: Run, { delegation }: Task): boolean {
@@ -76,9 +82,7 @@ function hasParent(run: Run, { delegation }: Task): boolean {
 
 /** Every ending of a delegated task returns to its parent. If its session sent no report, `facts` become one. */
 export function returnEndings(run: Run, at: number): RunEvent[] {
-  const unreported = run.tasks.filter(
-    (task) => isDelegated(run, task) && hasReturned(run, task) && hasParent(run, task) && !reportOf(run, task.id),
-  );
+  const unreported = run.tasks.filter((task) => isUnreported(run, task));
   return unreported.map((task, index) => {
     const { id: taskId } = task;
     const body = { taskId, ...facts(run, task), issues_encountered: [], timestamp: new Date(at).toISOString() };
@@ -136,7 +140,10 @@ export function askParents(run: Run): RunEvent[] {
   const asked: RunEvent[] = [];
   const { parallelExecution, maxWorkers } = run.template.config;
   const active = activeWorkers(run);
-  let free = (parallelExecution ? maxWorkers : 1) - active.filter((each) => !isDelegating(each) && !each.awaits).length;
+  // A delegated task that `awaits` its parent ends or gets a new attempt. Any other one continues after its verdict.
+  const leavesSlot = (each: Worker): boolean =>
+    isDelegating(each) || (each.awaits != null && isDelegated(run, each.task));
+  let free = (parallelExecution ? maxWorkers : 1) - active.filter((each) => !leavesSlot(each)).length;
   const ask = (parent: string | null): void => {
     const [report] = returnsTo(run, parent);
     if (!report) return;
@@ -184,7 +191,7 @@ export function findDepthProblem(run: Run, parent: string | null): string | null
 }
 
 /** A null `worker` is the main session. */
-export function delegationRight(run: Run, worker: Worker | null): DelegationRight {
+export function delegationRight(run: Run, worker: Pick<Worker, "taskId" | "task"> | null): DelegationRight {
   const modes = workingRoles(run.template.roles ?? {});
   if (worker === null)
     return isLedByDelegation(run)

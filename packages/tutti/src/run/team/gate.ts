@@ -16,6 +16,7 @@ import type { Task } from "../../schema/task.ts";
 import { environmentsOf, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
 import { isAuditor, isDeployer } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
+import { sentence } from "../../sentence.ts";
 
 const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
 
@@ -37,7 +38,7 @@ export function isGated(run: Run, task: Task): boolean {
   return isDeployment(run, task) || pipeline.some(({ id, after }) => id === task.id && after.some(isOfAuditor));
 }
 
-const NEVER_OPENED = "No security review has approved a commit.";
+const NEVER_OPENED = sentence("No security review has approved a commit.");
 
 export interface GateView extends Omit<GateEntry, "covers" | "movedRefs"> {
   environment: string;
@@ -67,10 +68,12 @@ function whyClosed(run: Run, environment: string, at: number): string[] {
   const reasons: string[] = [];
   const { approvalTtl } = policyOf(settings, environment);
   if (entry.state === "open" && approvalTtl !== undefined && at >= entry.approvedAt! + approvalTtl)
-    reasons.push(`The approval expired after ${approvalTtl} ms.`);
+    reasons.push(sentence("The approval expired after {ms} ms.", { ms: approvalTtl }));
   const changed = Object.entries(entry.covers).filter(([id, commit]) => coveredCommit(run, id) !== commit);
-  if (changed.length > 0) reasons.push(`The code changed after the approval: ${changed.map(([id]) => id).join(", ")}.`);
-  if ((run.movedRefs?.length ?? 0) !== entry.movedRefs) reasons.push("A ref of the run moved after the approval.");
+  const tasks = changed.map(([id]) => id).join(", ");
+  if (changed.length > 0) reasons.push(sentence("The code changed after the approval: {tasks}.", { tasks }));
+  if ((run.movedRefs?.length ?? 0) !== entry.movedRefs)
+    reasons.push(sentence("A ref of the run moved after the approval."));
   return reasons;
 }
 
@@ -118,7 +121,7 @@ export function refuseDeployment(run: Run, taskId: string, at: number): EventOf<
   const { environment } = gateOf(run)!;
   const commit = run.gate?.[environment]?.commit ?? null;
   const closed = whyClosed(run, environment, at);
-  const reasons = closed.length > 0 ? closed : ["The gate is open for another commit."];
+  const reasons = closed.length > 0 ? closed : [sentence("The gate is open for another commit.")];
   return { type: "gate:refused", data: { id: run.id, environment, commit, taskId, code: "gate_closed", reasons } };
 }
 
@@ -143,19 +146,20 @@ export function judgeReview(run: Run, worker: Worker, completions: readonly Read
   const settings = gateOf(run);
   if (settings === null) return { environments: [], reasons: [] };
   const [first, ...others] = completions;
-  if (!first) return { environments: [], reasons: ["The review has no TASK_COMPLETION message."] };
+  if (!first) return { environments: [], reasons: [sentence("The review has no TASK_COMPLETION message.")] };
   const reasons = approvalProblems(first, worker);
   if (others.some(({ body }) => JSON.stringify(body) !== JSON.stringify(first.body)))
-    reasons.push("The review has several messages that differ.");
+    reasons.push(sentence("The review has several messages that differ."));
   const status = first.body["approval_status"];
-  if (status !== "APPROVED" && status !== "CONDITIONAL") reasons.unshift(`The review says ${JSON.stringify(status)}.`);
+  if (status !== "APPROVED" && status !== "CONDITIONAL")
+    reasons.unshift(sentence("The review says {status}.", { status: JSON.stringify(status) }));
   if (reasons.length > 0) return { environments: [], reasons };
   const environments = environmentsOf(settings).filter(
     (environment) => status === "APPROVED" || policyOf(settings, environment).conditional === true,
   );
   return environments.length > 0
     ? { environments, reasons: [] }
-    : { environments, reasons: ["The review is CONDITIONAL, which no environment accepts."] };
+    : { environments, reasons: [sentence("The review is CONDITIONAL, which no environment accepts.")] };
 }
 
 /**
@@ -173,7 +177,7 @@ export function omissionsOf({ body }: ReadMessage): string[] {
     ...(output["blocking_deployment"] === undefined ? ["output.blocking_deployment"] : []),
     ...VERDICTS_OF_REVIEW.filter((name) => validation[name] === undefined).map((name) => `validation.${name}`),
   ];
-  return missing.map((name) => `The review has no "${name}".`);
+  return missing.map((name) => sentence('The review has no "{name}".', { name }));
 }
 
 const VERDICTS_OF_REVIEW = ["security_passed", "production_readiness_passed", "scalability_passed", "all_passed"];
@@ -182,22 +186,26 @@ const OPEN_ISSUES = ["critical_issues", "high_issues"];
 /** Returns everything that keeps the message from being an approval, apart from its `approval_status`. */
 function approvalProblems({ body, exact, reasons: rejected }: ReadMessage, worker: Worker): string[] {
   const problems = [...rejected];
-  if (!exact) problems.push("The message is not exact JSON, or repeats a member.");
-  if (body["task_id"] !== worker.taskId) problems.push('"task_id" is not the id of the review.');
-  if (typeof body["from_agent"] !== "string") problems.push('"from_agent" is missing.');
-  if (body["status"] !== "completed") problems.push('"status" is not "completed".');
+  if (!exact) problems.push(sentence("The message is not exact JSON, or repeats a member."));
+  if (body["task_id"] !== worker.taskId) problems.push(sentence('"task_id" is not the id of the review.'));
+  if (typeof body["from_agent"] !== "string") problems.push(sentence('"from_agent" is missing.'));
+  if (body["status"] !== "completed") problems.push(sentence('"status" is not "completed".'));
   const output = membersOf(body["output"]);
-  if (output["blocking_deployment"] !== false) problems.push('"output.blocking_deployment" is not false.');
+  if (output["blocking_deployment"] !== false) problems.push(sentence('"output.blocking_deployment" is not false.'));
   for (const name of OPEN_ISSUES) {
     const issues = output[name];
     if (issues !== undefined && !(Array.isArray(issues) && issues.length === 0))
-      problems.push(`"output.${name}" is not empty.`);
+      problems.push(sentence('"output.{name}" is not empty.', { name }));
   }
   const validation = membersOf(body["validation"]);
   const names = new Set([...VERDICTS_OF_REVIEW, ...Object.keys(validation)]);
-  for (const name of names) if (!isPassed(validation[name])) problems.push(`"validation.${name}" is not true.`);
+  for (const name of names)
+    if (!isPassed(validation[name])) problems.push(sentence('"validation.{name}" is not true.', { name }));
   const named = commitsIn(body).find((commit) => !isSameCommit(commit, worker.session.start));
-  if (named !== undefined) problems.push(`The message names another commit: ${JSON.stringify(named).slice(0, 80)}.`);
+  if (named !== undefined)
+    problems.push(
+      sentence("The message names another commit: {commit}.", { commit: JSON.stringify(named).slice(0, 80) }),
+    );
   return problems;
 }
 
@@ -238,7 +246,8 @@ export function settleReview(
       const approvedBy = task.role!;
       return [{ type: "gate:opened", data: { ...about, commit, taskId, sessionId, messageId, approvedBy, covers } }];
     }
-    const why = reasons.length > 0 ? reasons : ["The review is CONDITIONAL, which this environment does not accept."];
+    const why =
+      reasons.length > 0 ? reasons : [sentence("The review is CONDITIONAL, which this environment does not accept.")];
     return [
       { type: "gate:refused", data: { ...about, commit, taskId, code: "gate_closed", reasons: why } },
       { type: "gate:closed", data: { ...about, commit, reasons: why } },
@@ -250,7 +259,10 @@ export function settleReview(
 export function overrideGate(run: Run, environment: string, by: string, reason: string): RunEvent[] {
   const settings = gateOf(run);
   if (settings === null)
-    throw new TuttiError("wrong_state", `Run "${run.id}" has no gate, because its template deploys nothing.`);
+    throw new TuttiError(
+      "wrong_state",
+      `Run "${run.id}" has no gate, because its template deploys nothing. Choose another run.`,
+    );
   if (!environmentsOf(settings).includes(environment)) {
     const known = environmentsOf(settings).join(", ");
     throw new TuttiError("invalid_input", `The environment "${environment}" does not exist. Choose from ${known}.`);

@@ -1,4 +1,5 @@
 import { taskOf, workersOf } from "../lookup.ts";
+import { clarificationsIn } from "./decide-team-answer.ts";
 import { isReceived } from "./team.ts";
 import type { TeamMetrics } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -11,9 +12,14 @@ export const REPORT_TYPES: ReadonlySet<string> = new Set([
   "attempt_completion",
 ]);
 
-/** A blocker of document 003, or a report of document 002 that asks. */
-const isQuestion = ({ type, body }: TeamMessage): boolean =>
-  type === "BLOCKER_ESCALATION" || (type === "attempt_completion" && body["result"] === "clarification_needed");
+/** A blocker of document 003, questions in an acknowledgement of it, or a report of document 002 that asks. */
+function isQuestion({ type, body }: TeamMessage): boolean {
+  if (type === "TASK_ACKNOWLEDGMENT") return clarificationsIn(body).length > 0;
+  return type === "BLOCKER_ESCALATION" || (type === "attempt_completion" && body["result"] === "clarification_needed");
+}
+
+const isOfTurn = (message: TeamMessage, sessionId: string, at: number): boolean =>
+  message.sessionId === sessionId && message.queuedAt === at;
 
 /** Returns `undefined` for a run without roles. */
 export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
@@ -27,8 +33,10 @@ export function teamMetrics(run: Run, now: number): TeamMetrics | undefined {
   const sentBack = ofType("TASK_REJECTION").filter(({ taskId }) => !taskOf(run, taskId)?.delegation).length;
   const rejections = sentBack + assignedAgain + delegatedAgain;
   const ages = counted.flatMap((question, index) => {
-    if (!isQuestion(question)) return [];
-    const { taskId, queuedAt } = question;
+    const { taskId, queuedAt, sessionId } = question;
+    // A role that completed its task in the same turn did not wait for an answer.
+    const isReported = counted.some((each) => each.type === "TASK_COMPLETION" && isOfTurn(each, sessionId, queuedAt));
+    if (!isQuestion(question) || isReported) return [];
     // The answer is a message to the session, or the assignment of the next attempt.
     const answer = counted.slice(index).find((each) => each.taskId === taskId && isReceived(each));
     return [(answer?.queuedAt ?? run.completedAt ?? now) - queuedAt];

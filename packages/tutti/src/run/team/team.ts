@@ -33,7 +33,8 @@ export function queueMessage(
 ): EventOf<"message:queued"> {
   const id = `msg_${sha256([run.id, run.runSeq, message.sessionId, message.type, index].join(" ")).slice(0, 10)}`;
   const role = taskOf(run, message.taskId)?.role;
-  const protocol = protocolOf(run, { role }) === "mailbox" ? "mailbox" : "messages";
+  const own = protocolOf(run, { role });
+  const protocol = own === "mailbox" || own === "tools" ? own : "messages";
   return { type: "message:queued", data: { id: run.id, message: { id, protocol, ...message } } };
 }
 

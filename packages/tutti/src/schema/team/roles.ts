@@ -12,12 +12,14 @@ export const DEFAULT_ACK_TIMEOUT_MS = 300_000;
 export const DEFAULT_BREAKER = 3;
 const MAX_TIME_MS = 604_800_000;
 export const DEFAULT_RECYCLE_AFTER = 30;
+export const DEFAULT_RECYCLE_AT = 0.7;
+export const DEFAULT_CONTEXT_WINDOW = 200_000;
 
 /**
- * `ROLE_PROTOCOLS`: messages of document 003, files of document 001, `new_task` of document 002, or the delimited
- * response of document 000.
+ * `ROLE_PROTOCOLS`: messages of document 003, files of document 001, `new_task` of document 002, the MCP tools of Tutti,
+ * or the delimited response of document 000.
  */
-const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "response"] as const;
+const ROLE_PROTOCOLS = ["messages", "mailbox", "delegation", "tools", "response"] as const;
 
 /** Another process plays a role with the agent `OUTSIDE`. Tutti starts nothing for it. */
 export const OUTSIDE = "outside";
@@ -53,8 +55,12 @@ export const TeamSettings = z.strictObject({
   continuous: z.boolean().default(false),
   /** How many failures of the same kind in a row pause a `continuous` run. */
   breaker: z.number().int().min(1).max(100).default(DEFAULT_BREAKER),
-  /** Turns after which the main session of a team that delegates is replaced, before its context is full. */
+  /** Turns after which the main session of a team that delegates is replaced, whatever the size of its context. */
   recycleAfter: z.number().int().min(1).default(DEFAULT_RECYCLE_AFTER),
+  /** The part of its context window at which that session is replaced. */
+  recycleAt: z.number().min(0.01).max(1).default(DEFAULT_RECYCLE_AT),
+  /** The size of that window in tokens, if the agent does not report it. */
+  contextWindow: z.number().int().min(1000).default(DEFAULT_CONTEXT_WINDOW),
 });
 
 const sentences = z.array(z.string().min(1));
@@ -107,9 +113,11 @@ export const hasOutsideRole = (roles: TeamRoles | undefined): boolean =>
 /** All roles but `leadOf` the team. */
 export const workingRoles = (roles: TeamRoles): string[] => Object.keys(roles).filter((name) => name !== leadOf(roles));
 
-/** Returns a sentence for each role that cannot have the agent `OUTSIDE`. */
+/** Returns a sentence for each role that cannot have its `protocol` or the agent `OUTSIDE`. */
 export function findRoleProblems(roles: TeamRoles): { path: (string | number)[]; message: string }[] {
   const problems = Object.entries(roles).flatMap(([name, { agent, protocol }]) => {
+    if (protocol === "tools" && name === leadOf(roles))
+      return [{ path: ["roles", name, "protocol"], message: 'cannot be "tools" for the lead, which has no task' }];
     if (agent !== OUTSIDE) return [];
     if (name === leadOf(roles)) return [{ path: ["roles", name, "agent"], message: "cannot be outside for the lead" }];
     if (protocol === "mailbox") return [];

@@ -10,4 +10,5 @@ export const cdpDriver: CodingDriver = {
   check: (rest) => void readAddress(rest),
   launch: (rest, { permissions }) => ownLaunch("session/drivers/cdp/agent", rest, JSON.stringify(permissions)),
   coding: OWN_JSON_LINES,
+  lacksTools: true,
 };

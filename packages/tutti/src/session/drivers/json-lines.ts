@@ -53,9 +53,9 @@ export class JsonLinesDecoder implements Decoder {
 
   /** Consecutive plain lines form one text, up to the next message or the end. */
   #read(line: string): void {
-    if (line.trim() === "" && !this.#plainOpen) return;
     // A failed `JSON.parse` is much slower than a successful one, so plain lines are sorted out first.
-    const isObject = OBJECT.test(line);
+    const isObject = line.startsWith("{") || OBJECT.test(line);
+    if (!isObject && !this.#plainOpen && line.trim() === "") return;
     const short = isObject ? shortenMessage(line) : line;
     if (short === null) return this.#readDropped(line.length);
     const message = isObject ? readMessage(short) : null;
@@ -102,7 +102,7 @@ function readMessage(line: string): Message | null {
   try {
     const value: unknown = JSON.parse(line);
     const typed = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-    return typed ? { ...value } : null;
+    return typed ? value : null;
   } catch {
     return null;
   }
@@ -156,7 +156,8 @@ function decodeBody(message: Message): Decoded | null {
         outputTokens: count(message["outputTokens"]),
         usd: count(message["usd"]),
       };
-      return { type: "usage", usage };
+      const [tokens, window] = [count(message["contextTokens"]), count(message["contextWindow"])];
+      return { type: "usage", usage, ...(tokens > 0 && { context: { tokens, ...(window > 0 && { window }) } }) };
     }
     case "ask":
       return decodeAsk(message);
@@ -177,10 +178,11 @@ function decodeBody(message: Message): Decoded | null {
   }
 }
 
-const texts = <Name extends string>(message: Message, ...names: Name[]): { [N in Name]?: string } =>
-  Object.fromEntries(names.flatMap((name) => (typeof message[name] === "string" ? [[name, message[name]]] : []))) as {
-    [N in Name]?: string;
-  };
+function texts<Name extends string>(message: Message, ...names: Name[]): { [N in Name]?: string } {
+  const found: { [N in Name]?: string } = {};
+  for (const name of names) if (typeof message[name] === "string") found[name] = message[name];
+  return found;
+}
 
 function decodeReady({ agent, version, conversation, capabilities }: Message): Decoded | null {
   if (typeof agent !== "string" || typeof version !== "string") return null;

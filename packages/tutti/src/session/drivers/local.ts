@@ -16,4 +16,5 @@ export const localDriver = {
   launch: () =>
     launchProgram([YOUNG_GENERATION, assetPath("../local-agent/src/agent.ts", "dist/local-agent/agent.js")]),
   coding: OWN_JSON_LINES,
+  lacksTools: true,
 } satisfies CodingDriver;

@@ -9,6 +9,9 @@ const ASKED_BY_TOOL = "tutti-tool-";
 
 export const isToolQuestion = (askId: string): boolean => askId.startsWith(ASKED_BY_TOOL);
 
+/** The `phase` of the report that the agent has read the message to it. */
+export const TASK_READ = "task_read";
+
 interface ToolDeskOptions {
   role: string;
   /** Null for the main session. */
@@ -36,6 +39,8 @@ export class ToolDesk {
   phase: AnswerPhase | null = null;
   /** `beginTurn` resets `hasDelegated`. */
   hasDelegated = false;
+  /** The message to a role with the protocol `tools`; null for a session whose prompts contain everything. */
+  message: Record<string, unknown> | null = null;
 
   constructor({ role, taskId, delegation, note }: ToolDeskOptions) {
     this.role = role;
@@ -45,8 +50,9 @@ export class ToolDesk {
   }
 
   /** The engine sends messages of an earlier turn again with the next prompt. */
-  beginTurn(phase: AnswerPhase | null): void {
+  beginTurn(phase: AnswerPhase | null, message: Record<string, unknown> | null = null): void {
     this.phase = phase;
+    this.message = message;
     this.hasDelegated = false;
     this.#messages = [];
   }

@@ -1,7 +1,7 @@
 // `workerTools` are the tools that Tutti offers to its agents. The token of a call belongs to one session, so no
 // argument names a task.
 import { z } from "zod";
-import type { ToolDesk } from "./tool-desk.ts";
+import { TASK_READ, type ToolDesk } from "./tool-desk.ts";
 import { defineTool, type McpTool } from "../../mcp/mcp-tool.ts";
 import { InvalidArguments } from "../../mcp/invalid-arguments.ts";
 import { readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
@@ -13,12 +13,14 @@ import { slug } from "../../schema/team/roles.ts";
 
 export const WORKER_INSTRUCTIONS =
   "Tutti runs you as one of several agents. You may answer with these tools instead of the delimited block that the prompt " +
-  "describes: attempt_completion or submit_response once, then end your turn. report_progress shows the user what you do. " +
+  "describes: attempt_completion or submit_response once, then end your turn. If the prompt asks you to, read your task with " +
+  "read_task first. report_progress shows the user what you do. " +
   "ask and escalate_blocker wait until the user has answered. new_task gives a part of your work to another agent.";
 
 const ACCEPTED = "Accepted. End your turn now without a block.";
 const DELEGATED =
   "Accepted. Delegate more tasks that can run at the same time, then end your turn without a block. Each result reaches you with a later turn, in which the work of the task is in your folder.";
+const ESCALATED = "Accepted. End your turn now. The decision reaches you with your next turn; read it with read_task.";
 const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const PHASES = Object.keys(ANSWERS) as [BlockPhase];
 /** Agents copy these from messages of document 003. The token determines the sender, so they must not contradict it. */
@@ -56,6 +58,17 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
   }
 
   return {
+    read_task: defineTool({
+      description:
+        "Returns the message to you: your task, the reasons why your report was rejected, or the answer to your blocker. Only for agents whose prompt asks for it.",
+      input: z.strictObject({}),
+      call: async () => {
+        if (desk.message === null)
+          throw new TuttiError("wrong_state", "The prompt of this turn contains your whole task. Answer it.");
+        desk.report(TASK_READ, {});
+        return desk.message;
+      },
+    }),
     report_progress: defineTool({
       description: "Shows the user how far you are. Call it now and then during long work.",
       input: z.strictObject({
@@ -79,6 +92,11 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
         result: z.string().min(1).describe('"success", "partial" or "failure", or the result in words.'),
         summary: z.string().optional(),
         output_files: z.array(z.string()).optional().describe("Files that you created or changed."),
+        acceptance_criteria_met: z
+          .array(z.boolean())
+          .optional()
+          .describe("One value for each acceptance criterion of your task."),
+        issues: z.array(z.string()).optional().describe("What is not as it should be."),
       }),
       call: async (completion) => {
         if (desk.hasDelegated)
@@ -111,7 +129,8 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
       },
     }),
     escalate_blocker: defineTool({
-      description: "Tells the user about a problem that you cannot solve, and waits for the decision.",
+      description:
+        "Reports a problem that you cannot solve, and waits for the decision unless the result says otherwise.",
       input: z.strictObject({
         blocker_type: z.enum(BLOCKER_TYPES),
         description: z.string().min(1),
@@ -126,6 +145,10 @@ export function workerTools(desk: ToolDesk): Record<string, McpTool> {
         checkTask(blocker.task_id, "task_id");
         const { description: question, options } = blocker;
         const body = { ...blocker, message_type: "BLOCKER_ESCALATION", ...taskPart, from_agent: desk.role };
+        if (desk.message !== null) {
+          desk.report("BLOCKER_ESCALATION", body);
+          return ESCALATED;
+        }
         const asked = { question, ...(options?.length ? { options } : {}), blocker: body };
         const decision = await desk.ask(asked, signal);
         return {
@@ -191,6 +214,8 @@ interface Completion {
   result: string;
   summary?: string | undefined;
   output_files?: string[] | undefined;
+  acceptance_criteria_met?: boolean[] | undefined;
+  issues?: string[] | undefined;
 }
 
 function checkFinished(result: string): string {
@@ -201,7 +226,8 @@ function checkFinished(result: string): string {
 }
 
 /** `completionAnswer` is the corresponding answer of the open turn. A result in words is a success with these words. */
-function completionAnswer(desk: ToolDesk, { result, summary, output_files: files }: Completion) {
+function completionAnswer(desk: ToolDesk, completion: Completion) {
+  const { result, summary, output_files: files, acceptance_criteria_met: met, issues = [] } = completion;
   const word = checkFinished(result);
   const isWord = FAILED.has(word) || PARTIAL.has(word) || word === "success" || word === "completed";
   const text = summary ?? (isWord ? undefined : result);
@@ -212,7 +238,10 @@ function completionAnswer(desk: ToolDesk, { result, summary, output_files: files
     case "completion": {
       const status = failed ? "failed" : PARTIAL.has(word) ? "partial" : "success";
       const error = failed ? { error: text ?? "the agent reported a failure" } : {};
-      return { phase, data: { status, ...said, ...error, ...(isWord ? {} : { output: result }) } } as const;
+      const all_passed = status === "success" && !met?.includes(false);
+      const validation = { ...(met ? { acceptance_criteria_met: met } : {}), all_passed, issues };
+      const judged = met || desk.message !== null ? { validation } : {};
+      return { phase, data: { status, ...said, ...error, ...(isWord ? {} : { output: result }), ...judged } } as const;
     }
     case "aggregation":
       return { phase, data: { status: failed ? "failed" : "success", ...said } } as const;

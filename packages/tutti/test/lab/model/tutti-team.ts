@@ -1,7 +1,7 @@
 // A model that plays all roles of the team templates: it reads its role and its message from Tutti's prompts.
 import type { Script } from "./model-endpoint.ts";
 import { inOrder } from "./script.ts";
-import { run, say, write, type Step } from "./step.ts";
+import { mcp, run, say, write, type Step } from "./step.ts";
 import { playRun } from "./tutti-run.ts";
 
 type Message = Record<string, unknown>;
@@ -13,6 +13,7 @@ export const playTeam: Script = (request) => {
   const { prompt } = request;
   if (/with the "\w+" block/.test(prompt)) return playRun({ tasks: [{ id: TEAM_TASK }] })(request);
   if (prompt.includes("There is mail for you")) return workOnMail(prompt)(request);
+  if (prompt.includes("with the tool read_task")) return workWithTools(request);
   if (prompt.includes("This is your task. Delegate it now.")) return [answer(delegation())];
   if (prompt.includes("and lead a team of agents")) return [answer(report(taskIn(prompt)))];
   const message = lastMessage(prompt);
@@ -76,6 +77,17 @@ function playRole({ task_id, to_agent, acceptance_criteria, files_to_review }: M
   const review = { ...completion, approval_status: "APPROVED", output, validation: { ...passed, all_passed: true } };
   return inOrder([run("ls")], [answer(acknowledged, review)]);
 }
+
+/** The task is known only from the result of `read_task`. The text of the answer says nothing about it. */
+const workWithTools: Script = (request) => {
+  if (request.step === 0) return [mcp("tutti", "read_task")];
+  const { task_id: id, acceptance_criteria: criteria } = JSON.parse(request.results[0]!) as Message;
+  const file = `docs/${String(id)}.md`;
+  const met = (criteria as string[]).map(() => true);
+  const report = { result: "success", summary: "written", output_files: [file], acceptance_criteria_met: met };
+  const steps = [[write(file, "# A page\n")], [mcp("tutti", "attempt_completion", report)], [say("Bye.")]];
+  return steps[request.step - 1]!;
+};
 
 /** Reads the box, writes the page, and appends the report to the other box with the shell. */
 function workOnMail(prompt: string): Script {

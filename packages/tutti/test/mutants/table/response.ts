@@ -977,8 +977,8 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-454"],
     file: "tutti/src/schema/options.ts",
-    find: "taskSpawnWindow: z.number().int().min(0).default(10_000)",
-    replace: "taskSpawnWindow: z.number().int().min(0).default(1000)",
+    find: "taskSpawnWindow: 10_000",
+    replace: "taskSpawnWindow: 1000",
   },
   {
     rows: ["D4-453", "D4-455"],

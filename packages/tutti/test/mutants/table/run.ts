@@ -709,7 +709,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-265"],
     file: "tutti/src/run/plan/confirm.ts",
-    find: "parallelGroups: parallelGroups(tasks), skipped",
+    find: "parallelGroups: groups, skipped",
     replace: "parallelGroups: [], skipped",
   },
   {
@@ -1239,7 +1239,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-591"],
     file: "tutti/src/workspace/snapshot.ts",
-    find: `  await writeRef(repository, savedRef(paths), commit, last);
+    find: `  await writeRef(repository, savedRef(paths.ref), commit, last);
 `,
     replace: "",
   },

@@ -36,20 +36,20 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-209", "D4-231", "D4-414"],
     file: OPTIONS,
-    find: "pollInterval: z.number().int().min(1).default(5000)",
-    replace: "pollInterval: z.number().int().min(1).default(10_000)",
+    find: "pollInterval: 5000",
+    replace: "pollInterval: 10_000",
   },
   {
     rows: ["D4-213", "D4-215", "D4-231", "D4-414", "D4-571"],
     file: OPTIONS,
-    find: "inactivityThreshold: z.number().int().min(0).default(60_000)",
-    replace: "inactivityThreshold: z.number().int().min(0).default(30_000)",
+    find: "inactivityThreshold: 60_000",
+    replace: "inactivityThreshold: 30_000",
   },
   {
     rows: ["D4-214", "D4-215", "D4-231", "D4-414", "D4-572"],
     file: OPTIONS,
-    find: "confirmationDelay: z.number().int().min(0).default(30_000)",
-    replace: "confirmationDelay: z.number().int().min(0).default(10_000)",
+    find: "confirmationDelay: 30_000",
+    replace: "confirmationDelay: 10_000",
   },
   {
     rows: ["D4-219", "D4-231", "D4-414"],
@@ -60,8 +60,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-231", "D4-414"],
     file: OPTIONS,
-    find: "maxMessageLength: z.number().int().min(1).default(50_000)",
-    replace: "maxMessageLength: z.number().int().min(1).default(5000)",
+    find: "maxMessageLength: 50_000",
+    replace: "maxMessageLength: 5000",
   },
   { rows: ["D4-231"], file: MONITOR, find: "sleep(settings.pollInterval,", replace: "sleep(5000," },
   {
@@ -422,8 +422,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-227"],
     file: OPTIONS,
-    find: "taskSpawnWindow: z.number().int().min(0).default(10_000)",
-    replace: "taskSpawnWindow: z.number().int().min(0).default(20_000)",
+    find: "taskSpawnWindow: 10_000",
+    replace: "taskSpawnWindow: 20_000",
   },
   { rows: ["D4-227"], file: SPAWNS, find: "      spawns.shift();\n", replace: "" },
   {

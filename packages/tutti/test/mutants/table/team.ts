@@ -173,8 +173,8 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D3-032"],
     file: "tutti/src/run/team/decide-team-answer.ts",
-    find: "clarificationsIn(message).length > 0",
-    replace: "clarificationsIn(message).length > 99",
+    find: "clarificationsIn(message.body).length > 0",
+    replace: "clarificationsIn(message.body).length > 99",
   },
   {
     rows: ["D3-053"],

@@ -216,24 +216,27 @@ class AcpDialogue implements Dialogue {
     this.#conversation!.hadTurns = true;
     this.#desk.withdrawAll();
     turn.end();
-    this.#reportUsage(recordOf(answer["result"]), turn.cost);
+    this.#reportUsage(recordOf(answer["result"]), turn);
     const failure = failureOf(answer, turn.trouble, turn.lastWords);
     const denied = failure.error !== undefined && failure.cause === undefined && this.#refused;
     this.#context.emit({ type: "turn_end", ...failure, ...(denied ? { cause: "denied" } : {}) });
   }
 
   /** Tokens are per turn. `cost` is the total of the conversation; a new process may count it from zero. */
-  #reportUsage(result: Fields, cost: number | null): void {
+  #reportUsage(result: Fields, { cost, context }: AcpTurnReader): void {
     const tokens = usageOf(result);
     const usd = cost === null ? 0 : cost < this.#spentUsd ? cost : cost - this.#spentUsd;
     this.#spentUsd = cost ?? this.#spentUsd;
-    if (!tokens && usd === 0) return;
+    const isSpent = tokens !== null || usd > 0;
+    if (!isSpent && context.contextTokens === 0) return;
     const reported = cost === null ? "tokens" : "usd";
+    if (!isSpent) return this.#context.emit({ type: "usage", inputTokens: 0, outputTokens: 0, ...context });
     if (this.#cost === "none" || (this.#cost === "tokens" && reported === "usd")) this.#announceCost(reported);
     this.#context.emit({
       type: "usage",
       ...(tokens ?? { inputTokens: 0, outputTokens: 0 }),
       ...(usd > 0 ? { usd } : {}),
+      ...(context.contextTokens > 0 ? context : {}),
     });
   }
 

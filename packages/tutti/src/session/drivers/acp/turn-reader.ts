@@ -27,6 +27,8 @@ export class AcpTurnReader {
   trouble: string | null = null;
   /** `cost` is the agent's own count for the whole conversation, in USD. */
   cost: number | null = null;
+  /** The size of the conversation, as the agent reported it last; zeros if unknown. */
+  context = { contextTokens: 0, contextWindow: 0 };
 
   constructor(emit: (line: AgentLine) => void) {
     this.#emit = emit;
@@ -42,6 +44,7 @@ export class AcpTurnReader {
       case "usage_update": {
         const { amount, currency } = recordOf(update["cost"]);
         if (currency === "USD") this.cost = countOf(amount);
+        this.context = { contextTokens: countOf(update["used"]), contextWindow: countOf(update["size"]) };
         return;
       }
       case "session_info_update": {

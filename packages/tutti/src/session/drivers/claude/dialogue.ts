@@ -10,7 +10,7 @@ import { beginCommand, resumeCommand, uuidOf } from "./command.ts";
 import { causeOf, failureOf } from "./failure.ts";
 import { Requests } from "./requests.ts";
 import { ClaudeTurn } from "./turn.ts";
-import { ClaudeUsageMeter } from "./usage.ts";
+import { ClaudeUsageMeter, contextOf } from "./usage.ts";
 import { listOf, numberOf, recordOf, textOf, textsOf, parseRecord, type Fields } from "../../json-fields.ts";
 import type {
   AgentLine,
@@ -309,8 +309,8 @@ class ClaudeDialogue implements Dialogue {
 
   #readResult(result: Fields): void {
     const spent = this.#meter.read(result);
-    if (spent) this.#context.emit({ type: "usage", ...spent });
     const turn = this.#turn;
+    if (spent) this.#context.emit({ type: "usage", ...spent, ...contextOf(turn?.context ?? null, result) });
     // A resumed process that is not ready yet reports that it could not find the conversation.
     this.#isStored = this.#ready || this.#launch === 1;
     if (!this.#isStored) return;

@@ -1,5 +1,5 @@
 import { readLimitEvent, type Troubles } from "./failure.ts";
-import { listOf, recordOf, textOf, type Fields } from "../../json-fields.ts";
+import { countOf, listOf, recordOf, textOf, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
 import { denialOf, MAX_ERROR, resultLines } from "../dialogue-parts.ts";
 
@@ -11,6 +11,7 @@ interface Call {
 
 /** The program generates messages with the model `SYNTHETIC` itself. */
 const SYNTHETIC = "<synthetic>";
+const CONTEXT_COUNTS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
 const STRUCTURE_DEMANDED = "[structured-output-enforce]";
 
 /** Messages of subagents have a `parent_tool_use_id`. */
@@ -25,6 +26,8 @@ export class ClaudeTurn {
   readonly troubles: Troubles = { error: "", retryAfterMs: null, limitResetAt: null, structureDemanded: false };
   /** The reason for which the dialogue interrupted the turn. */
   brokenOff: DialogueFailure | null = null;
+  /** The tokens of the main agent's last request and answer. */
+  context: { model: string; tokens: number } | null = null;
   /** The last of possibly several results. */
   result: { failure: DialogueFailure | null } | null = null;
   /** Calls without a decision about their permission yet, by id. */
@@ -70,6 +73,7 @@ export class ClaudeTurn {
     const { content, model } = recordOf(message["message"]);
     const blocks = listOf(content);
     const text = blocks.map((block) => (block["type"] === "text" ? textOf(block["text"]) : "")).join("");
+    if (isOfMainAgent(message)) this.#readContext(recordOf(message["message"]));
     const whole = isOfMainAgent(message) && message["aborted"] !== true && model !== SYNTHETIC;
     if (whole && text !== "") this.#emit({ type: "assistant", text });
     for (const block of blocks) {
@@ -82,6 +86,12 @@ export class ClaudeTurn {
       // Tools that the provider runs need no permission.
       if (byProvider) this.run(id);
     }
+  }
+
+  #readContext({ model, usage }: Fields): void {
+    const counts = recordOf(usage);
+    const tokens = CONTEXT_COUNTS.reduce((sum, name) => sum + countOf(counts[name]), 0);
+    if (tokens > 0) this.context = { model: textOf(model), tokens };
   }
 
   #readUser(message: Fields): void {

@@ -28,6 +28,18 @@ export class ClaudeUsageMeter {
   }
 }
 
+/** The tokens of the last request and answer of the main agent, and the window of its `model`. */
+export function contextOf(last: { model: string; tokens: number } | null, result: Fields) {
+  if (last === null) return {};
+  const models = recordOf(result["modelUsage"]);
+  const windowOf = (usage: unknown): number => countOf(recordOf(usage)["contextWindow"]);
+  const known = Object.values(models)
+    .map(windowOf)
+    .filter((size) => size > 0);
+  const window = windowOf(models[last.model]) || Math.min(...known);
+  return { contextTokens: last.tokens, ...(Number.isFinite(window) ? { contextWindow: window } : {}) };
+}
+
 /** Cached tokens count as `inputTokens`. Their lower price is part of `usd`. */
 function sum(models: unknown): Spent {
   return Object.values(recordOf(models))

@@ -11,7 +11,7 @@ import { openThread } from "./open-thread.ts";
 import { Peer } from "./peer.ts";
 import { CodexSubagents } from "./subagents.ts";
 import { CodexTurnReader } from "./turn-reader.ts";
-import { CodexUsageMeter } from "./usage.ts";
+import { CodexUsageMeter, contextOf } from "./usage.ts";
 import { recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type {
@@ -134,8 +134,9 @@ class CodexDialogue implements Dialogue {
 
   #readMain(method: string, params: Fields): void {
     if (method !== "thread/tokenUsage/updated") return this.#readTurn(method, params);
-    const used = this.#usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
-    if (used) this.#context.emit({ type: "usage", ...used });
+    const usage = recordOf(params["tokenUsage"]);
+    const used = this.#usage.read(recordOf(usage["total"]));
+    if (used) this.#context.emit({ type: "usage", ...used, ...contextOf(usage) });
   }
 
   #readTurn(method: string, params: Fields): void {

@@ -1,9 +1,16 @@
 // `CodexUsageMeter` computes usage per report. The totals of Codex grow over the whole conversation and are repeated
 // when it is resumed.
 import type { TokenCounts } from "../../dialogue.ts";
-import { countOf, type Fields } from "../../json-fields.ts";
+import { countOf, recordOf, type Fields } from "../../json-fields.ts";
 
 const NOTHING: TokenCounts = { inputTokens: 0, outputTokens: 0 };
+
+/** The size of the conversation is that of the `last` request and answer. */
+export function contextOf({ last, modelContextWindow }: Fields) {
+  const contextTokens = countOf(recordOf(last)["totalTokens"]);
+  const contextWindow = countOf(modelContextWindow);
+  return { ...(contextTokens > 0 && { contextTokens }), ...(contextWindow > 0 && { contextWindow }) };
+}
 
 export class CodexUsageMeter {
   #total: TokenCounts;

@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "n
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../lines/line-splitter.ts";
+import { SERVER_NAME } from "../../tools/own-tool.ts";
+import { callTool } from "./call-tool.ts";
 import { blockText, fill } from "./fill-turn.ts";
 import { matchSession } from "./match-session.ts";
 import { readFailure } from "./read-failure.ts";
@@ -79,12 +81,19 @@ async function act(turn: ScenarioTurn, variables: Record<string, string>, interr
     await sleep(FILE_POLL_MS, undefined, { signal: interrupt });
   for (const name of turn.tools ?? []) send({ type: "tool", name, input: {} });
   for (const [file, content] of Object.entries(turn.write ?? {})) writeInWorkspace(file, content);
+  for (const [index, call] of (turn.calls ?? []).entries()) await useTool(`call-${index + 1}`, call, interrupt);
   const text = [turn.say, turn.block && blockText(turn.block, variables)]
     .filter((part) => part !== undefined)
     .join("\n\n");
   if (text !== "") send({ type: "assistant", text }, turn.chunkBytes);
   if (turn.usage) send({ type: "usage", ...turn.usage });
   await end(turn.then ?? "end", interrupt);
+}
+
+async function useTool(id: string, call: NonNullable<ScenarioTurn["calls"]>[number], interrupt: AbortSignal) {
+  send({ type: "tool", id, name: `mcp__${SERVER_NAME}__${call.tool}`, input: call.with });
+  const { text, isError } = await callTool(call.tool, call.with, interrupt);
+  send(isError ? { type: "tool_failed", id, error: text } : { type: "tool_result", id, text });
 }
 
 function writeInWorkspace(file: string, content: string): void {

@@ -84,6 +84,7 @@ function orchestrate({ roles = {} }: Template, taskCount: number): Scenario["ses
 function playRole({ roles }: Template, name: string, { protocol, workspace }: TeamRole): Scenario["sessions"] {
   if (protocol === "mailbox") return [{ match: { role: name }, turns: [mailTurn(boxOf(leadOf(roles ?? {})))] }];
   if (protocol === "response") return [];
+  if (protocol === "tools") return [{ match: { role: name }, turns: [toolTurn(workspace === "read" ? {} : PAGES)] }];
   if (protocol === "delegation") {
     const report = { taskId: "{TASK_ID}", result: "success", summary: "as rehearsed" };
     return [{ match: { role: name }, turns: [{ tools: ["Read"], say: JSON.stringify(report), write: PAGES }] }];
@@ -196,6 +197,19 @@ const mailTurn = (box: string): ScenarioTurn => ({
     }),
   },
   say: "The report is in the mailbox.",
+});
+
+/** A role with the protocol `tools` reads its task and reports it with calls. */
+const toolTurn = (write: Record<string, string>): ScenarioTurn => ({
+  tools: ["Read"],
+  write,
+  calls: [
+    { tool: "read_task", with: {} },
+    {
+      tool: "attempt_completion",
+      with: { result: "success", summary: "as rehearsed", output_files: Object.keys(write) },
+    },
+  ],
 });
 
 const AGGREGATION_TURN: RehearsedTurn = {

@@ -22,12 +22,20 @@ export const ScenarioTurn = z.strictObject({
   /** Splits the output into pieces of `chunkBytes`, also within lines and characters. */
   chunkBytes: z.number().int().min(1).optional(),
   tools: z.array(z.string()).optional(),
+  /** Calls of Tutti's own tools, after the files are written. */
+  calls: z.array(z.strictObject({ tool: z.string(), with: z.record(z.string(), z.unknown()).default({}) })).optional(),
   /** Contents by path in the workspace. */
   write: z.record(z.string(), z.string()).optional(),
   /** Written between the run's delimiters. */
   block: z.object({ phase: z.string(), data: z.record(z.string(), z.unknown()) }).optional(),
   usage: z
-    .object({ inputTokens: z.number().optional(), outputTokens: z.number().optional(), usd: z.number().optional() })
+    .object({
+      inputTokens: z.number().optional(),
+      outputTokens: z.number().optional(),
+      usd: z.number().optional(),
+      contextTokens: z.number().optional(),
+      contextWindow: z.number().optional(),
+    })
     .optional(),
   then: z.string().regex(THEN, "Use one of end, crash, hang, exit:CODE, fail:CAUSE, ask:QUESTION.").optional(),
 });
