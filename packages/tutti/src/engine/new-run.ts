@@ -2,6 +2,7 @@ import { isAbsolute, join, relative } from "node:path/posix";
 import type { z } from "zod";
 import { chooseSandbox } from "./choose-sandbox.ts";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
+import { chooseAgents } from "../run/plan/agents-by-role.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import type { OrderInput } from "../schema/api/orders.ts";
 import type { Budget } from "../schema/budget.ts";
@@ -22,6 +23,8 @@ export interface NewRun {
   message: string;
   /** Defaults to the template's agent, else to `DEFAULT_AGENT`. */
   agent?: string | undefined;
+  /** Agents of phases and roles of the template, by the names of `agentsByRole`. */
+  roles?: Readonly<Record<string, string>> | undefined;
   customVariables?: Record<string, unknown>;
   config?: Partial<TemplateConfig>;
   budget?: Budget;
@@ -84,12 +87,23 @@ export async function prepareRun(request: NewRun, around: CreationContext): Prom
   const ofPhases = Object.values(template.phases).flatMap((phase) => phase.agent ?? []);
   const agents = [agent, ...ofPhases, ...started, ...listed];
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
+  checkTools(template, agent, around.sessions);
   const assignableAgents = around.sessions.agentNames?.() ?? [];
   const providers = providersOf([...agents, ...assignableAgents], around.sessions);
   const scope = scopeIn(root, prefix, request.scope);
   const sandbox = await chooseSandbox(request.sandbox, around);
   if (programs.length > 0) await around.workspaces.acceptPrograms(cwd);
   return { cwd, template, agent, providers, assignableAgents, scope, sandbox };
+}
+
+/** Throws for a role that reports with tools which its agent cannot call. */
+function checkTools({ roles = {}, phases }: Template, agentOfRun: string, sessions: SessionHost): void {
+  for (const [name, role] of Object.entries(roles)) {
+    const agent = role.agent ?? phases.workerExecution.agent ?? agentOfRun;
+    if (role.protocol !== "tools" || sessions.lacksTools?.(agent) !== true) continue;
+    const problem = `The role "${name}" reports with MCP tools, which the agent "${agent}" cannot call.`;
+    throw new TuttiError("invalid_input", `${problem} Choose another agent for it, or another protocol.`);
+  }
 }
 
 /** Returns the paths relative to `root`. Empty if one of them is `root` itself. Throws for a path outside of it. */
@@ -125,7 +139,7 @@ function providersOf(agents: readonly string[], sessions: SessionHost): Record<s
 
 /** `ofGit` are programs in the configuration of git that need the user's consent. */
 function templateFor(request: NewRun, project: string, ofGit: readonly string[], around: CreationContext): Template {
-  const { templateId, config = {}, budget = {}, trust } = request;
+  const { templateId, roles = {}, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);
   demandProjectTrust(templateId, programs, ofGit, trust, around);
   const missing = unknownHooks(template, around.hooks ?? {});
@@ -135,7 +149,8 @@ function templateFor(request: NewRun, project: string, ofGit: readonly string[],
       `Template "${templateId}" is invalid: ${missing.join("; ")}. Register the function or remove the hook.`,
     );
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
-  const own = { ...template, config: { ...template.config, ...checkSettings(mergeGroups(settings, template.config)) } };
+  const checked = checkSettings(mergeGroups(settings, template.config));
+  const own = { ...chooseAgents(template, roles), config: { ...template.config, ...checked } };
   const wider = findWiderRights(own, template).map(([path]) => path.slice(1).replaceAll("/", "."));
   if (wider.length > 0) request.mayWiden?.(wider);
   return own;

@@ -126,7 +126,10 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     if (run.status === "confirming" && phase === "workerExecution")
       return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "confirm"));
     const where = run.currentPhase === null ? run.status : `${run.status} in ${run.currentPhase}`;
-    throw new TuttiError("wrong_state", `Run "${run.id}" cannot advance to ${phase}, because it is ${where}.`);
+    throw new TuttiError(
+      "wrong_state",
+      `Run "${run.id}" cannot advance to ${phase}, because it is ${where}. Wait for the phase before it.`,
+    );
   }
 
   /** `data` takes the place of the answer of an agent that the run waits for. */

@@ -7,7 +7,7 @@ import type { HookFunction } from "../engine/hooks.ts";
 import type { SubSessionSettings } from "../engine/sub-sessions/sub-session-monitor.ts";
 import { workerOfSession } from "../run/lookup.ts";
 import { TuttiError } from "../schema/error.ts";
-import { SubSessionOptions } from "../schema/options.ts";
+import { DEFAULT_SUB_SESSION_OPTIONS } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import type { TemplateConfig } from "../schema/template.ts";
 import type { Worker } from "../schema/worker.ts";
@@ -107,7 +107,7 @@ export class SharedEngine {
             ...(settleMs === undefined ? {} : { settleMs }),
           }
         : undefined,
-      subSessions: { settings: subSession ?? SubSessionOptions.parse({}), automatic: subSession === undefined },
+      subSessions: { settings: subSession ?? DEFAULT_SUB_SESSION_OPTIONS, automatic: subSession === undefined },
       templates,
       maxWorkers,
       world,

@@ -43,7 +43,7 @@ export function checkQueued(run: Run, task: Task, template?: Template, variables
     const message = `Task "${task.id}" is not in the plan of run "${run.id}". Change the plan when you confirm it.`;
     throw new TuttiError("wrong_state", message, { details: { status: run.status } });
   }
-  if (Object.hasOwn(run.skipped, task.id)) throw wrongState(run, `Task "${task.id}" was skipped.`);
+  if (Object.hasOwn(run.skipped, task.id)) throw wrongState(run, `Task "${task.id}" was skipped. Pass another one.`);
   if (planned.title !== task.title || planned.description !== task.description)
     throw wrongState(run, `Task "${task.id}" differs from the confirmed plan. Pass it unchanged.`);
 }
@@ -51,11 +51,14 @@ export function checkQueued(run: Run, task: Task, template?: Template, variables
 /** Throws if `template` or `variables` differ from those that the run was created with. */
 export function checkContext(run: Run, template?: Template, variables: Record<string, unknown> = {}): void {
   if (template && template.id !== run.templateId)
-    throw wrongState(run, `Its template is "${run.templateId}" and cannot be changed.`);
+    throw wrongState(run, `Its template is "${run.templateId}" and cannot be changed. Leave it out.`);
   for (const [name, value] of Object.entries(variables)) {
     const current = run.customVariables[name] ?? run.template.variables[name];
     if (!builtInVariable(name) && current !== value)
-      throw wrongState(run, `Its variable ${name} is ${JSON.stringify(current) ?? "not set"} and cannot be changed.`);
+      throw wrongState(
+        run,
+        `Its variable ${name} is ${JSON.stringify(current) ?? "not set"} and cannot be changed. Leave it out.`,
+      );
   }
 }
 

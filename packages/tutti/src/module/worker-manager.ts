@@ -102,7 +102,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     const run = this.sharedEngine.run(orchestratorId);
     if (run.status === "confirming") throw wrongState(run, "Call spawnBatch to confirm its plan with the given tasks.");
     if (run.status !== "spawning" && run.status !== "running")
-      throw wrongState(run, "No task can be started in this status.");
+      throw wrongState(run, "No task can be started in this status. Start or resume the run.");
     checkQueued(run, task, template, variables);
     const standing = taskStanding(run, task.id);
     if (standing !== "neverStarted" && standing !== "active")

@@ -30,14 +30,29 @@ export const WorkerOptions = z.object({
   progressDetectionInterval: z.number().int().min(1).default(30_000),
 });
 
+/** The value of `SubSessionOptions.parse({})`, for which no schema has to be built. */
+export const DEFAULT_SUB_SESSION_OPTIONS = {
+  pollInterval: 5000,
+  inactivityThreshold: 60_000,
+  confirmationDelay: 30_000,
+  resultPrefix: "**[Resultat de sous-tache]**\n\n",
+  resultSuffix: "",
+  maxMessageLength: 50_000,
+  autoArchiveOnReturn: false,
+  detectTaskSpawn: true,
+  taskSpawnWindow: 10_000,
+};
+
+const initial = DEFAULT_SUB_SESSION_OPTIONS;
+
 export const SubSessionOptions = z.object({
-  pollInterval: z.number().int().min(1).default(5000),
-  inactivityThreshold: z.number().int().min(0).default(60_000),
-  confirmationDelay: z.number().int().min(0).default(30_000),
-  resultPrefix: z.string().default("**[Resultat de sous-tache]**\n\n"),
-  resultSuffix: z.string().default(""),
-  maxMessageLength: z.number().int().min(1).default(50_000),
-  autoArchiveOnReturn: z.boolean().default(false),
-  detectTaskSpawn: z.boolean().default(true),
-  taskSpawnWindow: z.number().int().min(0).default(10_000),
+  pollInterval: z.number().int().min(1).default(initial.pollInterval),
+  inactivityThreshold: z.number().int().min(0).default(initial.inactivityThreshold),
+  confirmationDelay: z.number().int().min(0).default(initial.confirmationDelay),
+  resultPrefix: z.string().default(initial.resultPrefix),
+  resultSuffix: z.string().default(initial.resultSuffix),
+  maxMessageLength: z.number().int().min(1).default(initial.maxMessageLength),
+  autoArchiveOnReturn: z.boolean().default(initial.autoArchiveOnReturn),
+  detectTaskSpawn: z.boolean().default(initial.detectTaskSpawn),
+  taskSpawnWindow: z.number().int().min(0).default(initial.taskSpawnWindow),
 });

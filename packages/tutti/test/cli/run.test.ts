@@ -138,14 +138,15 @@ describe("one request", () => {
     expect(last.outputFiles).toEqual(["packages/inner/docs/one.md"]);
   });
 
-  it("with --scope has only the changes of these files and folders below --cwd in its result", async () => {
+  it("with --scope has only the changes of these files and folders below --cwd, and with --role another agent works", async () => {
     lab.write("packages/inner/a.txt", "a\n");
     lab.git("add", "-A");
     lab.git("commit", "-q", "-m", "inner");
     const write = { "a.txt": "changed\n", "docs/one.md": "1\n", "other.txt": "o\n" };
     const strays = worker("one", { tools: ["Write"], write, block: done({}) });
-    const agent = lab.scenario([...mainSession([{ id: "one" }]), strays]);
-    const limited = ["run", "x", "--cwd", join(lab.repo, "packages/inner"), "--agent", agent, "--yes"];
+    const agent = lab.scenario(mainSession([{ id: "one" }]), "main.json");
+    const role = `workerExecution=${lab.scenario([strays], "workers.json")}`;
+    const limited = ["run", "x", "--cwd", join(lab.repo, "packages/inner"), "--agent", agent, "--role", role, "--yes"];
     const { code, last } = await lab.json([...limited, "--scope", "docs/", "--scope", "a.txt"]);
     expect([code, last.outcome, last.outputFiles]).toEqual([
       1,
@@ -155,6 +156,13 @@ describe("one request", () => {
     expect(last.causes).toMatchObject([{ status: "out_of_scope", reason: expect.stringContaining("other.txt") }]);
     const outside = await lab.tutti([...limited, "--scope", "../../../elsewhere"]);
     expect([outside.code, outside.stderr]).toEqual([2, expect.stringContaining("lies outside the repository")]);
+    const unknown = await lab.tutti([...limited, "--role", "WRITER=local"]);
+    expect(unknown.stderr).toContain('starts no agent for "WRITER". Choose from analysis, taskPlanning,');
+    const incomplete = await lab.tutti([...limited, "--role", "local"]);
+    expect([incomplete.code, incomplete.stderr]).toEqual([
+      2,
+      expect.stringContaining('"local" is not a valid value of --role. Use the form NAME=value.'),
+    ]);
   });
 
   it("includes changes of the main session from aggregation and verification, but not from earlier phases", async () => {

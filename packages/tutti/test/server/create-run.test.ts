@@ -3,6 +3,7 @@ import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import type { Template } from "../../src/schema/template.ts";
 import { ServerLab } from "./server-lab.ts";
 
 let lab: ServerLab;
@@ -67,6 +68,40 @@ describe("creating a run", () => {
     const { status, json } = await post({ ...sound(), agent: undefined });
     expect(status).toBe(201);
     expect(lab.engine.get(json.orchestratorId)!.agent).toBe("local");
+  });
+
+  it("gives phases and roles the agents that the request names, and rejects the others", async () => {
+    const roles = { DEVELOPER: { agent: "claude", model: "opus" }, TESTER: { agent: "local", model: "small" } };
+    const pipeline = [{ id: "p", role: "DEVELOPER", title: "P", requirements: ["r"], acceptanceCriteria: ["c"] }];
+    const phases = { analysis: { enabled: false }, taskPlanning: { enabled: false } };
+    lab.local.templates.create({ id: "pair", name: "Pair", extends: "documentation", roles, pipeline, phases });
+    const templateOf = async (templateId: string, chosen: object) => {
+      const { status, json } = await post({ ...sound(), templateId, roles: chosen });
+      return status === 201 ? lab.engine.get(json.orchestratorId)!.template : [json.error.code, json.error.message];
+    };
+    const { phases: chosen } = (await templateOf("documentation", { analysis: "local" })) as Template;
+    expect([chosen.analysis.agent, chosen.workerExecution.agent]).toEqual(["local", undefined]);
+    // A model belongs to its agent. In a team the phases without a lead are those of the run's agent.
+    const pair = (await templateOf("pair", { DEVELOPER: "local", TESTER: "local", aggregation: "local" })) as Template;
+    expect(pair.roles).toMatchObject({ DEVELOPER: { agent: "local" }, TESTER: { agent: "local", model: "small" } });
+    expect([pair.roles!["DEVELOPER"]!.model, pair.phases.aggregation.agent]).toEqual([undefined, "local"]);
+    // A phase that is off, a role that does not exist, and the workers of a team, which have roles.
+    const names = "aggregation, verification, DEVELOPER, TESTER";
+    for (const name of ["analysis", "WRITER", "workerExecution"])
+      expect(await templateOf("pair", { [name]: "local" })).toEqual([
+        "invalid_input",
+        `The template "pair" starts no agent for "${name}". Choose from ${names}.`,
+      ]);
+    expect(await templateOf("feature", { analysis: "local" })).toEqual([
+      "invalid_input",
+      expect.stringContaining('"analysis". Choose from ORCHESTRATOR, '),
+    ]);
+    const startable = { DEVELOPER: "local" };
+    expect(await templateOf("pair", { ...startable, TESTER: "outside" })).toEqual([
+      "invalid_input",
+      'A request cannot give "TESTER" the agent "outside". Name another.',
+    ]);
+    expect(await templateOf("pair", { ...startable, TESTER: "nobody" })).toEqual(["agent_unknown", expect.any(String)]);
   });
 
   it.each([

@@ -32,8 +32,8 @@ const page = {
 };
 
 const CreatedRun = RUN_ROUTES["POST /api/orchestrator"].body
-  // Without `trust`, an agent cannot agree to programs in the place of the user.
-  .omit({ trust: true, config: true })
+  // Without `trust` and `sandbox`, an agent cannot agree to programs or leave the sandbox in the place of the user.
+  .omit({ trust: true, sandbox: true, config: true })
   .extend({
     templateId: z.string().min(1).optional().describe("Default: as for `tutti run`."),
     cwd: RUN_ROUTES["POST /api/orchestrator"].body.shape.cwd
@@ -75,12 +75,14 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
   const create = (request: z.output<typeof CreatedRun>, call: CallContext): Promise<unknown> =>
     use(async (linked) => {
       const { client, runs, hold } = linked;
-      const { templateId: template, cwd, agent, message, wait: waits, customVariables, config, budget } = request;
+      const { templateId: template, cwd, agent, roles = {}, message, wait: waits } = request;
+      const { customVariables, config, budget, scope, autoStart } = request;
       const earlier = request.after === undefined ? null : await runs.run(request.after);
-      const flags = { template, cwd, agent, var: [], agentEnv: [] };
+      const role = Object.entries(roles).map((pair) => pair.join("="));
+      const flags = { template, cwd, agent, role, var: [], agentEnv: [] };
       const asked = readRequest(output, message, definedMembers(flags), earlier);
-      const { autoStart } = request;
-      const created = await client.create({ ...asked, customVariables, config, budget, autoStart });
+      const given = { customVariables, config, budget, scope, autoStart };
+      const created = await client.create({ ...asked, ...given });
       const runId = created.orchestratorId;
       if (autoStart) await hold(runId);
       if (waits) await followRun(linked, runId, call);

@@ -19,6 +19,7 @@ interface RunFlags {
   after?: string;
   scope?: string[];
   agent?: string;
+  role: string[];
   maxUsd?: string;
   trust?: string;
   agentEnv: string[];
@@ -62,14 +63,18 @@ async function findEarlier(output: Output, idPrefix: string): Promise<Run> {
   return runs.run(await findRunId(runs, idPrefix));
 }
 
+const ROLE_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
 /** A run after an `earlier` one takes its folder, template and agent, unless a flag names another. */
 export function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
   const cwd = resolve(flags.cwd ?? earlier?.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.
   const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
-  const flag = flags.agent === undefined ? undefined : fromHere(flags.agent);
   const projectAgents = config?.agentsOfProject ?? {};
-  const agent = flag !== undefined && Object.hasOwn(projectAgents, flag) ? projectAgents[flag]!.agent : flag;
+  const agentOf = (name: string): string =>
+    Object.hasOwn(projectAgents, name) ? projectAgents[name]!.agent : fromHere(name);
+  const agent = flags.agent === undefined ? undefined : agentOf(flags.agent);
+  const roles = Object.entries(readPairs("--role", flags.role, ROLE_NAME)).map(([name, each]) => [name, agentOf(each)]);
   const expectedAgent = agent ?? config?.agent ?? "local";
   return {
     templateId:
@@ -80,6 +85,7 @@ export function readRequest(output: Output, message: string, flags: RunFlags, ea
     cwd,
     message,
     agent: agent ?? earlier?.agent,
+    roles: roles.length > 0 ? (Object.fromEntries(roles) as Record<string, string>) : undefined,
     after: earlier?.id,
     scope: flags.scope && flags.scope.length > 0 ? flags.scope : undefined,
     budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },

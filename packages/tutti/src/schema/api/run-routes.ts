@@ -23,6 +23,12 @@ const NewRunBody = z.strictObject({
   cwd: absolutePath.describe("The folder to work in; without git, the run works on copies of it."),
   message: z.string().refine((text) => text.trim() !== "", "must not be empty"),
   agent: z.string().min(1).optional().describe("Default: the template's agent, else the built-in one."),
+  roles: z
+    .record(z.string(), z.string().min(1))
+    .optional()
+    .describe(
+      "Agents of single phases and roles of the template, by name, such as `workerExecution`. Default: `agent`.",
+    ),
   customVariables: z.record(z.string(), z.unknown()).default({}),
   autoStart: z.boolean().default(false).describe("Start the run immediately."),
   config: Settings.default({}).describe("Settings that override the template's."),

@@ -2,7 +2,7 @@
 // as ISO strings. Loose objects may gain members, and readers must ignore unknown ones.
 import { z } from "zod";
 import { Budget } from "../budget.ts";
-import { EVENTS, type RunEvent } from "../event.ts";
+import { EVENTS, RunAnalysis, type RunEvent } from "../event.ts";
 import { INBOX_KINDS, InboxItem } from "../inbox.ts";
 import { Census, Conflict, Usage, Verdict } from "../outcome.ts";
 import { SandboxState } from "../agent/sandbox.ts";
@@ -80,7 +80,7 @@ export const RunState = z.looseObject({
   mainSessionId: z.string().nullable(),
   sandbox: SandboxState,
   customVariables: z.record(z.string(), z.unknown()),
-  analysis: EVENTS["orchestrator:analysisComplete"].shape.analysis.nullable(),
+  analysis: RunAnalysis.nullable(),
   tasks: z.array(Task),
   parallelGroups: z.array(z.array(z.string())),
   /** Maps the id of each started task to its session id. `workerStates` has the attempts. */
@@ -222,6 +222,8 @@ export const RunTimeline = z.object({
       /** Type of the event that ended the session. */
       ending: z.string().nullable(),
       turns: z.array(z.object({ turn: z.number(), phase: Phase, startedAt: time, endedAt: time.nullable() })),
+      /** Times in which the session waited for its provider. */
+      refusals: z.array(z.object({ startedAt: time, endedAt: time.nullable() })),
     }),
   ),
 });
