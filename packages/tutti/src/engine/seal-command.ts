@@ -62,11 +62,12 @@ export function sealCommand(command: Command, seal: <T>(value: T) => T): Command
     case "fault":
     case "mishap":
     case "unpreparable":
+    // The template of a run that an earlier version stored is not sealed, so neither is the command of its hook.
+    case "hookStarted":
+    case "hookEnded":
       return seal(command);
     case "record":
       return { ...command, event: seal(command.event) };
-    case "hookEnded":
-      return { ...command, detail: seal(command.detail) };
     default:
       return command;
   }

@@ -31,6 +31,7 @@ import { findStaticFile } from "./static-files.ts";
 import { steerHandlers } from "./routes/steer-routes.ts";
 import { subSessionHandlers } from "./routes/sub-session-routes.ts";
 import { templateHandlers } from "./routes/template-routes.ts";
+import type { Hide } from "./access/hide.ts";
 import { watchRequests, type RequestListener } from "./watch-requests.ts";
 import { tokenHandlers } from "./routes/token-routes.ts";
 import { workerHandlers } from "./routes/worker-routes.ts";
@@ -128,8 +129,8 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...protocolHandlers(),
   };
   const { forward } = parts;
-  const filter = forward ? (c: Context<Bindings>) => forwardRequest(c, engine, forward) : null;
-  mountRoutes(app, handlers, (value) => engine.hideSecrets(value), filter);
+  const filter = forward ? (c: Context<Bindings>, hide: Hide | null) => forwardRequest(c, engine, forward, hide) : null;
+  mountRoutes(app, handlers, engine, filter);
   app.get("*", async (c) => {
     if (isApi(c.req.path)) throw routeNotFound(c);
     const token = tokenInUrl(c, access);

@@ -53,7 +53,8 @@ export async function readBody(c: RequestContext, { body, bodyType, maxBytes }: 
     value = text.trim() === "" ? undefined : isText ? text : parseBoundedJson(text);
   } catch (error) {
     if (error instanceof TuttiError) throw error;
-    throw new TuttiError("invalid_input", `The body is not valid ${isText ? "UTF-8 text" : "JSON"}.`, { cause: error });
+    const form = isText ? "UTF-8 text" : "JSON";
+    throw new TuttiError("invalid_input", `The body is not valid ${form}. Send ${form}.`, { cause: error });
   }
   return decode(body!, value, "body");
 }

@@ -1,7 +1,9 @@
 // `forwardRequest` forwards a request about a run to the server that owns the run. Access and role are checked before,
-// so the other server carries the request out as its own.
+// so the other server carries the request out as its own. `HIDE_HEADER` makes it hide secrets before a search, which would
+// reveal them piece by piece; this server hides them again, because a server of an older version ignores the header.
 import type { Context } from "hono";
 import type { Bindings } from "./decode.ts";
+import { HIDE_HEADER, type Hide } from "./access/hide.ts";
 import type { Engine } from "../engine/engine.ts";
 
 export interface ForwardedRequest {
@@ -30,6 +32,7 @@ export async function forwardRequest(
   c: Context<Bindings>,
   engine: Pick<Engine, "isForeign" | "runOfItem">,
   forward: Forwarder,
+  hide: Hide | null,
 ): Promise<Response | null> {
   if (c.req.method === "GET" && !NEEDS_ITS_FILES.test(c.req.path)) return null;
   const { id, itemId } = c.req.param() as { id?: string; itemId?: string };
@@ -39,9 +42,13 @@ export async function forwardRequest(
   const answer = await forward(run, {
     method: c.req.method,
     path: `${pathname}${search}`,
-    headers: Object.fromEntries(HEADERS.flatMap((name) => (c.req.header(name) ? [[name, c.req.header(name)!]] : []))),
+    headers: {
+      ...Object.fromEntries(HEADERS.flatMap((name) => (c.req.header(name) ? [[name, c.req.header(name)!]] : []))),
+      ...(hide && { [HIDE_HEADER]: "1" }),
+    },
     body: await c.req.raw.clone().text(),
   });
   if (answer === null) return null;
-  return new Response(answer.body, { status: answer.status, headers: { "Content-Type": answer.type } });
+  const body = hide ? JSON.stringify(hide(JSON.parse(answer.body))) : answer.body;
+  return new Response(body, { status: answer.status, headers: { "Content-Type": answer.type } });
 }

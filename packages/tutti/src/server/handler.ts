@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { decode, readBody, type Bindings } from "./decode.ts";
+import type { Hide } from "./access/hide.ts";
 import { LargeAnswers } from "./large-answers.ts";
 import { streamArray } from "./stream-array.ts";
 import type { Route } from "../schema/api/route.ts";
@@ -22,6 +23,8 @@ interface RouteRequest<Key extends RouteKey> {
   query: () => Read<(typeof ROUTES)[Key], "query">;
   body: () => Promise<Read<(typeof ROUTES)[Key], "body">>;
   context: Context<Bindings>;
+  /** A handler that returns a `Response` applies `hide` itself. */
+  hide: Hide | null;
 }
 
 type Value<Key extends RouteKey> = z.input<(typeof ROUTES)[Key]["response"]>;
@@ -42,14 +45,14 @@ export type AnyHandler = (request: {
   query: () => unknown;
   body: () => Promise<unknown>;
   context: Context<Bindings>;
+  hide: Hide | null;
 }) => unknown;
 
-/** `hide` replaces secrets: a token with the role view must not see those in templates, which the log does not contain. */
 export async function answer(
   c: Context<Bindings>,
   route: Route,
   handle: AnyHandler,
-  hide: <T>(value: T) => T,
+  hide: Hide | null,
 ): Promise<Response> {
   const respond = async (): Promise<Response> => {
     const value = await handle({
@@ -57,11 +60,12 @@ export async function answer(
       query: () => decode(route.query!, c.req.query(), "query"),
       body: () => readBody(c, route),
       context: c,
+      hide,
     });
     if (value instanceof Response) return value;
     const status = route.status ?? 200;
-    const shown = c.get("holder")?.role === "view" ? hide(value) : value;
-    return isGenerator(value) ? await streamArray(encodeItems(value), status) : c.json(shown as object, status);
+    if (isGenerator(value)) return await streamArray(encodeItems(value, hide), status);
+    return c.json((hide ? hide(value) : value) as object, status);
   };
   if (!route.large) return respond();
   return (await largeAnswersOf(route).build(respond, c.req.raw.signal)) ?? c.body(null, CLIENT_GONE);
@@ -81,6 +85,6 @@ const largeAnswersOf = (route: Route): LargeAnswers => {
 const isGenerator = (value: unknown): value is Generator =>
   typeof value === "object" && value !== null && "next" in value && Symbol.iterator in value;
 
-function* encodeItems(items: Iterable<unknown>): Generator<string> {
-  for (const item of items) yield JSON.stringify(item);
+function* encodeItems(items: Iterable<unknown>, hide: Hide | null): Generator<string> {
+  for (const item of items) yield JSON.stringify(hide ? hide(item) : item);
 }

@@ -15,7 +15,10 @@ export interface Hosts {
 export function hostHandlers(hosts: Hosts | undefined): Handlers<keyof typeof HOST_ROUTES> {
   const mustHaveHosts = (id: string): Hosts => {
     if (hosts) return hosts;
-    throw new TuttiError("host_not_found", `The host "${id}" does not exist: this server has no --database-url.`);
+    throw new TuttiError(
+      "host_not_found",
+      `The host "${id}" does not exist: this server has no --database-url. Start it with one.`,
+    );
   };
   return {
     "GET /api/hosts": async ({ query }) => pageOf((await hosts?.list()) ?? [], query(), ({ id }) => id),

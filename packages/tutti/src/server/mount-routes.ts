@@ -5,17 +5,19 @@ import type { Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
 import { mustAllow } from "./access/holder.ts";
 import { answer, type AnyHandler, type Handlers } from "./handler.ts";
+import { HIDE_HEADER, hideFor, type Hide } from "./access/hide.ts";
+import type { Engine } from "../engine/engine.ts";
 import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
 /** A `RequestFilter` returns the answer to a request that another server carries out, or null. */
-type RequestFilter = (c: Context<Bindings>) => Promise<Response | null>;
+type RequestFilter = (c: Context<Bindings>, hide: Hide | null) => Promise<Response | null>;
 
 export function mountRoutes(
   app: Hono<Bindings>,
   handlers: Handlers<RouteKey>,
-  hide: <T>(value: T) => T,
+  engine: Engine,
   forward: RequestFilter | null,
 ): void {
   for (const key of inRoutingOrder(Object.keys(ROUTES) as RouteKey[])) {
@@ -27,7 +29,8 @@ export function mountRoutes(
       app.on(method, path, async (c) => {
         try {
           if (role !== null) mustAllow(c.get("holder"), role);
-          return (await forward?.(c)) ?? (await answer(c, route, handle, hide));
+          const hide = hideFor(c.get("holder"), engine, c.req.header(HIDE_HEADER));
+          return (await forward?.(c, hide)) ?? (await answer(c, route, handle, hide));
         } catch (error) {
           // `watchRequests` reports `c.error`.
           c.error = asTuttiError(error);

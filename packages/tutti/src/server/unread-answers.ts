@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { monotonicMs } from "../world.ts";
 
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** `ReadPace` lets about 12 MB through in this time. */
@@ -27,7 +28,7 @@ export class UnreadAnswers {
   readonly #maxBytes: number;
   readonly #crowdedBytes: number;
   readonly #open = new Map<Answer, Reading>();
-  #checkedAt = performance.now();
+  #checkedAt = monotonicMs();
 
   constructor(maxBytes = MAX_UNREAD_BYTES, crowdedBytes = CROWDED_BYTES) {
     this.#maxBytes = maxBytes;
@@ -56,7 +57,7 @@ export class UnreadAnswers {
    * Returns the number of bytes that are still unread.
    */
   #cut(limit: number, stalledMs: number): number {
-    const now = performance.now();
+    const now = monotonicMs();
     // While this process does not run, it sends nothing that a client could read, so a late check counts as one interval.
     const passedMs = Math.min(now - this.#checkedAt, CHECK_MS);
     this.#checkedAt = now;

@@ -42,7 +42,8 @@ it.each<[string, object]>([
   ["fault", { operation: "merge", error: KEY, code: "x" }],
   ["mishap", { operation: "cleanup", error: KEY, code: "x" }],
   ["checked", { sessionId: "s", commit: "0", commands }],
-  ["hookEnded", { hook: { name: "onError", cause: 1, run: "h" }, ok: false, detail: KEY, durationMs: 1, pause: false }],
+  ["hookStarted", { hook: { name: "onError", cause: 1, run: `command:h ${KEY}` } }],
+  ["hookEnded", { hook: { name: "onError", cause: 1, run: `command:h ${KEY}` }, ok: false, detail: KEY }],
   ["record", { event: { type: "protocol:ignored", data: { id: "orch_1", phase: "x", reason: KEY } } }],
 ])("seals the texts of %s, and the vault opens them", (type, members) => {
   const command = { type, ...members } as unknown as Command;

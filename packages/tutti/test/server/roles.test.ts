@@ -151,6 +151,7 @@ describe("a role", () => {
     for (const more of [
       { agent: program },
       { config: { agent: program } },
+      { agent: "local", roles: { workerExecution: program } },
       { agent: "local", trust: "0".repeat(64) },
       { agent: "local", config: { permissions: { mode: "all" } } },
       { agent: "local", config: { permissions: { allow: ["Bash"] } } },
@@ -158,6 +159,7 @@ describe("a role", () => {
       expect(await create("operate", more)).toEqual([403, "forbidden"]);
     }
     expect(await create("operate", { agent: "local" })).toEqual([201, undefined]);
+    expect(await create("operate", { agent: "local", roles: { workerExecution: "local" } })).toEqual([201, undefined]);
     const narrow = { permissions: { mode: "ask", refuse: ["Bash"] } };
     expect(await create("operate", { agent: "local", config: narrow })).toEqual([201, undefined]);
     expect(await create("admin", { agent: program })).toEqual([201, undefined]);

@@ -57,20 +57,25 @@ export const isLoopback = (host: string): boolean =>
 export type RequestAccess = Pick<Access, "checkOrigin" | "checkToken" | "holderOf" | "setCookie">;
 
 export class Access {
-  readonly #token: Buffer;
-  readonly #cookie: Buffer;
+  readonly #token: string;
+  #digests: { token: Buffer; cookie: Buffer } | null = null;
   readonly #tokens: NamedTokens;
   readonly #cookieName: string;
   readonly #host: string;
   readonly #port: number;
 
   constructor({ token, tokens, host, port }: AccessOptions) {
-    this.#token = digestOf(token);
-    this.#cookie = digestOf(cookieOf(token));
+    this.#token = token;
     this.#tokens = tokens;
     this.#cookieName = `tutti_${port}`;
     this.#host = host;
     this.#port = port;
+  }
+
+  /** Computed for the first request, because a server that starts would load Node's `crypto` for it. */
+  get #own(): { token: Buffer; cookie: Buffer } {
+    const token = this.#token;
+    return (this.#digests ??= { token: digestOf(token), cookie: digestOf(cookieOf(token)) });
   }
 
   /**
@@ -131,11 +136,11 @@ export class Access {
 
   /** `holderOf` returns null for an unknown token. */
   holderOf(token: string): Holder | null {
-    return isSame(digestOf(token), this.#token) ? OWNER : this.#tokens.find(token);
+    return isSame(digestOf(token), this.#own.token) ? OWNER : this.#tokens.find(token);
   }
 
   #holderOfCookie(value: string): Holder | null {
-    return isSame(digestOf(value), this.#cookie) ? OWNER : this.#tokens.findByCookie(value);
+    return isSame(digestOf(value), this.#own.cookie) ? OWNER : this.#tokens.findByCookie(value);
   }
 
   setCookie(token: string): string {

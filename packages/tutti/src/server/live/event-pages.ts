@@ -2,6 +2,7 @@
 // share one page and its encodings, so 200 clients that connect together cost the memory of one.
 import type { EventLog } from "./follower.ts";
 import { Batch, encodeRaw } from "./frame.ts";
+import type { Hide } from "../access/hide.ts";
 import { ReadPace } from "../read-pace.ts";
 
 export const PAGE_EVENTS = 64;
@@ -26,12 +27,13 @@ export class EventPages {
   }
 
   /** Returns the events after `after`, of one run or of all. Only the page at the end of the log is empty. */
-  read(run: string | null, after: number): Batch {
-    const key = `${run ?? ""} ${after}`;
+  read(run: string | null, after: number, hide: Hide | null = null): Batch {
+    const key = `${run ?? ""} ${after} ${hide !== null}`;
     const cached = this.#cached.get(key);
     if (cached) return cached.page;
     const limits = { after, limit: PAGE_EVENTS, maxBytes: PAGE_BYTES };
-    const page = new Batch(this.#log.rawEvents(run === null ? limits : { ...limits, run }).map(encodeRaw));
+    const events = this.#log.rawEvents(run === null ? limits : { ...limits, run });
+    const page = new Batch(events.map((event) => encodeRaw(event, hide)));
     for (const { text } of page.frames) this.#pace.count(text.length);
     if (page.frames.length > 0) this.#keep(key, page);
     return page;

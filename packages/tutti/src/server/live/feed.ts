@@ -119,7 +119,7 @@ export class Feed {
     const isComplete = pending.length === 0 || pending.at(-1)!.seq === this.#lastSeq + pending.length;
     const frames = isComplete
       ? pending.map(encodeFrame)
-      : this.#log.rawEvents({ after: this.#lastSeq, maxBytes: PAGE_BYTES }).map(encodeRaw);
+      : this.#log.rawEvents({ after: this.#lastSeq, maxBytes: PAGE_BYTES }).map((event) => encodeRaw(event));
     const last = frames.at(-1)?.seq ?? 0;
     this.#pending = pending.filter(({ seq }) => seq > last);
     return frames;

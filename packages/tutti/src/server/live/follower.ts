@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { PAGE_BYTES, PAGE_EVENTS, type EventPages } from "./event-pages.ts";
 import { Batch, type EncodedFrame } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
+import type { Hide } from "../access/hide.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 export type EventLog = Pick<Engine, "rawEvents" | "lastSeq" | "subscribe">;
@@ -26,6 +27,8 @@ export interface FeedRequest {
   /** The process id of a command that follows through a Unix socket. */
   process?: string | undefined;
   types: ReadonlySet<string> | null;
+  /** Applies to stored events. New events contain no secrets. */
+  hide?: Hide | null;
 }
 
 interface FollowerOptions {
@@ -140,7 +143,8 @@ export class Follower {
 
   /** False at the end of the log. With an `await` in the same function, `page` would stay in memory. */
   #sendPage(): boolean {
-    const page = this.#options.pages.read(this.#wanted.run, this.#cursor);
+    const { run, hide } = this.#wanted;
+    const page = this.#options.pages.read(run, this.#cursor, hide);
     if (page.frames.length > 0) this.#options.sent(this.#send(page));
     else this.#state = "live";
     return page.frames.length > 0;

@@ -1,3 +1,4 @@
+import type { Hide } from "../access/hide.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../../schema/event.ts";
 
 /** An `EncodedFrame` is JSON text for WebSocket, server-sent events and lists, with the members that filters need. */
@@ -10,10 +11,12 @@ export interface EncodedFrame {
 
 export const encodeFrame = (event: StoredEvent): EncodedFrame => encodeRaw(encodeStored(event));
 
-/** Encodes `Frame` of the API. The stored text of `data` is inserted unchanged. */
-export function encodeRaw({ seq, run, runSeq, type, data, timestamp }: RawEvent): EncodedFrame {
+/** Encodes `Frame` of the API. Without `hide`, the stored text of `data` is inserted unchanged. */
+export function encodeRaw({ seq, run, runSeq, type, ...event }: RawEvent, hide: Hide | null = null): EncodedFrame {
+  // A secret may contain characters that JSON escapes.
+  const data = hide ? JSON.stringify(hide(JSON.parse(event.data))) : event.data;
   const head = JSON.stringify({ seq, run, runSeq, type });
-  const time = new Date(timestamp).toISOString();
+  const time = new Date(event.timestamp).toISOString();
   return { seq, run, type, text: `${head.slice(0, -1)},"data":${data},"timestamp":"${time}"}` };
 }
 

@@ -7,6 +7,7 @@ import { accessRequest, type RequestAccess } from "../access/access.ts";
 import { SECURITY_HEADERS } from "../headers.ts";
 import type { Feed } from "./feed.ts";
 import { mustAllow } from "../access/holder.ts";
+import { hideFor } from "../access/hide.ts";
 import type { LiveHolders } from "./live-holders.ts";
 import type { Follower } from "./follower.ts";
 import { encodeError } from "../encode-error.ts";
@@ -95,7 +96,7 @@ export class Upgrade {
       const wanted = readWanted(engine, Object.fromEntries(url.searchParams), request.headers);
       this.#sockets.handleUpgrade(request, connection, head, (socket) => {
         const outlet = new SocketOutlet(socket, connection);
-        const follower = feed.follow(outlet, wanted);
+        const follower = feed.follow(outlet, { ...wanted, hide: hideFor(holder, engine) });
         live.add(holder, outlet);
         report(SWITCHING);
         // `ws` has already closed a socket that violates the protocol.

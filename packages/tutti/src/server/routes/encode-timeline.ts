@@ -1,4 +1,5 @@
 import { iso } from "./encode-run.ts";
+import { findRefusals } from "../../engine/runs/find-refusals.ts";
 import type { RunTimeline } from "../../schema/api/run-values.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Phase } from "../../schema/status.ts";
@@ -17,7 +18,8 @@ const SESSION_ENDS = new Set<StoredEvent["type"]>([
 ]);
 const RUN_ENDS = new Set<StoredEvent["type"]>(["orchestrator:completed", "orchestrator:cancelled"]);
 
-export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
+/** `read` is called again for the waits for a provider, which follow from the folded states. */
+export function encodeTimeline(read: () => Iterable<StoredEvent>): RunTimeline {
   const phases: RunTimeline["phases"] = [];
   const pauses: RunTimeline["pauses"] = [];
   const waits = new Map<string, RunTimeline["waits"][number]>();
@@ -34,7 +36,8 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
     Object.assign(session, { endedAt: at, ending });
     closeLast(session.turns, at);
   };
-  for (const event of events) {
+  let isRefused = false;
+  for (const event of read()) {
     const at = iso(event.timestamp);
     switch (event.type) {
       case "orchestrator:started":
@@ -53,7 +56,8 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
       case "main:spawning":
       case "worker:spawning": {
         const { sessionId, taskId, attempt } = event.data;
-        sessions.set(sessionId, { sessionId, taskId, attempt, startedAt: at, endedAt: null, ending: null, turns: [] });
+        const open = { startedAt: at, endedAt: null, ending: null, turns: [], refusals: [] };
+        sessions.set(sessionId, { sessionId, taskId, attempt, ...open });
         break;
       }
       case "turn:started": {
@@ -63,6 +67,9 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
       }
       case "turn:ended":
         closeLast(sessions.get(event.data.sessionId)?.turns ?? [], at);
+        break;
+      case "provider:refused":
+        isRefused = true;
         break;
       case "inbox:added": {
         const { id: itemId, kind, taskId, sessionId } = event.data.item;
@@ -84,6 +91,10 @@ export function encodeTimeline(events: Iterable<StoredEvent>): RunTimeline {
         }
     }
   }
+  for (const { sessionId, startedAt, endedAt } of isRefused ? findRefusals(read()) : [])
+    sessions
+      .get(sessionId)
+      ?.refusals.push({ startedAt: iso(startedAt), endedAt: endedAt === null ? null : iso(endedAt) });
   return { phases, pauses, waits: [...waits.values()], sessions: [...sessions.values()] };
 }
 

@@ -1,7 +1,7 @@
 import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { encodeState } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
-import { findRun } from "./run-routes.ts";
+import { encodeAll, findRun } from "./run-routes.ts";
 import { streamText } from "../stream-array.ts";
 import { copyLines } from "../../engine/copies/run-copy.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -31,9 +31,12 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
       const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
       return Promise.all(runs.map(activate));
     },
-    "GET /api/orchestrator/:id/export": ({ params }) => {
+    "GET /api/orchestrator/:id/export": ({ params, hide }) => {
       const { id } = findRun(engine, params.id);
-      const lines = copyLines(id, engine.readEvents({ run: id }));
+      const lines = copyLines(
+        id,
+        encodeAll(engine.readEvents({ run: id }), (event) => (hide ? hide(event) : event)),
+      );
       return streamText(lines, 200, "application/x-ndjson; charset=UTF-8", {
         "Content-Disposition": `attachment; filename="${id}.jsonl"`,
       });

@@ -57,7 +57,7 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
     },
     "GET /api/orchestrator/:id": ({ params }) => encodeState(findRun(engine, params.id)),
     "GET /api/orchestrator/:id/snapshot": ({ params }) => engine.snapshot(findRun(engine, params.id).id),
-    "GET /api/orchestrator/:id/events": ({ params, query }) => {
+    "GET /api/orchestrator/:id/events": ({ params, query, hide }) => {
       const { id } = findRun(engine, params.id);
       const { tail, ...page } = query();
       const events =
@@ -66,13 +66,13 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
           : tail === 0
             ? []
             : engine.rawEvents({ run: id, before: engine.lastSeq() + 1, limit: tail, maxBytes: EVENTS_PAGE_BYTES });
-      return streamArray(encodeAll(events, (event) => encodeRaw(event).text));
+      return streamArray(encodeAll(events, (event) => encodeRaw(event, hide).text));
     },
     "GET /api/orchestrator/:id/result": async ({ params }) => engine.result(findRun(engine, params.id).id),
     "GET /api/orchestrator/:id/graph": ({ params }) => runGraph(findRun(engine, params.id)),
     "GET /api/orchestrator/:id/timeline": ({ params }) => {
       const { id } = findRun(engine, params.id);
-      return encodeTimeline(engine.readEvents({ run: id }));
+      return encodeTimeline(() => engine.readEvents({ run: id }));
     },
     "GET /api/orchestrator/:id/usage": ({ params }) => {
       const run = findRun(engine, params.id);
@@ -112,9 +112,12 @@ function refuseWider(settings: readonly string[], when: string): never {
 }
 
 /** `mustNameNoPrograms` leaves clients that are not an admin on loopback the agents configured on this machine. */
-function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust" | "sandbox">, when: string): void {
-  const { agent, config, trust, sandbox } = request;
-  mustBeNamedAgents([agent, config?.agent], when);
+function mustNameNoPrograms(
+  request: Pick<NewRun, "agent" | "roles" | "config" | "trust" | "sandbox">,
+  when: string,
+): void {
+  const { agent, roles = {}, config, trust, sandbox } = request;
+  mustBeNamedAgents([agent, config?.agent, ...Object.values(roles)], when);
   if (sandbox !== undefined && sandbox !== "required") {
     throw new TuttiError("forbidden", `A weaker sandbox is rejected ${when}. Leave out the member sandbox.`);
   }

@@ -28,7 +28,7 @@ export function serverHandlers(options: ServerRouteOptions): Handlers<keyof type
     "GET /api/health": () => ({ status: "ok", version }),
     "GET /api/openapi.json": () => describeApi(),
     "GET /api/docs": ({ context }) => context.html(docsPage(describeApi())),
-    "GET /api/events": ({ context }) => {
+    "GET /api/events": ({ context, hide }) => {
       const { incoming, outgoing } = context.env;
       const accepted = context.req.header("accept") ?? "";
       if (incoming.method !== "GET" || !/text\/event-stream|\*\/\*/.test(accepted)) {
@@ -41,7 +41,7 @@ export function serverHandlers(options: ServerRouteOptions): Handlers<keyof type
       const wanted = readWanted(engine, context.req.query(), incoming.headers);
       const headers = { ...SECURITY_HEADERS, "Cache-Control": "no-store" };
       const outlet = new EventStream(outgoing, headers);
-      feed.follow(outlet, wanted);
+      feed.follow(outlet, { ...wanted, hide });
       live.add(context.get("holder")!, outlet);
       return RESPONSE_ALREADY_SENT;
     },

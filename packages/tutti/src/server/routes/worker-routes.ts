@@ -3,6 +3,7 @@ import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
 import { encodeAll, findRun } from "./run-routes.ts";
 import { DONE } from "./steer-routes.ts";
+import type { Hide } from "../access/hide.ts";
 import { streamText } from "../stream-array.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { aggregateStats } from "../../engine/sessions/worker-stats.ts";
@@ -64,46 +65,48 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
     "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) =>
       engine.order(id, "retry", { taskId }),
     ),
-    "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
-      const { id, key } = findSession(params);
+    "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query, hide }) => {
+      const session = findSession(params);
       const { tail, find, ...page } = query();
-      if (tail !== undefined) return readTail(engine, id, key, tail, find);
-      if (find !== undefined) return readMatches(engine, id, key, { ...page, find });
-      return engine.transcript(id, key, { ...page, characters: PAGE_CHARACTERS });
+      if (tail !== undefined) return readTail(transcriptPages(engine, session, hide), tail, find);
+      if (find !== undefined) return readMatches(transcriptPages(engine, session, hide, page.after), page.limit, find);
+      return engine.transcript(session.id, session.key, { ...page, characters: PAGE_CHARACTERS });
     },
-    "GET /api/orchestrator/:id/workers/:key/transcript/export": ({ params }) => {
-      const { id, key } = findSession(params);
-      return streamText(transcriptLines(engine, id, key), 200, "application/x-ndjson; charset=UTF-8", {
-        "Content-Disposition": `attachment; filename="${key.replaceAll(/[^\w.-]/g, "_")}.jsonl"`,
-      });
+    "GET /api/orchestrator/:id/workers/:key/transcript/export": ({ params, hide }) => {
+      const session = findSession(params);
+      return streamText(
+        transcriptLines(transcriptPages(engine, session, hide)),
+        200,
+        "application/x-ndjson; charset=UTF-8",
+        {
+          "Content-Disposition": `attachment; filename="${session.key.replaceAll(/[^\w.-]/g, "_")}.jsonl"`,
+        },
+      );
     },
   };
 }
 
 /** Keeps at most `tail` entries and about `PAGE_CHARACTERS` in memory, however long the transcript is. */
 async function readTail(
-  engine: Engine,
-  id: string,
-  key: string,
+  pages: AsyncIterable<TranscriptEntry[]>,
   tail: number,
   find: string | undefined,
 ): Promise<TranscriptEntry[]> {
   let last: TranscriptEntry[] = [];
   if (tail === 0) return last;
-  for await (const page of transcriptPages(engine, id, key))
+  for await (const page of pages)
     last = [...last, ...(find === undefined ? page : page.filter((entry) => hasWords(entry, find)))].slice(-tail);
   return withinPage(last);
 }
 
 async function readMatches(
-  engine: Engine,
-  id: string,
-  key: string,
-  { after, limit, find }: { after: number; limit: number; find: string },
+  pages: AsyncIterable<TranscriptEntry[]>,
+  limit: number,
+  find: string,
 ): Promise<TranscriptEntry[]> {
   const found: TranscriptEntry[] = [];
   let characters = 0;
-  for await (const page of transcriptPages(engine, id, key, after)) {
+  for await (const page of pages) {
     for (const entry of page) {
       if (!hasWords(entry, find)) continue;
       found.push(entry);
@@ -114,18 +117,26 @@ async function readMatches(
   return found;
 }
 
-async function* transcriptLines(engine: Engine, id: string, key: string): AsyncGenerator<string> {
-  for await (const page of transcriptPages(engine, id, key))
-    for (const entry of page) yield `${JSON.stringify(entry)}\n`;
+async function* transcriptLines(pages: AsyncIterable<TranscriptEntry[]>): AsyncGenerator<string> {
+  for await (const page of pages) for (const entry of page) yield `${JSON.stringify(entry)}\n`;
 }
 
-/** Pages of about `PAGE_CHARACTERS`, up to the end of the transcript at this moment. */
-async function* transcriptPages(engine: Engine, id: string, key: string, after = 0): AsyncGenerator<TranscriptEntry[]> {
+/**
+ * Pages of about `PAGE_CHARACTERS`, up to the end of the transcript at this moment. They are hidden before a search, which
+ * would reveal a secret piece by piece.
+ */
+async function* transcriptPages(
+  engine: Engine,
+  session: { id: string; key: string },
+  hide: Hide | null,
+  after = 0,
+): AsyncGenerator<TranscriptEntry[]> {
+  const limits = { limit: PAGE_ENTRIES, characters: PAGE_CHARACTERS };
   for (;;) {
-    const page = await engine.transcript(id, key, { after, limit: PAGE_ENTRIES, characters: PAGE_CHARACTERS });
+    const page = await engine.transcript(session.id, session.key, { after, ...limits });
     if (page.length === 0) return;
     after = page.at(-1)!.n;
-    yield page;
+    yield hide ? hide(page) : page;
   }
 }
 
