@@ -1,23 +1,24 @@
 import { translate } from "./text/language.ts";
-import { lazy, Suspense, useEffect, type ReactNode } from "react";
+import { Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "./errors/error-boundary.tsx";
 import { Frame } from "./shell/frame.tsx";
 import { NotFoundPage } from "./shell/not-found-page.tsx";
 import type { PageRoute } from "./shell/page-route.ts";
 import { useRoute } from "./shell/route.ts";
+import { lazyPart } from "./shell/lazy-part.ts";
 
-// `lazy` gives each view a chunk of its own, so that a run loads no inbox, and the inbox neither the graph nor the
+// `lazyPart` gives each view a chunk of its own, so that a run loads no inbox, and the inbox neither the graph nor the
 // forms.
-const InboxPage = lazy(async () => ({ default: (await import("./inbox/inbox-page.tsx")).InboxPage }));
-const RunListPage = lazy(async () => ({ default: (await import("./list/run-list-page.tsx")).RunListPage }));
-const RunPage = lazy(async () => ({ default: (await import("./run/run-page.tsx")).RunPage }));
-const NewRunPage = lazy(async () => ({ default: (await import("./new-run/new-run-page.tsx")).NewRunPage }));
-const TemplatesPage = lazy(async () => ({ default: (await import("./templates/templates-page.tsx")).TemplatesPage }));
-const SchedulesPage = lazy(async () => ({ default: (await import("./schedules/schedules-page.tsx")).SchedulesPage }));
-const CostsPage = lazy(async () => ({ default: (await import("./machine/costs-page.tsx")).CostsPage }));
-const MachinePage = lazy(async () => ({ default: (await import("./machine/machine-page.tsx")).MachinePage }));
-const HostsPage = lazy(async () => ({ default: (await import("./hosts/hosts-page.tsx")).HostsPage }));
-const PartsPage = lazy(async () => ({ default: (await import("./parts/parts-page.tsx")).PartsPage }));
+const InboxPage = lazyPart(async () => (await import("./inbox/inbox-page.tsx")).InboxPage);
+const RunListPage = lazyPart(async () => (await import("./list/run-list-page.tsx")).RunListPage);
+const RunPage = lazyPart(async () => (await import("./run/run-page.tsx")).RunPage);
+const NewRunPage = lazyPart(async () => (await import("./new-run/new-run-page.tsx")).NewRunPage);
+const TemplatesPage = lazyPart(async () => (await import("./templates/templates-page.tsx")).TemplatesPage);
+const SchedulesPage = lazyPart(async () => (await import("./schedules/schedules-page.tsx")).SchedulesPage);
+const CostsPage = lazyPart(async () => (await import("./machine/costs-page.tsx")).CostsPage);
+const MachinePage = lazyPart(async () => (await import("./machine/machine-page.tsx")).MachinePage);
+const HostsPage = lazyPart(async () => (await import("./hosts/hosts-page.tsx")).HostsPage);
+const PartsPage = lazyPart(async () => (await import("./parts/parts-page.tsx")).PartsPage);
 
 /** The outer `ErrorBoundary` is for `Frame`. Without it, an error there leaves an empty page. */
 export const App = () => (

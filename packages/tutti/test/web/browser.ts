@@ -15,6 +15,8 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // Pages live for seconds, in which optimised code costs more processor time than it saves.
+  "--js-flags=--no-maglev --no-turbofan",
 ];
 
 const ADVICE = "No browser was found. Set CHROME_PATH, or install Chromium, Chrome or Edge so that it is on PATH.";

@@ -1,12 +1,13 @@
 // Checks every view in both themes, wide and narrow, with axe-core. `TUTTI_SCREENSHOTS` names a folder that receives a
 // screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README, and `TUTTI_UPDATE_PARTS=1` the
-// stored styles of the parts.
+// stored styles and pictures of the parts.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { DEGRADED, FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
+import { differentShare, packPicture, WITHOUT_FONTS } from "./compare-pictures.ts";
 import type { Stage } from "./stage.ts";
 import { withBrowser } from "./with-browser.ts";
 import { mainSession, worker } from "../lab/scenarios.ts";
@@ -159,7 +160,8 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   if (name === "inbox") await page.getByRole("button", { name: "Confirm plan" }).waitFor();
   if (name === "checks") await page.getByRole("list", { name: "Attempts" }).getByText("Attempt 1").waitFor();
   if (name === "changes") await page.locator(".file-diff").first().waitFor();
-  if (name === "new-run") await page.locator("option", { hasText: "local (ready)" }).waitFor({ state: "attached" });
+  if (name === "new-run")
+    await page.locator("option", { hasText: "local (ready)" }).first().waitFor({ state: "attached" });
   await saveScreenshot(page, `${name}-light`);
   await expectFits(page, `${name} light`);
   const light = await background(page);
@@ -224,6 +226,15 @@ describe("The page", () => {
       const styles = await partStyles(page);
       if (process.env["TUTTI_UPDATE_PARTS"] === "1") writeFileSync(PARTS, `${JSON.stringify(styles, null, 2)}\n`);
       expect(styles).toEqual(JSON.parse(readFileSync(PARTS, "utf8")));
+
+      await page.evaluate(WITHOUT_FONTS);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        const picture = await packPicture(page, await page.locator("main").screenshot({ animations: "disabled" }));
+        const file = join(import.meta.dirname, "pictures", `parts-${width}.webp`);
+        if (process.env["TUTTI_UPDATE_PARTS"] === "1") writeFileSync(file, picture);
+        expect(await differentShare(page, picture, readFileSync(file)), `parts at ${width} px`).toBeLessThan(0.0003);
+      }
     }),
   );
 

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { literalTexts } from "./literal-texts.ts";
 import { sharedSentences } from "./shared-sentences.ts";
+import { describeProblem } from "../../../web/src/errors/problem.ts";
 import { groupStages, stagesOf } from "../../../web/src/graph/group-stages.ts";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { byCost } from "../../../web/src/inbox/item-look.ts";
 import { subAgentsOf } from "../../../web/src/inspector/sub-agents-of.ts";
 import { listLook } from "../../../web/src/list/list-look.ts";
 import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
+import { activityLine } from "../../../web/src/run/activity.ts";
 import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
 import {
@@ -23,6 +25,7 @@ import {
 import { changedFields, comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
 import { taskLook } from "../../../web/src/run/task-look.ts";
 import { columnsOf, showsStatus, templateIcon, workerParts } from "../../../web/src/run/template-look.ts";
+import { waitsOf } from "../../../web/src/timeline/timeline-waits.ts";
 import { splitPatch } from "../../../web/src/changes/split-patch.ts";
 import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-route.ts";
 import { agentName, duration } from "../../../web/src/text/format.ts";
@@ -31,8 +34,11 @@ import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { sentenceReader, type SentenceMark } from "../../../web/src/text/sentence-reader.ts";
 import { pairResults } from "../../../web/src/transcript/pair-results.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
+import { RequestError } from "../../src/client/request-error.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
 import type { Run } from "../../src/schema/run.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { encodeTimeline } from "../../src/server/routes/encode-timeline.ts";
 import { sentence } from "../../src/sentence.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
@@ -268,6 +274,56 @@ test("A clock stands still while a run or a worker is paused or waits", () => {
   const session = { pausedAt: null, refusedSince: null, waitedMs: 200 };
   const worker = (more: object) => ({ startedAt: 1000, completedAt: null, session: { ...session, ...more } }) as never;
   expect([workerTime(worker({}), 9000), workerTime(worker({ pausedAt: 4000 }), 9000)]).toEqual([7800, 2800]);
+});
+
+test("The timeline has the waits for a provider, also those that have ended", () => {
+  const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+  story.spawn("a");
+  story.spawn("b");
+  const refused = { ending: { kind: "error", detail: "busy", cause: "overloaded" } } as const;
+  const words = () => {
+    const timeline = encodeTimeline(() => story.log as StoredEvent[]);
+    return Object.fromEntries(
+      timeline.sessions.map((session) => [
+        session.taskId ?? "main",
+        waitsOf(timeline, session).map(({ word }) => word),
+      ]),
+    );
+  };
+  const main = ["Waited <1s for you: Plan"];
+  expect(words()).toEqual({ main, a: [], b: [] });
+  story.answerWorker("a", null, refused);
+  expect(words()).toEqual({ main, a: ["Waits for the provider"], b: [] });
+  story.do({ type: "tick" }, 60_000);
+  story.succeed("a");
+  expect(words()).toEqual({ main, a: ["Waited 1m 00s for the provider"], b: [] });
+  // A worker that is cancelled while it waits, waits no longer.
+  story.answerWorker("b", null, refused);
+  story.do({ type: "cancelWorker", sessionId: story.run.workers["b"]!.sessionId }, 2000);
+  expect(words()["b"]).toEqual(["Waited 2s for the provider"]);
+});
+
+test("The reason of a failure is marked as words of an agent only if it is one", () => {
+  const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+  story.spawn("a");
+  story.spawn("b");
+  const failed = { task_id: "a", status: "failed", error: "All checks passed" } as const;
+  story.answerWorker("a", { phase: "completion", data: failed });
+  for (let tries = 0; tries < 3; tries++) story.answerWorker("b", null);
+  const lines = story.log.flatMap((event) =>
+    event.type === "worker:failed" ? [activityLine({ ...event, seq: 1 } as StoredEvent, story.run)!] : [],
+  );
+  expect(lines.map(({ title, words }) => [title, words])).toEqual([
+    ["a failed", "All checks passed"],
+    ["b failed: no usable answer after 3 tries: The answer contains no block.", ""],
+  ]);
+});
+
+test("A request that the server forbids has its reason, and one without a session the way to sign in", () => {
+  const problem = (code: string) =>
+    describeProblem(new RequestError(code, "An agent with a program is rejected", { status: 403 }));
+  expect(problem("forbidden").title).toBe("An agent with a program is rejected");
+  expect(problem("unauthorized").title).toBe("This browser is not signed in");
 });
 
 test("A worker that waits for a permission needs the user, like one that asks", () => {

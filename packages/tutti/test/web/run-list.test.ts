@@ -30,7 +30,7 @@ describe("The list of runs", () => {
       const statuses = () => ids.map((id) => stage.engine.get(id)!.status);
       await page.getByRole("button", { name: "Running", exact: true }).click();
       await page.getByLabel("Find runs").fill("page");
-      expect(new URL(page.url()).search).toBe("?state=running&q=page");
+      await expect.poll(() => new URL(page.url()).search).toBe("?state=running&q=page");
       await expect.poll(() => requests(page)).toEqual(["Second page", "First page"]);
       await page.getByRole("button", { name: "Select all 2" }).click();
       await bar.getByText("2 runs selected").waitFor();
@@ -129,10 +129,11 @@ describe("The form of a new run", () => {
   const onStage = withBrowser();
 
   test(
-    'sends the variables of a template with their types, and "Same again" has them, the workers and all limits',
+    'sends the variables of a template with their types, and "Same again" has them, the agents, workers and limits',
     onStage(async (stage) => {
       const own = { TONE: "dry", PAGES: 3, STRICT: false };
-      stage.templates.create({ id: "own", name: "Own", extends: "documentation", variables: own });
+      const agents = { workerExecution: { agent: "claude" } };
+      stage.templates.create({ id: "own", name: "Own", extends: "documentation", variables: own, phases: agents });
       const page = await stage.page("/runs/new?template=own");
       // Real agents would start; the run only has to exist.
       await page.route("**/api/orchestrator", async (route) => {
@@ -147,11 +148,19 @@ describe("The form of a new run", () => {
       expect(await page.getByLabel("DOCS_FOLDER").getAttribute("placeholder")).toBe("docs");
       await page.getByLabel("TONE").fill("warm & kind");
       await page.getByLabel("PAGES").fill("7");
-      await page.getByLabel("STRICT").fill("yes");
+      await page.getByLabel("STRICT").selectOption("true");
       await page.getByLabel("Most workers").fill("4");
       await page.getByLabel("Budget in US dollars").fill("2.5");
+      // The form has one agent per phase, that of the template first, each with the state that the doctor found.
+      const roles = page.getByRole("group", { name: "Agent of each phase and role" });
+      expect(await roles.getByRole("combobox").count()).toBe(5);
+      const workers = roles.getByLabel("Workers");
+      await expect.poll(() => workers.locator("option:checked").innerText()).toBe("Default: claude (not ready)");
+      await workers.selectOption("local (ready)");
       const command = page.getByRole("textbox", { name: "The same as a command" });
-      expect(await command.inputValue()).toContain("--var 'TONE=warm & kind' --var PAGES=7");
+      expect(await command.inputValue()).toContain(
+        "--role workerExecution=local --var 'TONE=warm & kind' --var PAGES=7",
+      );
       await page.getByText("Other limits").click();
       await page.getByLabel("Most tokens").fill("90000");
       await page.getByLabel("Most turns").fill("40");
@@ -165,6 +174,7 @@ describe("The form of a new run", () => {
       const [first] = stage.engine.list();
       expect(first).toMatchObject({ customVariables: variables, budget });
       expect(first!.template.config.maxWorkers).toBe(4);
+      expect(first!.template.phases.workerExecution.agent).toBe("local");
 
       await stage.engine.order(first!.id, "cancel");
       await page.getByRole("link", { name: "Same again" }).click();
@@ -175,6 +185,7 @@ describe("The form of a new run", () => {
       const again = stage.engine.list().find(({ id }) => id !== first!.id)!;
       expect(again).toMatchObject({ customVariables: variables, budget, userRequest: "Document this project" });
       expect(again.template.config.maxWorkers).toBe(4);
+      expect(again.template.phases.workerExecution.agent).toBe("local");
     }),
   );
 });

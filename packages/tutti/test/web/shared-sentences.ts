@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "vitest/node";
+import { ERRORS } from "../../src/schema/error.ts";
 
 interface Node {
   type: string;
@@ -12,13 +13,14 @@ interface Node {
 const source = join(import.meta.dirname, "../../src");
 
 export function sharedSentences(): Set<string> {
-  const ofLog = globSync("run/**/*.ts", { cwd: source }).flatMap((name) =>
+  const ofLog = globSync(["run/**/*.ts", "protocol/response/*.ts"], { cwd: source }).flatMap((name) =>
     callsIn(name).map(({ text, isStored }) => `${text}${isStored ? "#stored" : "#log"}`),
   );
   const ofDoctor = globSync("doctor/*.ts", { cwd: source }).flatMap((name) =>
     callsIn(name).map(({ text }) => `${text}#doctor`),
   );
-  return new Set([...ofLog, ...ofDoctor]);
+  const ofErrors = Object.keys(ERRORS).map((code) => `${code}#error`);
+  return new Set([...ofLog, ...ofDoctor, ...ofErrors]);
 }
 
 /** The literals that are the first argument of `say` or `sentence`. With values, `sentence` gives a text of the log. */

@@ -7,13 +7,16 @@ import { keepNotes, useNotes, type LineNote } from "./rework-notes.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { server } from "../shell/server.ts";
+import { useNow } from "../shell/use-now.ts";
 import { useRequest } from "../shell/use-request.ts";
+import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import type { FileChange } from "../../../tutti/src/schema/api/result-values.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
 import "../styles/changes.css";
 
 const MOST_FILES = 100;
+const SAVED_MS = 30_000;
 
 interface Properties {
   run: Run;
@@ -32,7 +35,10 @@ export function DiffFiles({ run, task, find = "", isSide = false, hasRework = tr
   const worker = task === null ? undefined : run.workers[task];
   // `server.diff` changes with a commit of the run, or with the state of the task.
   const key = `${run.id} ${task} ${worker ? `${worker.status} ${worker.commit}` : `${run.status} ${run.head}`}`;
-  const { value, error, isLoading } = useRequest(run.base === null ? null : key, (signal) =>
+  // The work of a worker in its turn is saved from time to time, without a change of its state.
+  const isAtWork = worker !== undefined && !isWorkerOver(worker.status);
+  const saved = useNow(isAtWork, SAVED_MS);
+  const { value, error, isLoading } = useRequest(run.base === null ? null : `${key} ${saved}`, (signal) =>
     server.diff(run.id, task === null ? {} : { task }, signal),
   );
   const files = (value?.files ?? []).filter(({ path }) => path.includes(find));
@@ -42,7 +48,11 @@ export function DiffFiles({ run, task, find = "", isSide = false, hasRework = tr
   return (
     <>
       {children?.(value && files)}
-      <ActionError error={error} />
+      {isAtWork && error instanceof RequestError && error.code === "wrong_state" ? (
+        <p className="nothing-yet">{translate("Its work has not been saved yet.")}</p>
+      ) : (
+        <ActionError error={error} />
+      )}
       {hasRework && isRunOver(run.status) && <ReworkCard run={run.id} notes={notes} onChange={changeNotes} />}
       {run.base === null && <p className="nothing-yet">{translate("The run has not started yet.")}</p>}
       {isLoading && value === null && <p className="loading">{translate("Loading changes …")}</p>}

@@ -1,5 +1,4 @@
-import { translate } from "../text/language.ts";
-import { errorSentence } from "./error-sentences.ts";
+import { sayError, translate } from "../text/language.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 
@@ -16,12 +15,12 @@ export function describeProblem(error: unknown): PageProblem {
       title: translate("The server does not respond"),
       advice: translate('Start it with "tutti serve". This page reconnects by itself.'),
     };
-  if (error.code === "unauthorized" || error.code === "forbidden")
+  if (error.code === "unauthorized")
     return {
       title: translate("This browser is not signed in"),
       advice: translate('Open the URL that "tutti serve" printed. It contains the token.'),
     };
-  const sentence = errorSentence(error.code);
+  const sentence = sayError(error.code);
   if (sentence !== null) return { title: sentence, advice: capitalize(error.message) };
   return {
     title: capitalize(error.message),

@@ -61,7 +61,13 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         <FactList
           rows={[
             [translate("Environment"), facts["environment"]],
-            [translate("Reasons"), list(facts["reasons"], " ")],
+            [
+              translate("Reasons"),
+              list(
+                stringsOf(facts["reasons"]).map((reason) => say(reason)),
+                " ",
+              ),
+            ],
           ]}
         />
       );
@@ -158,13 +164,16 @@ function PlanEvidence({ facts }: { facts: Facts }) {
       <ol className="evidence-tasks">
         {tasks.slice(0, MOST_TASKS).map(({ id, title, dependencies }, index) => (
           <li key={`${index} ${id}`}>
-            <code>{id}</code> <AgentWords text={title} max={120} />
-            {dependencies.length > 0 && (
-              <span className="muted">
-                {" "}
-                {translate("after")} <AgentText text={dependencies.join(", ")} max={200} />
-              </span>
-            )}
+            <code>{id}</code>
+            <span>
+              <AgentWords text={title} max={120} />
+              {dependencies.length > 0 && (
+                <span className="muted">
+                  {" "}
+                  {translate("after")} <AgentText text={dependencies.join(", ")} max={200} />
+                </span>
+              )}
+            </span>
           </li>
         ))}
         {tasks.length > MOST_TASKS && (

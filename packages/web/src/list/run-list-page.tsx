@@ -54,7 +54,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
                 : plural(runs.length, "run")}
             </span>
             {found > 0 && chosen.length === 0 && (
-              <button type="button" className="button is-small push" onClick={selectAll}>
+              <button type="button" className="button push" onClick={selectAll}>
                 {translate("Select all {number}", { number: count(found) })}
               </button>
             )}

@@ -1,12 +1,12 @@
 import { translate } from "../text/language.ts";
+import { shown } from "../text/safe-text.ts";
 import type { Answered } from "../../../tutti/src/client/call-route.ts";
 import { BUILT_IN_AGENTS } from "../../../tutti/src/schema/agent/built-in-agents.ts";
-import type { Template } from "../../../tutti/src/schema/template.ts";
 
 type Checks = Answered<"GET /api/doctor">["checks"];
 type OwnAgents = Answered<"GET /api/settings">["agents"];
 
-interface AgentChoice {
+export interface AgentChoice {
   name: string;
   word: string;
   note: string;
@@ -33,19 +33,12 @@ const PHASE_NAMES = {
   verification: translate("Verification"),
 } as const;
 
-/** `chosen` is the agent of phases and roles that name no other. The state comes from `choices`. */
-export function agentsByRole(
-  { phases, roles = {} }: Template,
-  chosen: string,
-  choices: readonly AgentChoice[],
-): [role: string, agent: string][] {
-  const named = [
-    ...Object.entries(PHASE_NAMES).map(([name, word]) => [word, phases[name as keyof typeof PHASE_NAMES]] as const),
-    ...Object.entries(roles).map(([name, role]) => [name, { enabled: true, ...role }] as const),
-  ];
-  const state = (agent: string): string => {
-    const word = choices.find(({ name }) => name === agent)?.word;
-    return word === undefined ? agent : `${agent} (${word})`;
-  };
-  return named.flatMap(([role, { enabled, agent }]) => (enabled ? [[role, state(agent ?? chosen)]] : []));
+/** The name of a phase or role of `agentsByRole`. */
+export const roleWord = (name: string): string =>
+  Object.hasOwn(PHASE_NAMES, name) ? PHASE_NAMES[name as keyof typeof PHASE_NAMES] : shown(name, 80);
+
+/** The agent with the state that `tutti doctor` finds. */
+export function withState(agent: string, choices: readonly AgentChoice[]): string {
+  const word = choices.find(({ name }) => name === agent)?.word;
+  return word === undefined ? shown(agent, 80) : `${agent} (${word})`;
 }

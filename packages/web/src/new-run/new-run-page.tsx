@@ -1,8 +1,10 @@
 import { translate } from "../text/language.ts";
 import { useRef, useState, type FormEvent } from "react";
-import { agentChoices, agentsByRole } from "./agent-choices.ts";
+import { agentChoices, roleWord, withState } from "./agent-choices.ts";
+import { AgentSelect } from "./agent-select.tsx";
 import { PromptPreview } from "./prompt-preview.tsx";
 import { readNotes, reworkRequest } from "../changes/rework-notes.ts";
+import { VariableField } from "./variable-field.tsx";
 import { useLive, useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { CopyLine } from "../parts/copy-line.tsx";
@@ -19,6 +21,7 @@ import { duration, money, plural } from "../text/format.ts";
 import { shown } from "../text/safe-text.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
+import { agentsByRole } from "../../../tutti/src/run/plan/agents-by-role.ts";
 import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import type { ListedTemplate } from "../../../tutti/src/schema/api/template-routes.ts";
 import type { Budget, BudgetKind } from "../../../tutti/src/schema/budget.ts";
@@ -39,6 +42,8 @@ interface Fields {
   cwd: string;
   templateId: string;
   agent: string;
+  /** Agents of phases and roles; an empty text is the usual one. */
+  roles: Record<string, string>;
   maxWorkers: string;
   /** By kind; a missing or empty text is no limit. */
   limits: Limits;
@@ -46,7 +51,15 @@ interface Fields {
 
 type Limits = Partial<Record<BudgetKind, string>>;
 
-const EMPTY: Fields = { message: "", cwd: "", templateId: "documentation", agent: "", maxWorkers: "", limits: {} };
+const EMPTY: Fields = {
+  message: "",
+  cwd: "",
+  templateId: "documentation",
+  agent: "",
+  roles: {},
+  maxWorkers: "",
+  limits: {},
+};
 
 /** Every kind except `usd`, which has a field of its own. */
 const OTHER_LIMITS: [kind: BudgetKind, name: string, min: number][] = [
@@ -90,6 +103,13 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       signal,
     }),
   ).value as Template | null;
+  const usualAgents = template?.phases ? agentsByRole(template) : [];
+  const roles = Object.fromEntries(
+    usualAgents.flatMap(([name, usual]) => {
+      const chosen = fields.roles[name] ?? "";
+      return chosen === "" || chosen === usual ? [] : [[name, chosen]];
+    }),
+  );
   // The template has the usual number already, also if that changes later.
   const isUsual = given.maxWorkers === undefined && fields.maxWorkers === String(template?.config?.maxWorkers);
   const maxWorkers = isUsual ? "" : fields.maxWorkers;
@@ -121,6 +141,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
         autoStart: true,
         customVariables,
         ...(fields.agent !== "" && { agent: fields.agent }),
+        ...(Object.keys(roles).length > 0 && { roles }),
         ...(maxWorkers !== "" && { config: { maxWorkers: Number(maxWorkers) } }),
         ...(limits.length > 0 && { budget: Object.fromEntries(limits.map(([kind, value]) => [kind, Number(value)])) }),
         ...(after !== null && { after }),
@@ -144,7 +165,6 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   };
   const rows = (templates.value ?? []) as ListedTemplate[];
   const choices = agentChoices(doctor.value?.checks ?? [], settings.value?.agents ?? []);
-  const chosen = choices.find(({ name }) => name === fields.agent);
   const agent = fields.agent || template?.config?.agent || settings.value?.agent || "local";
 
   return (
@@ -205,7 +225,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
               value={fields.templateId}
               onChange={({ target }) => {
                 setVariables({});
-                change({ templateId: target.value });
+                change({ templateId: target.value, roles: {} });
               }}
             >
               {rows
@@ -219,42 +239,44 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             </select>
           )}
         </FormField>
-        {Object.entries(custom).map(([name, byDefault]) => (
-          <FormField key={name} name={name}>
-            {(id) => (
-              <input
-                id={id}
-                className="field"
-                type={typeof byDefault === "number" ? "number" : "text"}
-                step="any"
-                placeholder={shown(String(byDefault), 80)}
+        {Object.keys(custom).length > 0 && (
+          <fieldset className="new-run-group">
+            <legend>{translate("Variables of the template")}</legend>
+            {Object.entries(custom).map(([name, byDefault]) => (
+              <VariableField
+                key={name}
+                name={name}
+                byDefault={byDefault}
                 value={variables[name] ?? ""}
-                onChange={({ target }) => setVariable(name, target.value)}
+                onChange={(value) => setVariable(name, value)}
               />
-            )}
-          </FormField>
-        ))}
-        <FormField name={translate("Agent")} note={chosen?.note ?? ""}>
-          {(id) => (
-            <>
-              <select
-                id={id}
-                className="field"
-                value={fields.agent}
-                onChange={({ target }) => change({ agent: target.value })}
-              >
-                <option value="">{translate("Agent of the template or the settings")}</option>
-                {choices.map(({ name, word }) => (
-                  <option key={name} value={name}>
-                    {`${name} (${word})`}
-                  </option>
-                ))}
-                {fields.agent !== "" && !chosen && <option value={fields.agent}>{shown(fields.agent, 80)}</option>}
-              </select>
-              {doctor.isLoading && <span className="muted"> {translate("checking …")}</span>}
-            </>
-          )}
-        </FormField>
+            ))}
+          </fieldset>
+        )}
+        <AgentSelect
+          name={translate("Agent")}
+          choices={choices}
+          usual={translate("Agent of the template or the settings")}
+          value={fields.agent}
+          isLoading={doctor.isLoading}
+          onChange={(value) => change({ agent: value })}
+        />
+        {usualAgents.length > 0 && (
+          <fieldset className="new-run-group">
+            <legend>{translate("Agent of each phase and role")}</legend>
+            {usualAgents.map(([name, usual]) => (
+              <AgentSelect
+                key={name}
+                name={roleWord(name)}
+                choices={choices}
+                usual={translate("Default: {value}", { value: withState(usual ?? agent, choices) })}
+                value={roles[name] ?? ""}
+                isLoading={doctor.isLoading}
+                onChange={(value) => change({ roles: { ...fields.roles, [name]: value } })}
+              />
+            ))}
+          </fieldset>
+        )}
         <div className="new-run-pair">
           <NumberField
             name={translate("Most workers")}
@@ -289,12 +311,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
           </div>
         </details>
         {template?.phases && (
-          <FactList
-            rows={[
-              ...agentsByRole(template, agent, choices),
-              [translate("Estimate"), estimateOf(runs ?? [], fields.templateId, agent)],
-            ]}
-          />
+          <FactList rows={[[translate("Estimate"), estimateOf(runs ?? [], fields.templateId, agent)]]} />
         )}
         <div className="answer-row">
           <PromptPreview
@@ -321,7 +338,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
         {missing.length === 0 && !hasOtherLimits && (
           <CopyLine
             label={translate("The same as a command")}
-            text={commandOf({ ...fields, maxWorkers }, after, variables)}
+            text={commandOf({ ...fields, roles, maxWorkers }, after, variables)}
           />
         )}
         <ActionError error={create.error} />
@@ -330,10 +347,12 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   );
 }
 
-/** The workers and limits of another run. */
-function settingsOf(source: object): Pick<Fields, "maxWorkers" | "limits"> {
+/** The agents, workers and limits of another run. */
+function settingsOf(source: object): Pick<Fields, "roles" | "maxWorkers" | "limits"> {
   const { budget = {}, template } = source as { budget?: Budget; template: Partial<Template> };
+  const { phases, roles } = template;
   return {
+    roles: Object.fromEntries(phases ? agentsByRole({ phases, roles }).map(([name, agent = ""]) => [name, agent]) : []),
     maxWorkers: String(template.config?.maxWorkers ?? ""),
     limits: Object.fromEntries(Object.entries(budget).map(([kind, value]) => [kind, String(value)])),
   };
@@ -349,12 +368,12 @@ const textsOf = (values: Record<string, unknown>): Record<string, string> =>
 function typed(custom: Template["variables"], name: string, value: string): unknown {
   const byDefault = Object.hasOwn(custom, name) ? custom[name] : undefined;
   if (typeof byDefault === "number") return Number(value);
-  if (typeof byDefault === "boolean") return value === "true" || value === "yes";
+  if (typeof byDefault === "boolean") return value === "true";
   return value;
 }
 
 function commandOf(fields: Fields, after: string | null, variables: Record<string, string>): string {
-  const { message, cwd, templateId, agent, maxWorkers, limits } = fields;
+  const { message, cwd, templateId, agent, roles, maxWorkers, limits } = fields;
   const { usd = "" } = limits;
   const given = Object.entries(variables).filter(([, value]) => value !== "");
   return [
@@ -367,6 +386,7 @@ function commandOf(fields: Fields, after: string | null, variables: Record<strin
     cwd.trim(),
     ...(after === null ? [] : ["--after", after]),
     ...(agent === "" ? [] : ["--agent", agent]),
+    ...Object.entries(roles).flatMap((pair) => ["--role", pair.join("=")]),
     ...given.flatMap(([name, value]) => ["--var", `${name}=${value}`]),
     ...(maxWorkers === "" ? [] : ["--max-workers", maxWorkers]),
     ...(usd === "" ? [] : ["--max-usd", usd]),

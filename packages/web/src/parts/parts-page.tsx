@@ -84,7 +84,7 @@ function Parts({ theme }: { theme: string }) {
       {TONES.map((tone) => (
         // `Notice` of tone `bad` would be announced as an alert, and this page only shows the look.
         <div key={tone}>
-          {tone === "bad" ? <p className="tone-bad inline-mark">bad</p> : <Notice tone={tone}>{tone}</Notice>}
+          {tone === "bad" ? <div className="notice tone-bad">bad</div> : <Notice tone={tone}>{tone}</Notice>}
         </div>
       ))}
       <Meter value={40} tone="running" label={`Progress, ${theme}`} />

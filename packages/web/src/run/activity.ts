@@ -1,6 +1,7 @@
 import { describeEvent, titleOf, withDetail, type Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isOfTutti } from "../text/is-of-tutti.ts";
 import { say } from "../text/language.ts";
 
 export interface ActivityLine {
@@ -29,11 +30,9 @@ const OF_AGENTS: ReadonlySet<string> = new Set<StoredEvent["type"]>([
   "orchestrator:analysisComplete",
   "orchestrator:aggregated",
   "orchestrator:verified",
-  "orchestrator:error",
   "verification:fixing",
   "main:lost",
   "worker:started",
-  "worker:failed",
   "worker:lost",
   "lead:completed",
   "task:rejected",
@@ -43,7 +42,8 @@ const OF_AGENTS: ReadonlySet<string> = new Set<StoredEvent["type"]>([
 ]);
 
 const hasAgentWords = ({ type, data }: StoredEvent): boolean =>
-  OF_AGENTS.has(type) || (type === "inbox:added" && data.item.kind !== "budget" && data.item.kind !== "host");
+  (type === "worker:failed" || type === "orchestrator:error" ? !isOfTutti(data.code) : OF_AGENTS.has(type)) ||
+  (type === "inbox:added" && data.item.kind !== "budget" && data.item.kind !== "host");
 
 /** Progress has its meters. A plan and a failed task have a line from their own events. */
 const isShownElsewhere = ({ type, data }: StoredEvent): boolean =>

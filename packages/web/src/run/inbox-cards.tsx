@@ -1,6 +1,6 @@
 // `InboxCards` shows the open items of a run except its plan, which has `PlanCard`. Items that stop the run come first;
 // failed tasks share one card.
-import { say, translate } from "../text/language.ts";
+import { translate } from "../text/language.ts";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
 import { AgentWords } from "../text/agent-words.tsx";
+import { FailureText } from "../text/failure-text.tsx";
 import { plural } from "../text/format.ts";
 import { canResumeMain } from "../../../tutti/src/run/lifecycle.ts";
 import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
@@ -80,7 +81,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
         {failures.map((item) => (
           <li key={item.id}>
             <code>{item.taskId}</code>
-            <AgentWords text={isOver ? titleOf(item) : say(reasonOf(item))} max={300} />
+            {isOver ? <AgentWords text={titleOf(item)} max={300} /> : <FailureText {...failureOf(item)} />}
             <OrderButton
               word={translate("Leave it")}
               label={translate("Leave it: {taskId}", { taskId: item.taskId ?? "" })}
@@ -101,5 +102,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
   );
 }
 
-const reasonOf = ({ evidence, question }: InboxItem): string =>
-  (evidence as { error?: string } | undefined)?.error ?? question;
+function failureOf({ evidence, question }: InboxItem): { error: string; code: string | undefined } {
+  const { error = question, code } = (evidence ?? {}) as { error?: string; code?: string };
+  return { error, code };
+}

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense, useRef, type ReactNode } from "react";
+import { Suspense, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { RunHeader } from "./run-header.tsx";
 import { lookAtWork, runLook } from "./run-look.ts";
@@ -17,22 +17,21 @@ import { shown } from "../text/safe-text.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { lazyPart } from "../shell/lazy-part.ts";
 
-const LostDrafts = lazy(async () => ({ default: (await import("../inbox/lost-drafts.tsx")).LostDrafts }));
-const ActivityCard = lazy(async () => ({ default: (await import("./activity-card.tsx")).ActivityCard }));
-const ResultCard = lazy(async () => ({ default: (await import("./result/result-card.tsx")).ResultCard }));
-const InboxCards = lazy(async () => ({ default: (await import("./inbox-cards.tsx")).InboxCards }));
-const PlanCard = lazy(async () => ({ default: (await import("./plan/plan-card.tsx")).PlanCard }));
-const TranscriptPanel = lazy(async () => ({
-  default: (await import("../transcript/transcript-panel.tsx")).TranscriptPanel,
-}));
-const WorkerPanel = lazy(async () => ({ default: (await import("../workers/worker-panel.tsx")).WorkerPanel }));
-const ChangesPanel = lazy(async () => ({ default: (await import("../changes/changes-panel.tsx")).ChangesPanel }));
-const PlanTab = lazy(async () => ({ default: (await import("./tabs/plan-tab.tsx")).PlanTab }));
-const ChecksTab = lazy(async () => ({ default: (await import("./tabs/checks-tab.tsx")).ChecksTab }));
-const CostTab = lazy(async () => ({ default: (await import("./tabs/cost-tab.tsx")).CostTab }));
-const LogTab = lazy(async () => ({ default: (await import("./tabs/log-tab.tsx")).LogTab }));
-const MessagesTab = lazy(async () => ({ default: (await import("./tabs/messages-tab.tsx")).MessagesTab }));
+const LostDrafts = lazyPart(async () => (await import("../inbox/lost-drafts.tsx")).LostDrafts);
+const ActivityCard = lazyPart(async () => (await import("./activity-card.tsx")).ActivityCard);
+const ResultCard = lazyPart(async () => (await import("./result/result-card.tsx")).ResultCard);
+const InboxCards = lazyPart(async () => (await import("./inbox-cards.tsx")).InboxCards);
+const PlanCard = lazyPart(async () => (await import("./plan/plan-card.tsx")).PlanCard);
+const TranscriptPanel = lazyPart(async () => (await import("../transcript/transcript-panel.tsx")).TranscriptPanel);
+const WorkerPanel = lazyPart(async () => (await import("../workers/worker-panel.tsx")).WorkerPanel);
+const ChangesPanel = lazyPart(async () => (await import("../changes/changes-panel.tsx")).ChangesPanel);
+const PlanTab = lazyPart(async () => (await import("./tabs/plan-tab.tsx")).PlanTab);
+const ChecksTab = lazyPart(async () => (await import("./tabs/checks-tab.tsx")).ChecksTab);
+const CostTab = lazyPart(async () => (await import("./tabs/cost-tab.tsx")).CostTab);
+const LogTab = lazyPart(async () => (await import("./tabs/log-tab.tsx")).LogTab);
+const MessagesTab = lazyPart(async () => (await import("./tabs/messages-tab.tsx")).MessagesTab);
 
 interface Properties {
   run: Run;

@@ -1,15 +1,16 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { TASK_VIEWS, type RunPlace, type TaskView } from "../shell/page-route.ts";
 import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { lazyPart } from "../shell/lazy-part.ts";
 
 // `TaskGraph` and its layout are larger than the rest of the page, so they are loaded on demand.
-const TaskGraph = lazy(async () => ({ default: (await import("../graph/task-graph.tsx")).TaskGraph }));
-const TaskTable = lazy(async () => ({ default: (await import("./task-table.tsx")).TaskTable }));
-const TaskTimeline = lazy(async () => ({ default: (await import("./task-timeline.tsx")).TaskTimeline }));
+const TaskGraph = lazyPart(async () => (await import("../graph/task-graph.tsx")).TaskGraph);
+const TaskTable = lazyPart(async () => (await import("./task-table.tsx")).TaskTable);
+const TaskTimeline = lazyPart(async () => (await import("../timeline/task-timeline.tsx")).TaskTimeline);
 
 interface Properties {
   run: Run;

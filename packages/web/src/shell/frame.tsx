@@ -1,9 +1,10 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { Suspense, useEffect, useState, type ReactNode, useRef } from "react";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { ConnectionMark } from "./connection-mark.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { Icon } from "../parts/icon.tsx";
+import { TypeAhead } from "./type-ahead.tsx";
 import { isTyping } from "./keys.ts";
 import { Link } from "./link.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -13,9 +14,10 @@ import { LanguageToggle } from "./language-toggle.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { useLive } from "../live/use-live.ts";
 import { NotifySwitch } from "../notify/notify-switch.tsx";
+import { lazyPart } from "./lazy-part.ts";
 
-const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
-const ShortcutHelp = lazy(async () => ({ default: (await import("./shortcut-help.tsx")).ShortcutHelp }));
+const Palette = lazyPart(async () => (await import("./palette.tsx")).Palette);
+const ShortcutHelp = lazyPart(async () => (await import("./shortcut-help.tsx")).ShortcutHelp);
 
 const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"]; key: string }[] = [
   { to: INBOX, name: translate("Inbox#place"), icon: "inbox", view: "inbox", key: "i" },
@@ -37,6 +39,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
   const isOutdated = useLive((state) => state.isOutdated);
   const [opened, setOpened] = useState<"palette" | "help" | null>(null);
   const [copied, setCopied] = useState("");
+  const typed = useRef("");
 
   useEffect(() => {
     // `pressed` is the first key of a pair such as `g i`, which goes to the inbox.
@@ -151,8 +154,8 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
       )}
       <div className="frame-notice">
         <ErrorBoundary key={opened} part={translate("This dialog")}>
-          <Suspense>
-            {opened === "palette" && <Palette route={route} onClose={() => setOpened(null)} />}
+          <Suspense fallback={<TypeAhead typed={typed} />}>
+            {opened === "palette" && <Palette route={route} typed={typed} onClose={() => setOpened(null)} />}
             {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
           </Suspense>
         </ErrorBoundary>

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import {
   COSTS,
@@ -29,8 +29,15 @@ interface Command {
 
 const MOST = 50;
 
-export function Palette({ route, onClose }: { route: PageRoute; onClose: () => void }) {
-  const [text, setText] = useState("");
+interface Properties {
+  route: PageRoute;
+  /** Text from before the palette was loaded. */
+  typed: RefObject<string>;
+  onClose: () => void;
+}
+
+export function Palette({ route, typed, onClose }: Properties) {
+  const [text, setText] = useState(typed.current);
   const [index, setIndex] = useState(0);
   const [note, setNote] = useState("");
   const list = useId();
@@ -59,7 +66,10 @@ export function Palette({ route, onClose }: { route: PageRoute; onClose: () => v
   const chosen = found[Math.min(index, found.length - 1)];
   useEffect(() => setIndex(0), [text]);
   // `showModal` of the dialog has focused its first button.
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    field.current?.focus();
+    typed.current = "";
+  }, []);
 
   const use = async (command: Command | undefined) => {
     if (!command) return;

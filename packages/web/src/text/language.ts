@@ -2,7 +2,7 @@
 // is known. English is in the sources. `french.json` has the French text of every English one: `translate` accepts only
 // these, so a missing one does not compile. Sentences that Tutti itself says elsewhere are marked there: `#log` is one of
 // `describeEvent`, `#stored` one that the log holds with its values, `#doctor` one of `tutti doctor`. Words of agents and
-// users stay as they are. `errorSentence` has a text for the codes of errors.
+// users stay as they are. `#error` follows the code of an error.
 import type { sentenceReader } from "./sentence-reader.ts";
 import { sentence, type Say } from "../../../tutti/src/sentence.ts";
 
@@ -38,6 +38,10 @@ export const say: Say = (text, values) => {
   const found = (catalogue as Readonly<Record<string, string>> | null)?.[`${text}#log`];
   return found === undefined && values === undefined ? read(text, "#stored", say) : sentence(found ?? text, values);
 };
+
+/** Null in English, in which the message of the server says more, and for codes of a newer server. */
+export const sayError = (code: string): string | null =>
+  (catalogue as Readonly<Record<string, string>> | null)?.[`${code}#error`] ?? null;
 
 /** For sentences of `tutti doctor`. */
 export const sayCheck = (text: string): string => read(text, "#doctor", sayCheck);

@@ -5,7 +5,9 @@ import { sentence } from "../../../tutti/src/sentence.ts";
 export type SentenceMark = "#stored" | "#doctor";
 
 /** Other values are names, or words of agents and users. */
-const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use)$/;
+const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use|problems)$/;
+/** Between sentences of a list within one value. */
+const SEPARATOR = /(; |(?<=\.) (?=["\p{Lu}]))/u;
 /** Task ids and times have no spaces, which keeps short sentences from matching other texts. */
 const VALUE_PATTERNS: Readonly<Record<string, string>> = {
   taskId: String.raw`\S+`,
@@ -26,12 +28,18 @@ export function sentenceReader(texts: Readonly<Record<string, string>>) {
       if (match === null) continue;
       const values = Object.entries(match.groups ?? {}).map(([name, value]) => [
         name,
-        SAID_VALUES.test(name) ? sayValue(value) : value,
+        SAID_VALUES.test(name) ? sayAll(value, sayValue) : value,
       ]);
       return sentence(translation, Object.fromEntries(values) as Record<string, string>);
     }
     return text;
   };
+}
+
+/** Translates the parts of a list if the whole is no sentence. */
+function sayAll(value: string, sayValue: (value: string) => string): string {
+  const whole = sayValue(value);
+  return whole === value ? value.split(SEPARATOR).map(sayValue).join("") : whole;
 }
 
 /** The most specific pattern comes first. */

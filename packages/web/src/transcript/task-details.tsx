@@ -1,13 +1,13 @@
-import { say, translate } from "../text/language.ts";
+import { translate } from "../text/language.ts";
 import { taskLook } from "../run/task-look.ts";
 import { WorkerActions } from "../workers/worker-actions.tsx";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
-import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
+import { AgentQuote } from "../text/agent-words.tsx";
+import { FailureText } from "../text/failure-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
 interface Properties {
@@ -40,7 +40,7 @@ export function TaskDetails({ run, task, hasDescription }: Properties) {
       )}
       {worker?.error && (
         <Notice tone="bad">
-          <AgentWords text={capitalize(say(worker.error))} max={1000} />
+          <FailureText error={worker.error} code={worker.errorCode} max={1000} />
         </Notice>
       )}
       {blocked && (

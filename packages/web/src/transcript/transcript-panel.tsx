@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
+import { Suspense, useEffect, useRef, type ReactNode } from "react";
 import { MessageForm } from "./message-form.tsx";
 import { sessionsOf } from "./session-of.ts";
 import { TaskDetails } from "./task-details.tsx";
@@ -17,8 +17,9 @@ import { Link } from "../shell/link.tsx";
 import { PANEL_PARTS, runAddress, type PanelPart, type RunPlace } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
 import { AgentWords } from "../text/agent-words.tsx";
+import { lazyPart } from "../shell/lazy-part.ts";
 
-const DiffFiles = lazy(async () => ({ default: (await import("../changes/diff-files.tsx")).DiffFiles }));
+const DiffFiles = lazyPart(async () => (await import("../changes/diff-files.tsx")).DiffFiles);
 
 interface Properties {
   run: Run;

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { holdsUp } from "../run/waiting.ts";
 import type { IconName } from "../parts/icon-shapes.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -36,7 +36,9 @@ export function MainCard({ run, now, onOpen }: Properties) {
       : ["prompt", "neutral"];
   const retry =
     owed && owed.try > 1
-      ? translate("Retrying after an invalid response: {problems}", { problems: owed.problems.join("; ") })
+      ? translate("Retrying after an invalid response: {problems}", {
+          problems: owed.problems.map((problem) => say(problem)).join("; "),
+        })
       : null;
   return (
     <button type="button" className="card worker-card" data-worker="main" onClick={onOpen}>

@@ -5,6 +5,7 @@ import { taskLook } from "../run/task-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { AgentWords } from "../text/agent-words.tsx";
+import { isOfTutti } from "../text/is-of-tutti.ts";
 import { duration, plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
@@ -23,7 +24,7 @@ export function TaskLine({ task, run, onOpen }: Properties) {
       id={task.id}
       title={task.title}
       detail={detail(run, task)}
-      isError={Boolean(run.workers[task.id]?.error)}
+      isOfAgent={run.workers[task.id]?.error != null && !isOfTutti(run.workers[task.id]?.errorCode)}
       word={word}
       tone={tone}
       icon={icon}
@@ -36,14 +37,14 @@ interface LineProperties extends StatusStyle {
   id: string;
   title: string;
   detail: string;
-  /** Whether `detail` is the error of the worker. */
-  isError: boolean;
+  /** Whether `detail` may have words of an agent. */
+  isOfAgent: boolean;
   onOpen: (taskId: string) => void;
 }
 
 /** A plan may have hundreds of lines, so `memo` renders only changes. `onOpen` does the same in all renders. */
 const Line = memo(
-  function Line({ id, title, detail: words, isError, word, tone, icon, onOpen }: LineProperties) {
+  function Line({ id, title, detail: words, isOfAgent, word, tone, icon, onOpen }: LineProperties) {
     return (
       <li>
         <button type="button" className="task-line" data-worker={id} onClick={() => onOpen(id)}>
@@ -56,7 +57,7 @@ const Line = memo(
               <AgentWords text={title} max={120} />
             </span>
             <span className="muted clip">
-              {isError ? <AgentWords text={words} max={200} /> : <AgentText text={words} max={200} />}
+              {isOfAgent ? <AgentWords text={words} max={200} /> : <AgentText text={words} max={200} />}
             </span>
           </span>
           <Icon name="chevron" size={12} />

@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { say, translate } from "../text/language.ts";
 import { ToolCounts } from "./tool-counts.tsx";
 import { workerTime } from "../run/clock.ts";
 import { taskLook } from "../run/task-look.ts";
@@ -64,7 +64,7 @@ export function WorkerCard({ worker, run, now, onOpen }: Properties) {
 
 function Action({ worker: { currentAction, owed }, word }: { worker: Worker; word: string }) {
   if (currentAction !== null) return <AgentWords text={currentAction} max={160} />;
-  const retry = owed && owed.try > 1 ? { problems: owed.problems.join("; ") } : null;
+  const retry = owed && owed.try > 1 ? { problems: owed.problems.map((problem) => say(problem)).join("; ") } : null;
   const text = retry ? translate("Retrying after an invalid response: {problems}", retry) : `${word} …`;
   return <AgentText text={text} max={160} />;
 }

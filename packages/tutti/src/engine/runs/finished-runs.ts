@@ -154,6 +154,7 @@ export class FinishedRuns {
   take(id: string): void {
     this.#summaries.delete(id);
     this.#states.delete(id);
+    this.#since.delete(id);
   }
 
   /** Must be called after every append; takes the snapshots that are due. */
@@ -169,8 +170,12 @@ export class FinishedRuns {
       seq: lastSeq,
       fold: FOLD_VERSION,
       over: run.released,
-      summary: JSON.stringify(summarise(run)),
-      state: writeState(run),
+      get summary() {
+        return JSON.stringify(summarise(run));
+      },
+      get state() {
+        return writeState(run);
+      },
     });
   }
 }

@@ -16,10 +16,11 @@ export async function readDiff(
   { task, ...options }: DiffRequest = {},
 ): Promise<ResultDiff> {
   const taskId = task ?? null;
-  const { base, head } = comparedCommits(run, taskId);
+  const { base, head, unfinished } = comparedCommits(run, taskId);
   // While a run works, its branch may be ahead of the log.
   const resultOf = taskId === null && isRunOver(run.status) ? run.id : undefined;
-  const diff = await workspaces.diff(run.cwd, base, head, { ...options, resultOf });
+  const compare = (revision: string) => workspaces.diff(run.cwd, base, revision, { ...options, resultOf });
+  const diff = (unfinished === null ? null : await compare(unfinished)) ?? (await compare(head));
   if (diff === null) throw noWork(run, taskId);
   return diff;
 }

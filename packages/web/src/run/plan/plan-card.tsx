@@ -1,5 +1,5 @@
 import { say, translate } from "../../text/language.ts";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { CancelButton } from "../cancel-button.tsx";
 import {
   changesOf,
@@ -33,8 +33,9 @@ import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import { parallelGroups } from "../../../../tutti/src/run/plan/graph.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
+import { lazyPart } from "../../shell/lazy-part.ts";
 
-const TaskGraph = lazy(async () => ({ default: (await import("../../graph/task-graph.tsx")).TaskGraph }));
+const TaskGraph = lazyPart(async () => (await import("../../graph/task-graph.tsx")).TaskGraph);
 
 const MOST_EVENTS = 500;
 

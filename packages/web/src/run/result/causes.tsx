@@ -1,9 +1,11 @@
 import { say, translate } from "../../text/language.ts";
 import { FoldedList } from "./folded-list.tsx";
 import type { Outcome } from "../../../../tutti/src/schema/outcome.ts";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../../tutti/src/schema/task.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { AgentWords } from "../../text/agent-words.tsx";
+import { isOfTutti } from "../../text/is-of-tutti.ts";
 import { plural } from "../../text/format.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -20,7 +22,13 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The reasons of the others are words of agents, or may hold some. */
 const OF_TUTTI: ReadonlySet<string> = new Set(["blocked", "neverStarted", "contradicted", "out_of_scope"]);
 
-export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
+interface Properties {
+  causes: Outcome["causes"];
+  tasks: readonly Task[];
+  workers: Run["workers"];
+}
+
+export function Causes({ causes, tasks, workers }: Properties) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));
   return (
@@ -36,7 +44,7 @@ export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Ta
           </strong>
           <div>
             <code>{taskId}</code> {WORDS[status] ?? status}:{" "}
-            {OF_TUTTI.has(status) ? (
+            {OF_TUTTI.has(status) || isOfTutti(workers[taskId]?.errorCode) ? (
               <AgentText text={say(reason)} max={400} />
             ) : (
               <AgentWords text={say(reason)} max={400} />

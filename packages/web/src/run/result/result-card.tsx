@@ -52,7 +52,7 @@ export function ResultCard({ run }: { run: Run }) {
           </AgentQuote>
         )}
         <Verification answer={run.verification} />
-        <Causes causes={result.causes} tasks={run.tasks} />
+        <Causes causes={result.causes} tasks={run.tasks} workers={run.workers} />
         <Conflicts run={run.id} conflicts={result.conflicts} />
         {result.warnings.map((warning) => (
           <LongText key={warning} text={say(warning)} max={600} />

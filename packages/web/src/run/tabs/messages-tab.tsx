@@ -1,4 +1,4 @@
-import { translate } from "../../text/language.ts";
+import { say, translate } from "../../text/language.ts";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
@@ -7,7 +7,7 @@ import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
-import { AgentQuote, AgentWords } from "../../text/agent-words.tsx";
+import { AgentQuote } from "../../text/agent-words.tsx";
 import { clock, moment, plural } from "../../text/format.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { LongText } from "../../text/long-text.tsx";
@@ -66,7 +66,7 @@ export function MessagesTab({ run }: { run: Run }) {
               </div>
               {reasons.map((reason) => (
                 <p key={reason} className="tone-bad">
-                  <AgentWords text={reason} max={300} />
+                  <AgentText text={say(reason)} max={300} />
                 </p>
               ))}
               <details className="folded">
@@ -116,7 +116,7 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
           [translate("Commit"), commit?.slice(0, 12)],
           [translate("Approved by"), approvedBy],
           [translate("Approved at"), approvedAt === null ? null : moment(Date.parse(approvedAt))],
-          [translate("Reasons"), reasons.join(" ")],
+          [translate("Reasons"), reasons.map((why) => say(why)).join(" ")],
           [
             translate("Overridden"),
             overrides.map(({ by, reason: why }) => translate("by {by}: {why}", { by, why })).join("; "),

@@ -1,8 +1,8 @@
 import { say, translate } from "../text/language.ts";
 import { useEffect, useMemo, useState } from "react";
-import { clockStepMs } from "./clock.ts";
+import { clockStepMs } from "../run/clock.ts";
+import { waitsOf } from "./timeline-waits.ts";
 import { endingLook } from "../inspector/ending-look.ts";
-import { costOf, lookOf } from "../inbox/item-look.ts";
 import { server } from "../shell/server.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
@@ -12,9 +12,6 @@ import type { RunTimeline } from "../../../tutti/src/schema/api/run-values.ts";
 import type { PauseReason } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-
-type TimelineSession = RunTimeline["sessions"][number];
-type Wait = RunTimeline["waits"][number];
 
 const REFRESH_MS = 2000;
 
@@ -29,44 +26,6 @@ const describePause = (reason: string): string =>
   Object.hasOwn(PAUSE_WORDS, reason)
     ? capitalize(describePauseReason(reason as PauseReason, say))
     : translate("Paused");
-
-interface ShownWait {
-  key: string;
-  word: string;
-  startedAt: string;
-  endedAt: string | null;
-}
-
-/** An item without a session or task holds up the run, so its wait is on the row of the main session. */
-function waitsOf({ main, workers }: Run, { waits, sessions }: RunTimeline, of: TimelineSession): ShownWait[] {
-  const holders = ({ sessionId, taskId, startedAt }: Wait) =>
-    sessions.findLast((each) =>
-      sessionId === null ? each.taskId === taskId && each.startedAt <= startedAt : each.sessionId === sessionId,
-    );
-  const live = [main, ...Object.values(workers).map(({ session }) => session)];
-  const since = live.find((session) => session?.sessionId === of.sessionId)?.refusedSince ?? null;
-  return [
-    ...waits
-      .filter((wait) => costOf(wait) > 1 && holders(wait)?.sessionId === of.sessionId)
-      .map((wait) => ({ ...wait, key: wait.itemId, word: wordOf(wait) })),
-    ...(since === null
-      ? []
-      : [
-          {
-            key: "provider",
-            word: translate("Waits for the provider"),
-            startedAt: new Date(since).toISOString(),
-            endedAt: null,
-          },
-        ]),
-  ];
-}
-
-function wordOf({ kind, startedAt, endedAt }: Wait): string {
-  if (endedAt === null) return translate("Waits for you");
-  const time = duration(Date.parse(endedAt) - Date.parse(startedAt));
-  return translate("Waited {time} for you: {kind}", { time, kind: lookOf({ kind }).label });
-}
 
 /** When the session could have started: its task was ready, or the attempt before had ended. */
 function readyAt({ tasks }: Run, { sessions }: RunTimeline, taskId: string | null, attempt: number): number {
@@ -165,7 +124,7 @@ export function TaskTimeline({ run, opened, onOpen }: Properties) {
                   style={place(turn.startedAt, turn.endedAt)}
                 />
               ))}
-              {waitsOf(run, timeline, session).map(({ key, word, startedAt: since, endedAt: until }) => (
+              {waitsOf(timeline, session).map(({ key, word, startedAt: since, endedAt: until }) => (
                 <span
                   key={key}
                   className={`timeline-bar tone-you ${until === null ? "is-open-wait" : "is-ended-wait"}`}
