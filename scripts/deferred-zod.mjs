@@ -66,6 +66,10 @@ const deferred =
     defer(() => factory()(...args.map((each) => build(each))));
 
 export const array = /* @__PURE__ */ deferred(() => zod.array);
+export const int = /* @__PURE__ */ deferred(() => zod.int);
+export const iso = /** @type {typeof zod.iso} */ (
+  /** @type {unknown} */ ({ datetime: /* @__PURE__ */ deferred(() => zod.iso.datetime) })
+);
 export const boolean = /* @__PURE__ */ deferred(() => zod.boolean);
 export const discriminatedUnion = /* @__PURE__ */ deferred(() => zod.discriminatedUnion);
 export const literal = /* @__PURE__ */ deferred(() => zod.literal);
@@ -79,7 +83,8 @@ export const tuple = /* @__PURE__ */ deferred(() => zod.tuple);
 export const union = /* @__PURE__ */ deferred(() => zod.union);
 export const unknown = /* @__PURE__ */ deferred(() => zod.unknown);
 const enumOf = /* @__PURE__ */ deferred(() => zod.enum);
-export { enumOf as enum };
+const nullOf = /* @__PURE__ */ deferred(() => zod.null);
+export { enumOf as enum, nullOf as null };
 
 export const toJSONSchema = /** @type {typeof zod.toJSONSchema} */ (
   (/** @type {any} */ schema, /** @type {any} */ options) =>

@@ -4,13 +4,14 @@
 // Therefore it has no top-level await, no optional chaining and no "node:" prefix, and imports Tutti itself only after
 // the version check.
 
-import { existsSync, readFileSync, realpathSync } from "fs";
 import module from "module";
-import { constants, homedir } from "os";
-import { isAbsolute, join } from "path";
-import { fileURLToPath } from "url";
 
 const require = module.createRequire(import.meta.url);
+// An `import` of "fs" reads all its names, which loads Node's streams, promises and readline as well.
+const { existsSync, readFileSync, realpathSync } = require("fs");
+const { constants, homedir } = require("os");
+const { isAbsolute, join } = require("path");
+const { fileURLToPath } = require("url");
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const built = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const buildKey = new URL("../../../scripts/build-key.mjs", import.meta.url);

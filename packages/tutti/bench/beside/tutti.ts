@@ -6,6 +6,7 @@ import { CAP, GRAPH } from "./layered-graph.ts";
 import type { Participant } from "./participant.ts";
 import type { Recorder } from "./recorder.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import { DEFAULT_DELIMITERS } from "../../src/protocol/response/response-scanner.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { realWorld } from "../../src/world.ts";
@@ -13,7 +14,8 @@ import { NoOpHost } from "../../test/lab/no-op/no-op-host.ts";
 import { NO_OP_WORKSPACES } from "../../test/lab/no-op/no-op-workspaces.ts";
 import { openSimulatedServer, runSimulatedHost, workersOnly } from "../../test/lab/no-op/simulated-fleet.ts";
 
-const template = workersOnly(CAP);
+/** Read for a new run only: a resumed one has its own copy, as with a server that starts again. */
+const resolve = () => ({ template: workersOnly(CAP), programs: [], warnings: [] });
 
 export const tutti: Participant = async ({ folder, trace, isResumed }, recorder) => {
   const store = openSqliteStore(join(folder, "tutti.db"));
@@ -23,7 +25,7 @@ export const tutti: Participant = async ({ folder, trace, isResumed }, recorder)
     sessions: recordedHost(recorder, trace),
     workspaces: NO_OP_WORKSPACES,
     world: realWorld,
-    templates: { resolve: () => ({ template, programs: [], warnings: [] }) },
+    templates: { resolve },
     maxWorkers: CAP,
   });
   await carryOut(engine, recorder, folder, isResumed);
@@ -37,7 +39,7 @@ export const tuttiFleet: Participant = async ({ folder, url, trace, isResumed },
   const serving = openSimulatedServer({
     folder: join(folder, "data"),
     url: database,
-    template,
+    template: workersOnly(CAP),
     sessions: recordedHost(recorder, trace),
     maxWorkers: CAP,
   });
@@ -73,7 +75,7 @@ async function provideDatabase(url: string, name: string): Promise<string> {
 export function recordedHost(recorder: Recorder, trace: string | null): NoOpHost {
   const answered = answeredIn(trace);
   return new NoOpHost({
-    delimiters: template.prompts.responseFormat,
+    delimiters: { ...DEFAULT_DELIMITERS, type: "json" },
     plan: PLAN,
     started: ({ taskId }) => {
       if (taskId !== null) recorder.started(taskId);

@@ -41,12 +41,12 @@ async function inLab<T>(
   }
 }
 
-const withTutti = (tasks: readonly Task[], options: Partial<LocalOptions>): Promise<number> =>
+const withTutti = (tasks: readonly Task[], options: Partial<LocalOptions>, warmSessions = false): Promise<number> =>
   inLab(tasks, async (lab, agentEnv) => {
     const local = openLocalEngine({ dataDir: lab.data, agentEnv, ...options });
     const { engine } = local;
     const agent = agentOf("command", "timed.ts");
-    const config = { autoSpawn: true, maxWorkers: WORKERS };
+    const config = { autoSpawn: true, maxWorkers: WORKERS, warmSessions };
     const request = { message: "a plan", templateId: "documentation", cwd: lab.repo, agent, config };
     const { id } = await engine.create(request);
     await engine.order(id, "start");
@@ -90,6 +90,7 @@ const withoutTutti = (tasks: readonly Task[]): Promise<number> =>
 
 const VARIANTS: Record<string, (tasks: readonly Task[]) => Promise<number>> = {
   Tutti: (tasks) => withTutti(tasks, {}),
+  "Tutti with warm sessions": (tasks) => withTutti(tasks, {}, true),
   "Tutti with nothing prepared": (tasks) => withTutti(tasks, { spareKeeper: false, preparesWorkspaces: false }),
   "the same processes without Tutti": withoutTutti,
 };

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { basename, join } from "node:path";
 import { openLocalEngine, type LocalOptions } from "../../src/main/local-engine.ts";
+import type { TemplateConfig } from "../../src/schema/template.ts";
 import type { KeeperSpec } from "../../src/session/keeper/session-folder.ts";
 import { agentOf, Lab } from "../../test/lab/lab.ts";
 import { median } from "../protocol/compare.ts";
@@ -20,25 +21,28 @@ const GOAL_MS = 60;
 interface Variant {
   name: string;
   options: Partial<LocalOptions>;
+  config?: Partial<TemplateConfig>;
 }
 
 const VARIANTS: Variant[] = [
   { name: "nothing prepared", options: { spareKeeper: false, preparesWorkspaces: false } },
   { name: "spare keeper", options: { preparesWorkspaces: false } },
   { name: "spare keeper and workspace", options: {} },
+  { name: "workspace and warm session", options: {}, config: { warmSessions: true } },
 ];
 
 /** Milliseconds between two moments of each hand-off. */
 type Waits = Record<"toProcess" | "toPrompt" | "judged" | "decided" | "workspace" | "keeper", number[]>;
 
-async function handOff({ options }: Variant): Promise<Waits> {
+async function handOff({ options, config = {} }: Variant): Promise<Waits> {
   const lab = new Lab();
   try {
     const ledger = join(lab.folder, "ledger.txt");
     const local = openLocalEngine({ dataDir: lab.data, agentEnv: { LEDGER: ledger }, ...options });
     const agent = agentOf("command", "timed.ts", String(CHAIN), String(WORK_MS));
     const { engine } = local;
-    const { id } = await engine.create({ message: "a chain", templateId: "documentation", cwd: lab.repo, agent });
+    const request = { message: "a chain", templateId: "documentation", cwd: lab.repo, agent, config };
+    const { id } = await engine.create(request);
     await engine.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
     await engine.order(id, "confirm");
@@ -46,11 +50,10 @@ async function handOff({ options }: Variant): Promise<Waits> {
     await local.close();
     if (status !== "completed") throw new Error(`the chain is ${status}`);
     const moments = readMoments(lab, ledger);
-    /** `before` is 1 if the first event belongs to the previous task. */
+    /** `before` is 1 if the first event belongs to the previous task. A warm session is opened before it, so its wait is 0. */
     const waits = (from: string, to: string, before: 0 | 1): number[] =>
-      Array.from(
-        { length: CHAIN - 1 },
-        (_, i) => moments.get(`${to} ${i + 1}`)! - moments.get(`${from} ${i + 1 - before}`)!,
+      Array.from({ length: CHAIN - 1 }, (_, i) =>
+        Math.max(0, moments.get(`${to} ${i + 1}`)! - moments.get(`${from} ${i + 1 - before}`)!),
       );
     return {
       toProcess: waits("end", "start", 1),

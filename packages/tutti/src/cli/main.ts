@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { endOnBrokenPipe, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
 import { INTERRUPTED, listenForSignals } from "./terminal/interrupt.ts";
-import { createProgram } from "./program.ts";
+import { calledCommand, createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -19,15 +19,18 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
   // The flag is read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;
-  const program = createProgram((work) => async () => {
-    const output = new Output(program.opts<GlobalFlags>(), options);
-    try {
-      code = await work(output);
-    } catch (error) {
-      // If `hasInterrupted`, the error is a consequence of the interrupt.
-      code = hasInterrupted() ? INTERRUPTED : output.error(toTuttiError(error));
-    }
-  });
+  const program = createProgram(
+    (work) => async () => {
+      const output = new Output(program.opts<GlobalFlags>(), options);
+      try {
+        code = await work(output);
+      } catch (error) {
+        // If `hasInterrupted`, the error is a consequence of the interrupt.
+        code = hasInterrupted() ? INTERRUPTED : output.error(toTuttiError(error));
+      }
+    },
+    calledCommand(argv),
+  );
   let captured = "";
   const capture = (text: string) => void (captured += text);
   // `--json` prints one value on stdout, so the parser's text is `captured` for it.

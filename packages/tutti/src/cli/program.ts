@@ -8,7 +8,7 @@ import { addNotifyCommands } from "./setup/notify-commands.ts";
 import type { Output } from "./terminal/output.ts";
 import { collect, examples, HELP, type CommandAction } from "./command-parts.ts";
 import { addScheduleCommands } from "./setup/schedule-commands.ts";
-import { addSteerCommands } from "./run/steer-commands.ts";
+import { addSteerCommands, STEER_NAMES } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
 import { addKeptCommands } from "./kept/kept-commands.ts";
 import { addTokenCommands } from "./setup/token-commands.ts";
@@ -55,7 +55,38 @@ const SERVER_COMMANDS = new Set([
 /** `runner` provides the `Output` and handles the exit code and the errors of `work`. */
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
-export function createProgram(runner: Runner): Command {
+interface CommandGroup {
+  heading: string;
+  names: readonly string[];
+  add: (program: Command, action: CommandAction) => void;
+}
+
+const SET_UP = "Set up:";
+const TEMPLATES = "Templates and schedules:";
+
+/** In the order of the help. */
+const GROUPS: readonly CommandGroup[] = [
+  { heading: "Start:", names: ["run", "serve", "open", "mcp", "demo"], add: addStartCommands },
+  { heading: SET_UP, names: ["init", "rehearse", "doctor", "conformance"], add: addSetUpCommands },
+  { heading: "Look:", names: ["list", "status", "diff", "summary", "logs", "inbox"], add: addLookCommands },
+  { heading: "Steer a run, and take its result:", names: STEER_NAMES, add: addSteerCommands },
+  { heading: "Kept work:", names: ["restore", "find", "gc"], add: addKeptCommands },
+  { heading: TEMPLATES, names: ["templates"], add: addTemplateCommands },
+  { heading: TEMPLATES, names: ["schedules", "triggers"], add: addScheduleCommands },
+  { heading: "Logs of runs:", names: ["export", "import", "replay", "fork", "prune"], add: addLogCommands },
+  { heading: "Messages of agents:", names: ["validate", "translate", "mailbox"], add: addMessageCommands },
+  { heading: SET_UP, names: ["notify"], add: addNotifyCommands },
+  { heading: SET_UP, names: ["tokens"], add: addTokenCommands },
+  { heading: SET_UP, names: ["worker", "hosts"], add: addFleetCommands },
+  // `completion` reads the whole table, so a call of it must not leave out the other groups.
+  { heading: SET_UP, names: [], add: addCompletionCommand },
+];
+
+/**
+ * Returns the table of all commands or, if `called` is one of `names`, of its group only: the whole table would take a
+ * tenth of the time of `tutti list`.
+ */
+export function createProgram(runner: Runner, called?: string): Command {
   const action: CommandAction =
     (load, name) =>
     async (...args) =>
@@ -82,7 +113,12 @@ export function createProgram(runner: Runner): Command {
       throw new TuttiError("usage", `"tutti ${name}" works on this machine only and takes no --url. Remove the flag.`);
     });
 
-  program.commandsGroup("Start:");
+  const own = GROUPS.filter(({ names }) => called !== undefined && names.includes(called));
+  for (const { heading, add } of own.length > 0 ? own : GROUPS) add(program.commandsGroup(heading), action);
+  return program.addHelpText("after", HELP_END);
+}
+
+function addStartCommands(program: Command, action: CommandAction): void {
   const run = program
     .command("run")
     .argument("<request>", "Work to do, in plain words")
@@ -102,6 +138,12 @@ export function createProgram(runner: Runner): Command {
     .option(
       "--agent <agent>",
       "Agent to use: local, claude, codex, acp:PROGRAM…, command:PROGRAM…, text:PROGRAM…, cdp:URL, script:FILE, or a name from tutti.config.json (default: from the template, else tutti.config.json, else local)",
+    )
+    .option(
+      "--role <NAME=AGENT>",
+      "Agent of a phase (analysis, taskPlanning, workerExecution, aggregation, verification) or of a role of the template; repeatable",
+      collect,
+      [],
     )
     .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
     .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
@@ -177,8 +219,9 @@ export function createProgram(runner: Runner): Command {
     .command("demo")
     .description("Document a sample project and show the dashboard")
     .action(action(() => import("./setup/demo.ts"), "demo"));
+}
 
-  program.commandsGroup(SET_UP);
+function addSetUpCommands(program: Command, action: CommandAction): void {
   const init = program
     .command("init")
     .argument("[dir]", "Project folder (default: the current folder)")
@@ -216,19 +259,9 @@ export function createProgram(runner: Runner): Command {
     'tutti conformance --agent "command:node my-agent.js"',
     "tutti conformance --agent claude --json",
   );
+}
 
-  addLookCommands(program.commandsGroup("Look:"), action);
-  addSteerCommands(program.commandsGroup("Steer a run, and take its result:"), action);
-  addKeptCommands(program.commandsGroup("Kept work:"), action);
-  addTemplateCommands(program.commandsGroup("Templates and schedules:"), action);
-  addScheduleCommands(program, action);
-  addLogCommands(program.commandsGroup("Logs of runs:"), action);
-  addMessageCommands(program.commandsGroup("Messages of agents:"), action);
-  program.commandsGroup(SET_UP);
-  addNotifyCommands(program, action);
-  addTokenCommands(program, action);
-  addFleetCommands(program, action);
-
+function addCompletionCommand(program: Command, action: CommandAction): void {
   const completion = program
     .command("completion")
     .argument("<shell>", "bash, zsh or fish")
@@ -241,11 +274,8 @@ export function createProgram(runner: Runner): Command {
     'tutti completion zsh > "${fpath[1]}/_tutti"',
     "tutti completion fish > ~/.config/fish/completions/tutti.fish",
   );
-
-  return program.addHelpText("after", HELP_END);
 }
 
-const SET_UP = "Set up:";
 const SANDBOX =
   "Sandbox of the agents: auto, off or required (default: $TUTTI_SANDBOX, else tutti.config.json, else auto)";
 
@@ -258,6 +288,16 @@ Examples:
 
 Show the flags and examples of a command with "tutti help COMMAND".
 `;
+
+const FLAGS = new Set(["--json", "--quiet", "--no-color"]);
+const FLAGS_WITH_VALUE = new Set(["--data-dir", "--url", "--token"]);
+
+/** Returns the word after the global flags, which is the name of a command unless `argv` is wrong. */
+export function calledCommand(argv: readonly string[]): string | undefined {
+  let at = 0;
+  for (; FLAGS.has(argv[at]!) || FLAGS_WITH_VALUE.has(argv[at]!); at++) if (FLAGS_WITH_VALUE.has(argv[at]!)) at++;
+  return argv[at];
+}
 
 /** Returns the words of a command without `tutti`, such as `templates` and `show`. */
 export function pathOf(command: Command): string[] {

@@ -137,9 +137,9 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     prepare: (cwd, key, start, files = {}) =>
       changing(cwd, key.runId, async (repository, run) => {
         const paths = workspacePaths(run, key);
-        const path = await prepareWorktree(repository, run, paths, start, inRepository(files.only, repository));
+        const prepared = await prepareWorktree(repository, run, paths, start, inRepository(files.only, repository));
         await provideFiles(repository, paths, files);
-        return { path, ...((await exists(paths.sparse)) && { isSparse: true as const }) };
+        return { ...prepared, ...((await exists(paths.sparse)) && { isSparse: true as const }) };
       }),
     prepareAhead: (cwd, key, commit) =>
       changing(cwd, key.runId, (repository, run) => makeAhead(repository, run, workspacePaths(run, key), commit)),
@@ -247,6 +247,7 @@ async function withErrorCode<T>(task: () => Promise<T>, folder: string): Promise
     if (!(error instanceof Error) || error instanceof TuttiError || !("code" in error)) throw error;
     const errno = findErrno(error);
     if (errno) throw environmentFault("A workspace cannot be written", errno, folder, { cause: error });
-    throw new TuttiError("workspace_failed", error.message, { cause: error });
+    const problem = `A workspace in "${folder}" cannot be written: ${error.message}.`;
+    throw new TuttiError("workspace_failed", `${problem} Check that folder.`, { cause: error });
   }
 }

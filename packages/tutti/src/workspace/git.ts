@@ -163,7 +163,7 @@ function start(
     child.once("close", (code, signal) => {
       clearTimeout(limit);
       if (code !== null && !isLate) resolve({ code, ...output });
-      else if (isTooMuch) resolve({ error: new Error(`it printed more than ${maxStdout} bytes.`) });
+      else if (isTooMuch) resolve({ error: new Error(`it printed more than ${maxStdout} bytes`) });
       else resolve({ error: Object.assign(new Error(`signal ${signal} ended it`), { killed: isLate }) });
     });
     // Git may exit before it has read `options.input`. Its exit code explains that better than the EPIPE error.
@@ -230,7 +230,7 @@ const configured = (settings: readonly GitSetting[]): NodeJS.ProcessEnv =>
 
 export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: GitOptions): Promise<TuttiError> {
   if ("killed" in error && error.killed === true) {
-    const message = `Git could not ${purpose}: it did not finish within ${(timeoutMs ?? TIMEOUT_MS) / 1000} seconds.`;
+    const message = `Git could not ${purpose}: it did not finish within ${(timeoutMs ?? TIMEOUT_MS) / 1000} seconds. Try again, or check the disk and the repository with "git fsck".`;
     return new TuttiError("git_failed", message, { cause: error });
   }
   const errno = findErrno(error);
@@ -238,14 +238,18 @@ export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs
   // Node reports `ENOENT` both for a missing program and for a missing working folder.
   const missing = "code" in error && error.code === "ENOENT";
   if (missing && (await stat(cwd).catch(() => null)) === null) {
-    return new TuttiError("git_failed", `Git could not ${purpose}: the folder "${cwd}" no longer exists.`, {
-      cause: error,
-    });
+    return new TuttiError(
+      "git_failed",
+      `Git could not ${purpose}: the folder "${cwd}" no longer exists. Restore it, or choose another folder.`,
+      {
+        cause: error,
+      },
+    );
   }
   if (missing) {
     return new TuttiError("git_missing", `Git was not found. Install git ${OLDEST_GIT} or newer.`, { cause: error });
   }
-  return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}`, { cause: error });
+  return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}. Try again.`, { cause: error });
 }
 
 /** `details.output` has everything that git said, and the sentence the beginning of it. */
@@ -256,9 +260,13 @@ export function gitFault(purpose: string, stderr: string, { cwd, gitDir = cwd }:
   if (condition) return environmentFault(problem, condition.errno, condition.folder, { output });
   // `isMissing` is about the objects of a partial clone.
   const isMissing = /promisor remote|lazy fetching disabled/.test(output);
-  const advice = isMissing ? ' Fetch the missing objects first, with "git fetch --refetch --no-filter".' : "";
+  const advice = isMissing
+    ? 'Fetch the missing objects first, with "git fetch --refetch --no-filter".'
+    : "Correct this, then try again.";
   const quoted = output.length > MAX_QUOTED ? `${output.slice(0, MAX_QUOTED)}…` : output;
-  return new TuttiError("git_failed", `${problem}: ${quoted || "it gave no reason"}${advice}`, { details: { output } });
+  return new TuttiError("git_failed", `${problem}: ${quoted || "it gave no reason"}. ${advice}`, {
+    details: { output },
+  });
 }
 
 type GitPlace = Pick<GitOptions, "cwd" | "gitDir">;

@@ -96,7 +96,10 @@ function notFound(cwd: string, reason: string): TuttiError {
     const advice = `If you trust it, run "git config --global --add safe.directory FOLDER" with that folder.`;
     return new TuttiError("repository_unusable", `Git rejects the repository of "${cwd}": ${sentence}. ${advice}`);
   }
-  return new TuttiError("git_failed", `Git could not find the repository of ${cwd}: ${reason}`);
+  return new TuttiError(
+    "git_failed",
+    `Git could not find the repository of "${cwd}": ${reason}. Correct this, then try again.`,
+  );
 }
 
 export async function inspect(repository: Repository): Promise<RepositoryFacts> {
@@ -190,11 +193,16 @@ export function onRepository(
   return git(purpose, args, { cwd: root, gitDir: commonDir, workTree: root, settings, ...options });
 }
 
+const GET_COMMIT = 'Fetch it with "git fetch", or restore the repository from a copy.';
+
 /** Returns the full hash. Throws if `revision` names no commit. */
 export async function commitOf(repository: Repository, revision: string): Promise<string> {
   const found = await findCommit(repository, revision);
   if (found === null)
-    throw new TuttiError("git_failed", `The repository "${repository.root}" has no commit "${revision}".`);
+    throw new TuttiError(
+      "git_failed",
+      `The repository "${repository.root}" has no commit "${revision}". ${GET_COMMIT}`,
+    );
   return found;
 }
 
@@ -205,7 +213,10 @@ export async function findCommit(repository: Repository, revision: string): Prom
 export async function treeOf(repository: Repository, commit: string): Promise<string> {
   const tree = await resolveName(repository, `${commit}^{tree}`);
   if (tree === null)
-    throw new TuttiError("git_failed", `The repository "${repository.root}" has no tree for the commit "${commit}".`);
+    throw new TuttiError(
+      "git_failed",
+      `The repository "${repository.root}" has no tree for the commit "${commit}". ${GET_COMMIT}`,
+    );
   return tree;
 }
 
@@ -222,7 +233,7 @@ export const sharedPart = ({ root, commonDir }: Repository): DialogueOptions => 
 export async function readCommit(repository: Repository, commit: string): Promise<CommitObject> {
   const found = await findCommitObject(commit, sharedPart(repository));
   if (found === null)
-    throw new TuttiError("git_failed", `The repository "${repository.root}" has no commit "${commit}".`);
+    throw new TuttiError("git_failed", `The repository "${repository.root}" has no commit "${commit}". ${GET_COMMIT}`);
   return found;
 }
 

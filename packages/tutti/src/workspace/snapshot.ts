@@ -1,5 +1,6 @@
 // `snapshot` commits the files of a workspace, regardless of the agent's changes to its branch, index or `.git` file.
 import { TuttiError } from "../schema/error.ts";
+import { savedRef } from "../schema/ids.ts";
 import { isFolder } from "./folder.ts";
 import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
 import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
@@ -19,7 +20,8 @@ export async function snapshot(
     ? await takeSnapshot(repository, paths, start, message)
     : await readRef(repository, paths.ref);
   // After the removal of a workspace `readRef` still returns its snapshot.
-  if (commit === null) throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists.`);
+  if (commit === null)
+    throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists. Retry its task.`);
   return { commit, files: await changedFiles(repository, start, commit) };
 }
 
@@ -39,7 +41,7 @@ async function takeSnapshot(
   // ref: its sync may find a damaged object, and then the files have to be read once more.
   await keepIndex(paths.path, paths, commit);
   // The snapshot contains everything that `saveWork` has saved.
-  if ((await readRef(repository, savedRef(paths))) !== null) await deleteRef(repository, savedRef(paths));
+  if ((await readRef(repository, savedRef(paths.ref))) !== null) await deleteRef(repository, savedRef(paths.ref));
   return commit;
 }
 
@@ -54,14 +56,12 @@ export async function saveWork(
   const tree = await treeOfWorkspace(repository, paths, await registrations(repository), start);
   await clearScratch(paths.scratchIndex);
   if (tree === (await treeOf(repository, start))) return null;
-  const last = await readRef(repository, savedRef(paths));
+  const last = await readRef(repository, savedRef(paths.ref));
   if (last !== null && tree === (await treeOf(repository, last))) return last;
   const commit = await writeCommit(repository, { tree, parents: [start], message });
-  await writeRef(repository, savedRef(paths), commit, last);
+  await writeRef(repository, savedRef(paths.ref), commit, last);
   return commit;
 }
-
-const savedRef = ({ ref }: WorkspacePaths): string => `${ref}-saved`;
 
 /** Leaves out `worktrees` inside the workspace. `scratchIndex` then lists the tree, and the caller may use it. */
 export function treeOfWorkspace(

@@ -10,6 +10,8 @@ import { relative } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isSparse, readMark, readSkipped, skippedByAgent, withSparse } from "./disk/sparse-files.ts";
+import { writeIndexTree } from "./disk/index-tree.ts";
+import { hashNameOf } from "./disk/loose-object.ts";
 import { isUnchanged, readStamp, type FolderStamp } from "./disk/folder-stamp.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
@@ -135,7 +137,11 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
   if (base !== null && found.removed.length + written.length === 0)
     return { tree: await treeOf(repository, base), isPartial };
   await updateIndex(["--add", "--remove", "--replace"], written, where);
-  return { tree: (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim(), isPartial };
+  const known = base === null ? null : await writeIndexTree(repository, scratchIndex, hashNameOf(base));
+  return {
+    tree: known ?? (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim(),
+    isPartial,
+  };
 }
 
 interface SkippedFiles {
@@ -293,5 +299,6 @@ async function updateIndex(flags: readonly string[], paths: readonly string[], w
 
 /** Git only warns about files that it may not read and then treats them as missing. */
 function refuseDenied(stderr: string): void {
-  if (/Permission denied/.test(stderr)) throw new TuttiError("git_failed", text(stderr).trim());
+  if (/Permission denied/.test(stderr))
+    throw new TuttiError("git_failed", `${text(stderr).trim()}. Make these files readable.`);
 }

@@ -53,6 +53,8 @@ export interface PreparedWorkspace {
   path: string;
   /** Set if `ProvidedFiles.only` limits the files. */
   isSparse?: true | undefined;
+  /** The commit of a workspace that was made ahead and was moved to its start. Its files stayed in the same folder. */
+  movedFrom?: string;
 }
 
 export interface WorkspaceSnapshot {
@@ -129,9 +131,9 @@ export interface Workspaces {
   prepare(cwd: string, key: WorkspaceKey, start: string, files?: ProvidedFiles): Promise<PreparedWorkspace>;
   /**
    * Creates the workspace at `commit` before its attempt exists. `prepare` then only moves it to its start. Changes nothing
-   * if the workspace exists.
+   * if the workspace exists. Returns its `path`, or null if none is made ahead.
    */
-  prepareAhead(cwd: string, key: WorkspaceKey, commit: string): Promise<void>;
+  prepareAhead(cwd: string, key: WorkspaceKey, commit: string): Promise<string | null>;
   /** `access` lists the files that an agent in the sandbox needs to work in the workspace, which must exist. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**

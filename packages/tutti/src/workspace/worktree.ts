@@ -15,6 +15,7 @@ import { keepReachable, shortHash } from "./refs.ts";
 import { headOf, healRegistrations, registrations, type Registration } from "./registry.ts";
 import { commitOf, isAncestor, onRepository, sharedPart, treeOf, type Repository } from "./repository.ts";
 import { commitLoose, removeWorkspace } from "./removal.ts";
+import type { PreparedWorkspace } from "./workspace.ts";
 import { clearScratch, copyIndex, forgetTree, isUntouched, keepIndex, rememberCheckout } from "./working-tree.ts";
 
 export async function prepareWorktree(
@@ -23,20 +24,21 @@ export async function prepareWorktree(
   paths: WorkspacePaths,
   start: string,
   only?: readonly string[],
-): Promise<string> {
-  if (!(await isComplete(repository, paths)) || !(await useAhead(repository, paths, start)))
-    await makeAnew(repository, run, paths, start, { only });
-  return workFolder(repository, paths);
+): Promise<Pick<PreparedWorkspace, "path" | "movedFrom">> {
+  const used = (await isComplete(repository, paths)) ? await useAhead(repository, paths, start) : null;
+  if (used === null) await makeAnew(repository, run, paths, start, { only });
+  return { path: await workFolder(repository, paths), ...used };
 }
 
-/** A complete workspace stays as it is, whether an attempt uses it or not. */
+/** A complete workspace stays as it is, whether an attempt uses it or not. Returns the folder for the agent. */
 export async function makeAhead(
   repository: Repository,
   run: RunPaths,
   paths: WorkspacePaths,
   commit: string,
-): Promise<void> {
+): Promise<string> {
   if (!(await isComplete(repository, paths))) await makeAnew(repository, run, paths, commit, { isAhead: true });
+  return workFolder(repository, paths);
 }
 
 async function makeAnew(
@@ -66,14 +68,20 @@ async function makeAnew(
 
 /**
  * Moves a workspace that was made ahead to the start of its attempt. Leaves a workspace of an attempt untouched. Returns
- * false if the workspace cannot be moved and has to be made anew.
+ * null if the workspace cannot be moved and has to be made anew.
  */
-async function useAhead(repository: Repository, paths: WorkspacePaths, start: string): Promise<boolean> {
-  if (!(await exists(paths.ahead))) return true;
+async function useAhead(
+  repository: Repository,
+  paths: WorkspacePaths,
+  start: string,
+): Promise<Pick<PreparedWorkspace, "movedFrom"> | null> {
+  if (!(await exists(paths.ahead))) return {};
+  let movedFrom: string | null;
   const commit = await commitOf(repository, start);
   try {
     const registration = await findRegistration(repository, paths);
     const head = await headOf(repository, registration);
+    movedFrom = head;
     const isClean = isUntouched(paths.path);
     await clearScratch(paths.scratchIndex);
     await copyIndex(paths.index, paths.scratchIndex);
@@ -82,10 +90,10 @@ async function useAhead(repository: Repository, paths: WorkspacePaths, start: st
     await finishMove(repository, paths, registration, head, commit);
     rememberCheckout(paths.path, await treeOf(repository, start));
   } catch {
-    return false;
+    return null;
   }
   await rm(paths.ahead);
-  return true;
+  return movedFrom === null ? {} : { movedFrom };
 }
 
 /**
@@ -147,7 +155,7 @@ async function makeWorktree(
 async function findRegistration(repository: Repository, paths: WorkspacePaths): Promise<Registration> {
   const registration = (await registrations(repository)).find(({ path }) => path === paths.path);
   if (registration && (await isFolder(paths.path))) return registration;
-  throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists.`);
+  throw new TuttiError("workspace_failed", `The workspace "${paths.path}" no longer exists. Retry its task.`);
 }
 
 /** Inside the user's checkout `folder` would show up as untracked files, unless git ignores it. */

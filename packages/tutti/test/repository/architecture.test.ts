@@ -26,6 +26,34 @@ test("the sources follow the architecture", () => {
   expect(lines).toEqual([]);
 });
 
+describe("a message of an error", () => {
+  /** Bugs, texts of other programs, questions to the user, lost attempts, which are retried, and texts of document 004. */
+  const isExempt = (code: string | null, message: string): boolean =>
+    ["internal", "needs_trust", "host_lost"].includes(code ?? "") ||
+    /^(?:…|Circular inheritance detected: .*|Invalid template: .*)$/.test(message);
+  /** A sentence that says what is wrong, then one that says what to do. */
+  const hasRemedy = (message: string): boolean => /[.…]["”)]?\s+["A-Z…(-]/.test(message);
+  const incomplete = (file: { path: string; text: string }): string[] =>
+    readFacts(file).errors.flatMap(({ line, code, message }) =>
+      isExempt(code, message) || hasRemedy(message) ? [] : [`${file.path}:${line} ${message}`],
+    );
+
+  test("says what is wrong and what to do", () => {
+    const files = sources().filter(({ text }) => text.includes("new TuttiError("));
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.flatMap(incomplete)).toEqual([]);
+  });
+
+  test.each([
+    'throw new TuttiError("usage", "The value is wrong.");',
+    'throw new TuttiError("usage", `The value "${value}" is wrong: ${reason}`);',
+    'const problem = "It is wrong."; throw new TuttiError("usage", problem);',
+    'throw new TuttiError("usage", isText ? "It is no text. Send text." : "It is wrong.");',
+  ])("is incomplete: %s", (text) => {
+    expect(incomplete({ path: "packages/tutti/src/cli/a.ts", text })).toHaveLength(1);
+  });
+});
+
 describe("a planted violation is found:", () => {
   test.each([
     ["run imports the engine", "run/decide.ts", 'import { x } from "../engine/engine.ts";'],

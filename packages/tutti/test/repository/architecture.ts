@@ -25,7 +25,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   "explain-issue": [],
   // Fills the values into sentences for users, which the dashboard translates.
   sentence: [],
-  protocol: ["schema", "explain-issue"],
+  // `problems` and `ignored` of an answer reach the user, too.
+  protocol: ["schema", "explain-issue", "sentence"],
   // Tools as tables, and the server that offers them to agents.
   mcp: ["schema", "explain-issue"],
   run: ["schema", "sentence"],
@@ -47,7 +48,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
   // Observes the engine from outside: counts, logs and traces its events.
   telemetry: ["schema", "run", "engine", "world"],
-  server: ["schema", "protocol", "mcp", "template", "engine", "schedule", "telemetry", "durable-file"],
+  server: ["schema", "protocol", "mcp", "template", "engine", "schedule", "telemetry", "world", "durable-file"],
   // Sends notifications about events, and runs the user's own command for them.
   notify: ["schema", "run", "session", "world", "durable-file"],
   // Inspects the machine with the modules that know it: programs, git, the store and the user's configuration.

@@ -91,6 +91,16 @@ describe("on a Node that is new enough", () => {
     },
   );
 
+  test("the launcher itself loads none of Node's streams, which would make every command slower", async () => {
+    const main = `export const main = async () => {
+      const loaded = process.moduleLoadList.filter((name) => /readline|fs\\/streams/.test(name));
+      require("node:fs").writeSync(1, JSON.stringify(loaded));
+      return 0;
+    };`;
+    const { exited } = start([process.execPath], [layOut({ main, where: "dist" }), "list"]);
+    expect(await exited).toMatchObject({ code: 0, stdout: "[]", stderr: "" });
+  });
+
   test("the launcher prefers the source to the build", async () => {
     const file = layOut({ main: "export const main = async () => 3;", where: "src" });
     mkdirSync(join(file, "../../dist/cli"), { recursive: true });

@@ -20,6 +20,8 @@ export interface SourceFacts {
   uses: (Found & { name: string })[];
   /** Calls whose first argument is or begins with a string: `execFile("git", …)`. */
   calls: (Found & { callee: string; firstArgument: string })[];
+  /** The message of each `new TuttiError`, with `…` for parts that the file does not show. */
+  errors: (Found & { code: string | null; message: string })[];
   defaultExports: Found[];
   /** Whether the file only re-exports. */
   onlyReExports: boolean;
@@ -33,13 +35,58 @@ interface Node {
 
 export function readFacts(file: SourceFile): SourceFacts {
   const program = parse(file);
-  const facts: SourceFacts = { imports: [], uses: [], calls: [], defaultExports: [], onlyReExports: false };
-  const line = (node: Node) => file.text.slice(0, node.start).split("\n").length;
+  const facts: SourceFacts = { imports: [], uses: [], calls: [], errors: [], defaultExports: [], onlyReExports: false };
+  // `visit` goes forward through the text, so the lines are counted once.
+  let [counted, lines] = [0, 1];
+  const line = ({ start }: Node): number => {
+    if (start < counted) [counted, lines] = [0, 1];
+    for (let at = file.text.indexOf("\n", counted); at >= 0 && at < start; at = file.text.indexOf("\n", counted)) {
+      counted = at + 1;
+      lines += 1;
+    }
+    return lines;
+  };
   const statements = children(program, "body");
   facts.onlyReExports =
     statements.length > 0 && statements.every((s) => s.type.startsWith("Export") && child(s, "source") !== undefined);
-  visit(program, (node) => collect(node, facts, line(node)));
+  const constants = new Map<string, Node[]>();
+  visit(program, (node) => {
+    const name = node.type === "VariableDeclarator" ? dottedName(child(node, "id")) : null;
+    const value = child(node, "init");
+    if (name !== null && value) constants.set(name, [...(constants.get(name) ?? []), value]);
+  });
+  visit(program, (node) => {
+    collect(node, facts, line(node));
+    if (node.type !== "NewExpression" || dottedName(child(node, "callee")) !== "TuttiError") return;
+    const [code, message] = children(node, "arguments");
+    facts.errors.push({ line: line(node), code: textOf(code), message: sketch(message, constants) });
+  });
   return facts;
+}
+
+/** The text of a string, a template or a sum of them. A constant stands for the last value before its use. */
+function sketch(node: Node | undefined, constants: ReadonlyMap<string, readonly Node[]>): string {
+  const inner = (field: string): string => sketch(child(node, field), constants);
+  switch (node?.type) {
+    case "Literal":
+      return String(node["value"]);
+    case "TemplateLiteral": {
+      const parts = children(node, "expressions").map((each) => sketch(each, constants));
+      return children(node, "quasis")
+        .map((each, i) => (each["value"] as { cooked: string }).cooked + (parts[i] ?? ""))
+        .join("");
+    }
+    case "BinaryExpression":
+      return inner("left") + inner("right");
+    case "ConditionalExpression":
+      return [inner("consequent"), inner("alternate")].reduce((a, b) => (a.length < b.length ? a : b));
+    case "Identifier": {
+      const value = constants.get(String(node["name"]))?.findLast(({ start }) => start < node.start);
+      return value ? sketch(value, constants) : "…";
+    }
+    default:
+      return "…";
+  }
 }
 
 function parse({ path, text }: SourceFile): Node {

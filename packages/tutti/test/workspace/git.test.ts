@@ -24,7 +24,8 @@ describe("git", () => {
     const args = ["-c", "alias.hang=!sleep 100000 #", "hang"];
     await expect(git("hang", args, { cwd, timeoutMs: 100 })).rejects.toMatchObject({
       code: "git_failed",
-      message: "Git could not hang: it did not finish within 0.1 seconds.",
+      message:
+        'Git could not hang: it did not finish within 0.1 seconds. Try again, or check the disk and the repository with "git fsck".',
     });
   });
 
@@ -32,7 +33,7 @@ describe("git", () => {
     const flood = ["-c", "alias.flood=!yes #", "flood"];
     await expect(git("count", flood, { cwd, maxStdout: 1_000_000 })).rejects.toMatchObject({
       code: "git_failed",
-      message: "Git could not count: it printed more than 1000000 bytes.",
+      message: "Git could not count: it printed more than 1000000 bytes. Try again.",
     });
     const complain = ["-c", "alias.complain=!echo the start >&2; yes | head -c 9000000 >&2 #", "complain"];
     const { stderr } = await git("complain", complain, { cwd });

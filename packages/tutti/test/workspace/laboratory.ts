@@ -20,6 +20,7 @@ import { TuttiError } from "../../src/schema/error.ts";
 import type { ErrorCode } from "../../src/schema/error.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 import type { Favour, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+import { sharedSample } from "../lab/shared-sample.ts";
 
 export const RUN = "orch_abcdefghijkl";
 
@@ -37,30 +38,23 @@ export interface Laboratory {
 export function laboratory({ format = "sha1" }: { format?: string } = {}): Laboratory {
   const top = temporaryFolder();
   const repo = join(top, "repo");
-  const { folder: sample, head } = sampleOf(format);
-  cpSync(sample, repo, { recursive: true, preserveTimestamps: true });
+  cpSync(sampleOf(format), repo, { recursive: true, preserveTimestamps: true });
   // The files of the copy are not those that the index knows.
   git(repo, "update-index", "-q", "--refresh");
   const folder = join(top, "workspaces");
+  const head = readFileSync(join(repo, ".git/refs/heads/main"), "utf8").trim();
   return { top, repo, folder, workspaces: createGitWorkspaces({ folder }), head };
 }
 
-const samples = new Map<string, { folder: string; head: string }>();
-
 /** Six git processes for each test would take longer than most of the tests. */
-function sampleOf(format: string): { folder: string; head: string } {
-  const known = samples.get(format);
-  if (known) return known;
-  const folder = mkdtempSync(join(tmpdir(), "tutti-sample-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  git(folder, "init", "--quiet", "--initial-branch=main", `--object-format=${format}`);
-  git(folder, "config", "user.name", "Person");
-  git(folder, "config", "user.email", "person@example.org");
-  write(folder, { "a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "*.log\nbuild/\n" });
-  const sample = { folder, head: commitAll(folder, "first") };
-  samples.set(format, sample);
-  return sample;
-}
+const sampleOf = (format: string): string =>
+  sharedSample(`workspace-${format}`, (folder) => {
+    git(folder, "init", "--quiet", "--initial-branch=main", `--object-format=${format}`);
+    git(folder, "config", "user.name", "Person");
+    git(folder, "config", "user.email", "person@example.org");
+    write(folder, { "a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "*.log\nbuild/\n" });
+    commitAll(folder, "first");
+  });
 
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tutti-workspace-")));

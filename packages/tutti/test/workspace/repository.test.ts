@@ -198,7 +198,7 @@ describe("git itself", () => {
     writeFileSync(join(top, "bad/git"), script, { mode: 0o755 });
     process.env["PATH"] = `${join(top, "bad")}:${path}`;
     const fault = (await workspaces.inspect(repo).catch((error: unknown) => error)) as TuttiError;
-    expect(fault.message).toMatch(/^Git could not [^:]*: error: line 1\n[^]*…$/);
+    expect(fault.message).toMatch(/^Git could not [^:]*: error: line 1\n[^]*…\. Correct this, then try again\.$/);
     expect(fault.message.length).toBeLessThan(2200);
     expect((fault.details as { output: string }).output).toMatch(/line 3000$/);
   });

@@ -55,11 +55,11 @@ describe("prepare", () => {
     const lab = laboratory();
     const guessed = commitOn(lab, lab.head, { "a.txt": "of another task\n", "extra.txt": "of another task\n" });
     const start = commitOn(lab, lab.head, { "a.txt": "newer\n" });
-    await lab.workspaces.prepareAhead(lab.repo, key(), guessed);
     const path = join(lab.folder, RUN, "task-1");
+    expect(await lab.workspaces.prepareAhead(lab.repo, key(), guessed)).toBe(path);
     // Another process may write anywhere before the attempt starts.
     write(path, { "stray.txt": "stray\n", "b.txt": "stray\n" });
-    expect(await lab.workspaces.prepare(lab.repo, key(), start)).toEqual({ path });
+    expect(await lab.workspaces.prepare(lab.repo, key(), start)).toEqual({ path, movedFrom: guessed });
     expect(git(path, "rev-parse", "HEAD")).toBe(start);
     expect(git(path, "status", "--porcelain")).toBe("");
     expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("newer\n");
@@ -69,7 +69,7 @@ describe("prepare", () => {
 
     write(path, { "work.txt": "half done\n" });
     await lab.workspaces.prepareAhead(lab.repo, key(), guessed);
-    await lab.workspaces.prepare(lab.repo, key(), start);
+    expect(await lab.workspaces.prepare(lab.repo, key(), start)).toEqual({ path });
     const { commit, files } = await lab.workspaces.snapshot(lab.repo, key(), start, "work");
     expect(files).toEqual(["work.txt"]);
     expect(content(lab.repo, commit, "a.txt")).toBe("newer");

@@ -283,6 +283,8 @@ function foreignCommits(id: string, added: readonly string[]): string {
   return `The branch of ${id} had ${named}, which the run did not make. If you did not either, undo the merge.`;
 }
 
+export const STEER_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+
 export function addSteerCommands(program: Command, action: CommandAction): void {
   for (const row of COMMANDS) {
     const command = program.command(row.name).description(row.description);
