@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongFilesFirst } from "./scripts/test-sequencer.mjs";
@@ -30,7 +30,13 @@ const HANG_MS = 600_000;
 // The processes of the tests, and the thousands that they start, would each read and strip the same sources again.
 process.env["NODE_COMPILE_CACHE"] = join(import.meta.dirname, "node_modules/.cache/compiled");
 
-export default defineConfig(({ mode }) => ({
+export default defineConfig(({ mode }) => {
+  // Codex hides everything below `/dev` from its commands, so its tests are on disk.
+  if (mode === "agents") process.env["TMPDIR"] ??= tmpdir();
+  return configOf(mode);
+});
+
+const configOf = (mode: string) => ({
   ssr: { resolve: { conditions: ["tutti-source"] } },
   test: {
     projects:
@@ -50,11 +56,11 @@ export default defineConfig(({ mode }) => ({
     pool: "forks",
     // Node loads the sources itself, with its compile cache. Vite would transform and evaluate them for each test file.
     server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\/.*\.ts$/] } },
-    globalSetup: "packages/tutti/test/lab/shared-postgres.ts",
+    globalSetup: "packages/tutti/test/lab/shared-folder.ts",
     sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),
     // Agents of tests write files and wait for files anywhere. Tests about the sandbox switch it on themselves.
     env: { TUTTI_SANDBOX: "off" },
   },
-}));
+});

@@ -36,7 +36,7 @@ function readArguments(argv) {
 }
 
 async function stress() {
-  const env = provide();
+  const env = await provide();
   const folder = mkdtempSync(join(tmpdir(), "tutti-stress-"));
   const load = kinds.map((kind) =>
     spawn(process.execPath, [join(root, "scripts", "load.mjs"), kind], { stdio: ["pipe", "ignore", "inherit"] }),

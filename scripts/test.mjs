@@ -69,14 +69,16 @@ async function check(argv) {
     count(await agentTests(rest));
   } else if (kind === "--long") {
     env["TUTTI_TEST_LONG"] = "1";
-    Object.assign(env, provide());
+    Object.assign(env, await provide());
     count(await vitest([...longTests, ...rest]));
   } else {
+    // The installation of programs mostly waits for the network.
+    const provided = kind === "all" ? provide() : undefined;
     for (const ok of await Promise.all(staticSteps.map(staticStep))) count({ passed: +ok, failed: +!ok, skipped: 0 });
     // Tests that `-t` excludes are not part of the quick check, so they do not count as skipped.
     if (kind === "--quick") for (const args of quickTests) count({ ...(await vitest([...args, ...rest])), skipped: 0 });
-    if (kind === "all") {
-      Object.assign(env, provide());
+    if (provided) {
+      Object.assign(env, await provided);
       count(await vitest(rest));
     }
   }

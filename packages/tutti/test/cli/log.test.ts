@@ -166,7 +166,7 @@ describe("a fork", () => {
     ]);
     const { last } = await run(agent);
     const events = lab.events().filter((event) => event.run === last.id);
-    const at = events.find((event) => event.type === "workspace:merged")!.runSeq;
+    const at = events.find((event) => event.type === "worker:completed")!.runSeq;
     const { code, last: forked } = await lab.json(["fork", last.id!, "--at", String(at)]);
     expect([code, forked]).toMatchObject([0, { from: last.id, status: "paused" }]);
     const { last: outcome } = await lab.json(["resume", forked.id!]);

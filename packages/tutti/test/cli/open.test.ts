@@ -56,6 +56,12 @@ const refusesConnections = async ({ origin }: URL): Promise<boolean> =>
 const statusAt = async (address: URL, id: string): Promise<unknown> =>
   (await call(address, `/api/runs/${id}`)).json["status"];
 
+async function liveClients({ origin, searchParams }: URL): Promise<number> {
+  const headers = { authorization: `Bearer ${searchParams.get("token")}` };
+  const text = await (await fetch(`${origin}/metrics`, { headers })).text();
+  return Number(/^tutti_live_clients (\d+)$/m.exec(text)?.[1]);
+}
+
 const engineProcess = (): number =>
   (JSON.parse(readFileSync(join(lab.data, "engine.json"), "utf8")) as { pid: number }).pid;
 
@@ -114,6 +120,8 @@ describe("tutti serve beside a command that works", () => {
     expect(engineProcess()).toBe(run.child.pid);
     // A command finds the server by its file, and its run outlives both commands.
     const attached = start(["attach", run.id]);
+    // Without it, the command could start while no process has the engine, and open the engine itself.
+    await expect.poll(() => liveClients(address)).toBe(1);
     run.child.kill("SIGINT");
     const ended = await run.end;
     expect([ended.code, ended.stdout]).toMatchObject([130, expect.stringContaining("continues on the server")]);

@@ -61,7 +61,8 @@ it(
     const attempts = escapeAttempts(around);
     const before = attempts.map(({ path }) => path && contentOf(path));
     // The agents have made what the commands of the template run, so these are in the sandbox, too.
-    const commands = [{ name: "leak", run: `cat ${home}/.ssh/id_ed25519 ${data}/token; id -u` }];
+    // One pipe keeps the order of the output.
+    const commands = [{ name: "leak", run: `{ cat ${home}/.ssh/id_ed25519 ${data}/token; id -u; } 2>&1` }];
     const template = {
       id: "checked",
       name: "Checked",

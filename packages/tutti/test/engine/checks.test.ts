@@ -53,7 +53,8 @@ describe("verification commands", () => {
           ...commands[0],
           exitCode: 0,
           durationMs: expect.any(Number),
-          output: expect.stringMatching(/^one\.md\ntwo\.md\n.*worktrees/),
+          // The pipes of stdout and stderr may be read in either order.
+          output: expect.stringMatching(/^(?=[\s\S]*worktrees)[\s\S]*one\.md\ntwo\.md\n/),
         },
         { ...commands[1], exitCode: 0, durationMs: expect.any(Number), output: "" },
       ],

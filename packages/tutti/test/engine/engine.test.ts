@@ -8,7 +8,8 @@ import { SteeredWorld } from "../lab/steered-world.ts";
 import { fold } from "../../src/run/apply.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
-import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { newMemoryDisk } from "../../src/store/memory.ts";
+import { FaultyStore } from "../store/faulty-store.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -25,7 +26,7 @@ const twoTasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" 
 
 describe("the engine", () => {
   it("publishes every event with the state that the stored log folds to", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     const seen: number[] = [];
     engine.subscribe((event, run) => {
@@ -40,7 +41,7 @@ describe("the engine", () => {
   });
 
   it("runs several runs within the server's worker limit and numbers their events without gaps", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const plan = { tasks: ["a", "b", "c", "d"].map((id) => ({ id, ms: 150 })) };
     const ledger = join(lab.folder, "ledger");
     const engine = lab.open(store, { maxWorkers: 3, agentEnv: { PLAN: JSON.stringify(plan), LEDGER: ledger } });
@@ -71,7 +72,7 @@ describe("the engine", () => {
 
   it("ends a worker that times out, with its whole process tree, and continues without it (D4-045, D4-248)", async () => {
     const world = new SteeredWorld();
-    const engine = lab.open(new MemoryStore(), { world });
+    const engine = lab.open(new FaultyStore(), { world });
     const agent = lab.scenario([
       ...mainSession([{ id: "slow" }, { id: "quick" }]),
       worker("slow", { tools: ["Read"], then: "hang" }),
@@ -95,7 +96,7 @@ describe("the engine", () => {
   it("reads results from before its start before it checks deadlines", async () => {
     lab.inProcess = false;
     const disk = newMemoryDisk();
-    const first = lab.open(new MemoryStore(disk));
+    const first = lab.open(new FaultyStore(disk));
     const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -109,7 +110,7 @@ describe("the engine", () => {
     gate.open();
     const output = join(lab.data, "sessions", id, workers["one"]!.sessionId, "output.log");
     await expect.poll(() => readFileSync(output, "utf8")).toContain("turn_end");
-    const second = lab.open(new MemoryStore(disk), { world: new SteeredWorld(3_600_000) });
+    const second = lab.open(new FaultyStore(disk), { world: new SteeredWorld(3_600_000) });
     await second.activate(id);
     const run = await untilOver(second, id);
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
@@ -117,7 +118,7 @@ describe("the engine", () => {
 
   it("fails a task whose agent writes a request to its own keeper, and retries it only on demand", async () => {
     lab.inProcess = false;
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { waitForFile: lab.gate().file })]);
     const id = await lab.begin(engine, agent, { config: { autoRetry: true } });
@@ -141,7 +142,7 @@ describe("the engine", () => {
       world: realWorld,
       maxOutputBytes: () => 1_000_000,
     });
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store, { sessions: host });
     const flooding = worker("*", { say: "x".repeat(1_100_000), then: "hang" });
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), flooding]), {
@@ -167,7 +168,7 @@ describe("the engine", () => {
       return host.open(spec);
     };
     const sessions = { ...host, open };
-    const first = lab.open(new MemoryStore(disk), { sessions });
+    const first = lab.open(new FaultyStore(disk), { sessions });
     const id = await lab.begin(first, twoTasks());
     const { pausedFrom } = await first.until(id, ({ status }) => status === "paused");
     expect(pausedFrom).toMatchObject({ status: "analyzing", reason: "environment", detail: "The disk is read-only." });
@@ -176,7 +177,7 @@ describe("the engine", () => {
     await first.until(id, ({ status }) => status === "paused");
     await first.close();
     isReadOnly = false;
-    const second = lab.open(new MemoryStore(disk), { sessions });
+    const second = lab.open(new FaultyStore(disk), { sessions });
     await second.activate(id);
     expect(second.get(id)!.status).toBe("paused");
     await second.order(id, "resume");
@@ -187,7 +188,7 @@ describe("the engine", () => {
   it.each(["prepare", "snapshot", "integrate", "openBranch"] as const)(
     "pauses a run if the machine does not allow to %s its work, and continues it without a lost attempt",
     async (method) => {
-      const store = new MemoryStore();
+      const store = new FaultyStore();
       let isFull = true;
       const isMain = (key: unknown) => (key as { name?: string }).name === "main";
       const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
@@ -247,16 +248,16 @@ describe("the engine", () => {
 
   it("does not change a run before `activate`", async () => {
     const disk = newMemoryDisk();
-    const first = lab.open(new MemoryStore(disk));
+    const first = lab.open(new FaultyStore(disk));
     const id = await lab.begin(first, twoTasks());
     await first.until(id, ({ status }) => status === "confirming");
     await first.close();
     const events = disk.events.length;
-    const second = lab.open(new MemoryStore(disk));
+    const second = lab.open(new FaultyStore(disk));
     expect(second.get(id)!.status).toBe("confirming");
     await second.close();
     expect(disk.events).toHaveLength(events);
-    const third = lab.open(new MemoryStore(disk));
+    const third = lab.open(new FaultyStore(disk));
     await third.activate(id);
     expect((await untilOver(third, id)).status).toBe("completed");
   });
@@ -264,19 +265,19 @@ describe("the engine", () => {
   it("does not count slots of runs before `activate`", async () => {
     const disk = newMemoryDisk();
     const hanging = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "hang" })], "hanging.json");
-    const first = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
+    const first = lab.open(new FaultyStore(disk), { maxWorkers: 1 });
     const resting = await lab.begin(first, hanging);
     await first.until(resting, ({ status }) => status === "confirming");
     await first.order(resting, "confirm");
     await first.until(resting, (run) => run.workers["one"]?.status === "running");
     await first.close();
-    const second = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
+    const second = lab.open(new FaultyStore(disk), { maxWorkers: 1 });
     expect((await untilOver(second, await lab.begin(second, twoTasks()))).status).toBe("completed");
     expect(second.get(resting)!.workers["one"]!.status).toBe("running");
   });
 
   it("rejects a command for an unknown run or in a wrong state, without an event", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     await expect(engine.order("orch_missing00000", "start")).rejects.toMatchObject({ code: "run_not_found" });
     const id = await lab.begin(engine, twoTasks());
@@ -288,7 +289,7 @@ describe("the engine", () => {
   });
 
   it("creates no run from an invalid request", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     const make = (more: object) =>
       engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent: twoTasks(), ...more });
@@ -305,7 +306,7 @@ describe("a failing store", () => {
     "(%s) halts the engine and rejects waiting callers, and a restart completes the run without loss",
     async (fault) => {
       const disk = newMemoryDisk();
-      const store = new MemoryStore(disk);
+      const store = new FaultyStore(disk);
       const engine = lab.open(store);
       const id = await lab.begin(
         engine,
@@ -323,7 +324,7 @@ describe("a failing store", () => {
       await expect(engine.order(id, "cancel")).rejects.toMatchObject({ code });
       await engine.close();
       expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
-      const next = lab.open(new MemoryStore(disk));
+      const next = lab.open(new FaultyStore(disk));
       await next.activate(id);
       const run = await untilOver(next, id);
       expect(run).toMatchObject({
@@ -335,7 +336,7 @@ describe("a failing store", () => {
   );
 
   it("rejects the command whose event was not stored and leaves the state unchanged", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     store.failNext("full");
     await expect(

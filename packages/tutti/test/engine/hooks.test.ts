@@ -6,7 +6,8 @@ import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { callsIn } from "../../src/engine/hooks.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { runCommand } from "../../src/session/run-command.ts";
-import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { newMemoryDisk } from "../../src/store/memory.ts";
+import { FaultyStore } from "../store/faulty-store.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -25,12 +26,12 @@ const commands = {
     runCommand(command, { ...options, env }),
 };
 const good = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
-const ended = (store: MemoryStore) =>
+const ended = (store: FaultyStore) =>
   store.read({}).flatMap((event) => (event.type === "hook:ended" ? [event.data] : []));
 
 describe("a hook", () => {
   it("that is a function is called once for each event, with the event (D4-397, D4-587)", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const calls: string[] = [];
     const note = (name: string) => (event: { type: string }) => void calls.push(`${name} ${event.type}`);
     const names = [
@@ -59,7 +60,7 @@ describe("a hook", () => {
   });
 
   it("that is a command receives the event as JSON on stdin, in the repository's folder (E75)", async () => {
-    const engine = lab.open(new MemoryStore(), commands);
+    const engine = lab.open(new FaultyStore(), commands);
     const file = join(lab.folder, "received.json");
     const id = await lab.begin(engine, good(), {
       config,
@@ -81,7 +82,7 @@ describe("a hook", () => {
     ["names no program", "command:/nowhere/program", {}, "ENOENT"],
     ["exits with a code", "command:sh -c 'echo why; exit 3'", {}, "exit code 3: why"],
   ])("that %s is recorded and does not affect the run", async (_, run, more, detail) => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const functions = {
       function: () => {
         throw new Error("broken");
@@ -98,7 +99,7 @@ describe("a hook", () => {
   });
 
   it('that fails pauses the run with `onFailure: "pause"`', async () => {
-    const engine = lab.open(new MemoryStore(), commands);
+    const engine = lab.open(new FaultyStore(), commands);
     const id = await lab.begin(engine, good(), {
       hooks: { onTasksGenerated: hook("command:false", { onFailure: "pause" }) },
     });
@@ -111,7 +112,7 @@ describe("a hook", () => {
 
   it("runs for failed tasks and for the failed run (D4-397)", async () => {
     const received: string[] = [];
-    const engine = lab.open(new MemoryStore(), { hooks: { note: ({ type }) => void received.push(type) } });
+    const engine = lab.open(new FaultyStore(), { hooks: { note: ({ type }) => void received.push(type) } });
     const failing = worker("*", { block: done({ status: "failed", error: "no" }) });
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), failing]), {
       config,
@@ -126,12 +127,12 @@ describe("a hook", () => {
     const disk = newMemoryDisk();
     const file = join(lab.folder, "count");
     const command = `command:sh -c 'echo x >> ${file}; sleep 60'`;
-    const first = new MemoryStore(disk);
+    const first = new FaultyStore(disk);
     const engine = lab.open(first, commands);
     const id = await lab.begin(engine, good(), { hooks: { onTasksGenerated: hook(command, { timeout: 60_000 }) } });
     await engine.until(id, ({ hooks }) => Object.keys(hooks).length === 1);
     while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
-    const next = new MemoryStore(disk);
+    const next = new FaultyStore(disk);
     const heir = lab.open(next, commands);
     await heir.activate(id);
     await heir.until(id, ({ hooks }) => Object.values(hooks).every((state) => state === "ended"));
@@ -143,7 +144,7 @@ describe("a hook", () => {
 
   it("is run by the next engine if the engine stopped between the end of the run and the hook", async () => {
     const disk = newMemoryDisk();
-    const store = new MemoryStore(disk);
+    const store = new FaultyStore(disk);
     const received: string[] = [];
     const hooks = { note: ({ type }: { type: string }) => void received.push(type) };
     const engine = lab.open(store, { hooks });
@@ -156,7 +157,7 @@ describe("a hook", () => {
     await expect(engine.halted).rejects.toMatchObject({ code: "storage_failed" });
     await engine.close();
     expect(received).not.toContain("orchestrator:error");
-    const heir = lab.open(new MemoryStore(disk), { hooks });
+    const heir = lab.open(new FaultyStore(disk), { hooks });
     await heir.activate(id);
     await heir.until(id, ({ released }) => released);
     await heir.settled(id);

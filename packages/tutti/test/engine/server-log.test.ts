@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { newMemoryDisk } from "../../src/store/memory.ts";
+import { FaultyStore } from "../store/faulty-store.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -17,7 +18,7 @@ const imported = (id: string) => ({ type: "orchestrator:imported", data: { id } 
 
 describe("the server's own log", () => {
   it("shares the sequence of the runs, keeps the order of the calls, and publishes events without a run", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     const received: [StoredEvent, unknown][] = [];
     engine.subscribe((event, run) => received.push([event, run]));
@@ -39,15 +40,15 @@ describe("the server's own log", () => {
 
   it("continues its numbering after a restart", async () => {
     const disk = newMemoryDisk();
-    const engine = lab.open(new MemoryStore(disk));
+    const engine = lab.open(new FaultyStore(disk));
     await engine.append(imported("1"));
     await engine.close();
-    const next = lab.open(new MemoryStore(disk));
+    const next = lab.open(new FaultyStore(disk));
     expect(await next.append(imported("2"))).toMatchObject([{ seq: 2, runSeq: 2, run: null }]);
   });
 
   it("halts with the engine when the store fails, and publishes no event that was not stored", async () => {
-    const store = new MemoryStore();
+    const store = new FaultyStore();
     const engine = lab.open(store);
     const received: StoredEvent[] = [];
     engine.subscribe((event) => received.push(event));

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 it("a cancelled run ends agents whose keepers are stopped", async () => {
-  // Waits for the keepers pass fast.
+  // The clock of the engine runs 50 times faster, so the grace of a keeper is over soon.
   const world = { ...realWorld, mono: () => performance.now() * 50 };
   const engineFile = join(lab.data, "engine.json");
   const sessions = createKeeperHost({ folder: join(lab.data, "sessions"), engineFile, world, graceMs: 500 });

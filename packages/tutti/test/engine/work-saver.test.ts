@@ -86,6 +86,9 @@ describe("the unfinished work of a worker", () => {
     const commit = await saved.promise;
     expect(git("show", `${commit}:half.txt`)).toBe("half of 1");
     expect(git("show", `${attemptRef(id, "one", 1)}-saved:half.txt`)).toBe("half of 1");
+    // The diff of a worker in its first turn has its saved work.
+    const { files } = await engine.diff(id, { task: "one" });
+    expect(files).toMatchObject([{ path: "half.txt", status: "added" }]);
     writeFileSync(join(lab.folder, "die"), "");
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");

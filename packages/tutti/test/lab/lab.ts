@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Outcome } from "../../src/schema/outcome.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { openSqliteReader } from "../../src/store/sqlite.ts";
+import { sharedSample } from "./shared-sample.ts";
 
 export const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 export const programOf = (name: string): string => fileURLToPath(new URL(`./agents/${name}`, import.meta.url));
@@ -31,18 +32,8 @@ export class Lab {
   readonly data = join(this.folder, "data");
 
   constructor(files?: Record<string, string>) {
-    if (files) this.#commitFirst(files);
+    if (files) commitFirst(this.repo, files);
     else cpSync(sampleRepository(), this.repo, { recursive: true, preserveTimestamps: true });
-  }
-
-  #commitFirst(files: Record<string, string>): void {
-    mkdirSync(this.repo);
-    this.git("init", "-q", "-b", "trunk");
-    this.git("config", "user.name", "A Person");
-    this.git("config", "user.email", "person@example.org");
-    for (const [name, text] of Object.entries(files)) this.write(name, text);
-    this.git("add", "-A");
-    this.git("commit", "-q", "-m", "first");
   }
 
   write(name: string, text: string): string {
@@ -53,9 +44,7 @@ export class Lab {
   }
 
   git(...args: string[]): string {
-    const result = spawnSync("git", ["-C", this.repo, ...args], { encoding: "utf8" });
-    if (result.status !== 0) throw new Error(`git ${args.join(" ")}: ${result.stderr}`);
-    return result.stdout.trim();
+    return git(this.repo, ...args);
   }
 
   scenario(sessions: object[], name = "scenario.json"): string {
@@ -141,24 +130,34 @@ export class Lab {
   }
 }
 
+const sampleRepository = (): string =>
+  sharedSample("sample", (folder) => commitFirst(folder, { "README.md": "# A project\n" }));
+
+function commitFirst(repo: string, files: Record<string, string>): void {
+  mkdirSync(repo, { recursive: true });
+  git(repo, "init", "-q", "-b", "trunk");
+  git(repo, "config", "user.name", "A Person");
+  git(repo, "config", "user.email", "person@example.org");
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(repo, name)), { recursive: true });
+    writeFileSync(join(repo, name), text);
+  }
+  git(repo, "add", "-A");
+  git(repo, "commit", "-q", "-m", "first");
+}
+
+function git(folder: string, ...args: string[]): string {
+  const result = spawnSync("git", ["-C", folder, ...args], { encoding: "utf8" });
+  if (result.status !== 0) throw new Error(`git ${args.join(" ")}: ${result.stderr}`);
+  return result.stdout.trim();
+}
+
 /** Follows no links: `readdirSync` with `recursive` does, and a mailbox links to itself. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     return [path, ...(entry.isDirectory() ? filesBelow(path) : [])];
   });
-
-let sample: Lab | null = null;
-
-/** A repository with one commit, created once per process and copied from `sample` after that. */
-function sampleRepository(): string {
-  if (sample === null) {
-    const made = new Lab({ "README.md": "# A project\n" });
-    process.once("exit", () => rmSync(made.folder, { recursive: true, force: true }));
-    sample = made;
-  }
-  return sample.repo;
-}
 
 export async function finished(child: ChildProcess): Promise<Finished> {
   let stdout = "";

@@ -4,12 +4,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ending } from "../../src/schema/ending.ts";
+import { ANSWER_PHASE } from "../../src/schema/status.ts";
 import type { TranscriptEntry } from "../../src/schema/transcript.ts";
+import type { AgentLine } from "../../src/session/dialogue.ts";
+import { decodeMessage } from "../../src/session/drivers/json-lines.ts";
 import { blockText, fill } from "../../src/session/drivers/script/fill-turn.ts";
 import { matchSession } from "../../src/session/drivers/script/match-session.ts";
 import { readFailure } from "../../src/session/drivers/script/read-failure.ts";
 import { Scenario, type ScenarioTurn } from "../../src/session/drivers/script/scenario.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
+import { ToolDesk } from "../../src/session/tools/tool-desk.ts";
+import { workerTools } from "../../src/session/tools/worker-tools.ts";
 
 const FILE_POLL_MS = 20;
 const NO_END_MS = 2 ** 31 - 1;
@@ -56,6 +61,7 @@ export function createScriptedHost(agents: ScriptedAgents, other: SessionHost): 
       if (!agents.has(keyOf(runId, sessionId))) await other.archive(runId, sessionId);
     },
     isArchived: (runId, sessionId) => other.isArchived(runId, sessionId),
+    lacksTools: (agent) => other.lacksTools?.(agent) === true,
     check: (agent, cwd) => other.check(agent, cwd),
   };
 }
@@ -74,6 +80,8 @@ class ScriptedAgent {
   /** Turns played by each entry of the scenario. */
   readonly #played = new Map<number, number>();
   readonly #answers = new Map<string, (text: string) => void>();
+  /** The tools of Tutti, without the HTTP server of a keeper. */
+  readonly #desk: ToolDesk;
   #open: { turn: number; interrupt: AbortController } | null = null;
   #turns: Promise<void> = Promise.resolve();
   #isOver = false;
@@ -81,7 +89,14 @@ class ScriptedAgent {
   constructor(spec: SessionSpec) {
     this.spec = spec;
     this.#scenario = Scenario.parse(JSON.parse(readFileSync(spec.agent.replace(/^script:/, ""), "utf8")));
+    const { role, taskId, delegation = { refusal: "This session cannot delegate." } } = spec;
+    this.#desk = new ToolDesk({ role, taskId, delegation, note: (line) => this.#noteCall(line) });
     this.#emit({ type: "ready" });
+  }
+
+  #noteCall(line: AgentLine): void {
+    const signal = line.type === "report" ? line : decodeMessage({ ...line });
+    if (signal && signal.type !== "turnEnd") this.#emit(signal);
   }
 
   #emit(signal: SessionSignal): void {
@@ -113,7 +128,7 @@ class ScriptedAgent {
   }
 
   answer(askId: string, text: string): void {
-    this.#answers.get(askId)?.(text);
+    if (!this.#desk.answer(askId, text)) this.#answers.get(askId)?.(text);
   }
 
   interrupt(turn: number): void {
@@ -122,8 +137,9 @@ class ScriptedAgent {
     this.#open.interrupt.abort();
   }
 
-  async #play({ number, phase, text, variables: given }: Turn): Promise<void> {
+  async #play({ number, phase, text, variables: given, message }: Turn): Promise<void> {
     if (this.#isOver) return;
+    this.#desk.beginTurn(ANSWER_PHASE[phase], message);
     const { mailbox } = this.spec;
     const variables = { ...given, ...(mailbox === undefined ? {} : { TUTTI_MAILBOX: mailbox }) };
     this.#note({ type: "prompt", turn: number, text });
@@ -159,12 +175,13 @@ class ScriptedAgent {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }
+    for (const call of turn.calls ?? []) await this.#use(call, signal);
     const block = turn.block && blockText(turn.block, variables);
     const text = [turn.say, block].filter((part) => part !== undefined).join("\n\n");
     if (text !== "") this.#emit({ type: "text", text, complete: true });
     if (turn.usage) {
-      const { inputTokens = 0, outputTokens = 0, usd = 0 } = turn.usage;
-      this.#emit({ type: "usage", usage: { inputTokens, outputTokens, usd } });
+      const signal = decodeMessage({ type: "usage", ...turn.usage });
+      if (signal?.type === "usage") this.#emit(signal);
     }
     const then = turn.then ?? "end";
     if (then === "hang") await wait(NO_END_MS);
@@ -174,6 +191,19 @@ class ScriptedAgent {
     if (failure) return { kind: "error", ...failure };
     if (then.startsWith("exit:")) return exited(`exited with ${then.slice(5)}`);
     return ENDED;
+  }
+
+  async #use({ tool, with: input }: NonNullable<ScenarioTurn["calls"]>[number], signal: AbortSignal): Promise<void> {
+    const id = `call-${this.story.length}`;
+    this.#emit({ type: "tool", id, name: `mcp__tutti__${tool}`, input });
+    try {
+      const found = workerTools(this.#desk)[tool]!;
+      const called = await found.call(found.input.parse(input), { signal, progress: async () => {} });
+      this.#emit({ type: "toolResult", id, text: typeof called === "string" ? called : JSON.stringify(called) });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#emit({ type: "toolFailed", id, error: (error as Error).message });
+    }
   }
 
   async #ask(question: string, signal: AbortSignal): Promise<void> {

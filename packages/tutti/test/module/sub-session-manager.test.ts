@@ -420,11 +420,11 @@ describe("monitoring", () => {
     await world.pass(5000);
     expect(manager.getRelation("child")).toMatchObject({
       status: "error",
-      error: 'The controller has no session "child".',
+      error: 'The controller has no session "child". Check its id.',
     });
     expect(texts("parent")).toEqual([expect.stringContaining("The sub-session child failed")]);
     const timestamp = new Date(world.now()).toISOString();
-    const error = 'The controller has no session "child".';
+    const error = 'The controller has no session "child". Check its id.';
     const data = { childSessionId: "child", parentSessionId: "parent", error, timestamp };
     expect(heard.at(-1)).toEqual({ type: "error", data });
     await world.pass(50_000);

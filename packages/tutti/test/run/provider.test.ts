@@ -490,6 +490,15 @@ describe("A usage limit", () => {
     expect(schedule(story.run, { freeSlots: 9, since: late }, late).lookAt).toBe(resetAt);
   });
 
+  it("that was reset while it was reported resumes at once, and a stale reset time counts as unknown", () => {
+    const story = working({ autoResume: true }, ["a", "b"]);
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    story.answerWorker("a", null, failing("usage_limit", { resetAt: story.now - 50 }));
+    expect(story.run).toMatchObject({ status: "running", autoResumes: 1 });
+    story.answerWorker("a", null, failing("usage_limit", { resetAt: story.now - HOUR }));
+    expect(Object.values(story.run.inbox)[0]!.expiresAt).toBe(story.now + HOUR);
+  });
+
   it("of several workers at once creates one item", () => {
     const story = working();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("usage_limit"));

@@ -2,6 +2,7 @@
 // row per sample and, for each figure, the growth per 1,000 sessions after a warm-up; fails if one grows too much.
 //
 //   node packages/tutti/test/soak/main.ts --sessions 2000
+//   node packages/tutti/test/soak/main.ts --sessions 1000 --leak 10     fails: the server leaks 10 KB per session
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -25,14 +26,16 @@ const WARM_UP = 0.3;
  * The growth per 1,000 sessions that is accepted. A removed event keeps its place in the log, which is about 4 kB per
  * session on disk. Branches and refs of a run stay by design, so they are only printed.
  */
-const LIMITS = { rssMb: 15, files: 5, processes: 1, worktrees: 0, diskMb: 5 };
+const LIMITS = { rssMb: 15, heapMb: 5, files: 5, processes: 1, worktrees: 0, diskMb: 5 };
 
 /** A smaller growth over all samples is noise. */
-const NOISE = { rssMb: 20, files: 4, processes: 0, worktrees: 0, diskMb: 1 };
+const NOISE = { rssMb: 20, heapMb: 2, files: 4, processes: 0, worktrees: 0, diskMb: 1 };
 
 type Sample = Record<keyof typeof LIMITS | "sessions" | "refs", number>;
 
-const { values } = parseArgs({ options: { sessions: { type: "string", default: "2000" } } });
+const { values } = parseArgs({
+  options: { sessions: { type: "string", default: "2000" }, leak: { type: "string", default: "0" } },
+});
 const runs = Math.ceil(Number(values.sessions) / SESSIONS_PER_RUN);
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-soak-"));
@@ -50,8 +53,25 @@ const tasks = Array.from({ length: TASKS }, (_, i) => ({ id: `t${i}`, dependenci
 writeFileSync(scenario, JSON.stringify({ sessions: [...mainSession(tasks), goodWorker] }));
 
 const program = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
-const server = spawn(process.execPath, [program, "serve", "--port", "0", "--data-dir", data, "--log-level", "error"], {
-  stdio: ["ignore", "pipe", "inherit"],
+/** Keeps memory for each new run in the server. */
+const leak = `import { subscribe } from "node:diagnostics_channel";
+  const kept = [];
+  subscribe("http.server.request.start", ({ request: { method, url } }) => {
+    if (method !== "POST" || !/^\\/api\\/(runs|orchestrator)$/.test(url)) return;
+    for (let i = 0; i < ${Number(values.leak) * SESSIONS_PER_RUN}; i++) kept.push(Array.from({ length: 126 }, () => i));
+  });`;
+const nodeFlags = ["--trace-gc", "--import", `data:text/javascript,${encodeURIComponent(leak)}`];
+const server = spawn(
+  process.execPath,
+  [...nodeFlags, program, "serve", "--port", "0", "--data-dir", data, "--log-level", "error"],
+  { stdio: ["ignore", "pipe", "inherit"] },
+);
+/** The live objects in MB, which `rssMb` shows late: the least heap after V8's own collections since a sample. */
+let heapMb = Number.POSITIVE_INFINITY;
+const lines = createInterface({ input: server.stdout });
+lines.on("line", (text) => {
+  const collected = / Mark-Compact .*? -> ([\d.]+) /.exec(text);
+  if (collected) heapMb = Math.min(heapMb, Number(collected[1]));
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
@@ -61,8 +81,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 try {
-  const [line] = (await once(createInterface({ input: server.stdout }), "line")) as [string];
-  const url = new URL(/http:\S+/.exec(line)![0]);
+  let address: RegExpExecArray | null = null;
+  while (address === null) address = /http:\S+/.exec(((await once(lines, "line")) as [string])[0]);
+  const url = new URL(address[0]);
   const client = createClient({ baseUrl: url.origin, token: url.searchParams.get("token")! });
 
   const runOnce = async (): Promise<void> => {
@@ -98,7 +119,7 @@ try {
       }),
     );
     done += group;
-    samples.push(await sampleAtRest(done * SESSIONS_PER_RUN));
+    samples.push(await sampleAtRest(done * SESSIONS_PER_RUN, samples.at(-1)));
     console.log(
       Object.entries(samples.at(-1)!)
         .map(([name, value]) => `${name} ${value}`)
@@ -113,11 +134,14 @@ try {
 }
 
 /** Keepers exit a moment after their sessions, so the sample waits until there is none, at most ten seconds. */
-async function sampleAtRest(sessions: number): Promise<Sample> {
+async function sampleAtRest(sessions: number, last: Sample | undefined): Promise<Sample> {
   for (let i = 0; i < 100 && childrenOf(server.pid!) > 0; i++) await sleep(100);
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+  const heap = Number.isFinite(heapMb) ? heapMb : (last?.heapMb ?? 0);
+  heapMb = Number.POSITIVE_INFINITY;
   return {
     sessions,
+    heapMb: heap,
     rssMb: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024),
     files: readdirSync(`/proc/${server.pid}/fd`).length,
     processes: childrenOf(server.pid!) + keepersOf(data),

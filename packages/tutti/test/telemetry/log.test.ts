@@ -8,7 +8,7 @@ import { done, mainSession, worker } from "../lab/scenarios.ts";
 import { startLocalServer, type LocalServer } from "../../src/main/local-server.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import { createLog, errorMembers, type Log, type LogLevel } from "../../src/telemetry/log.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
+import { FaultyStore } from "../store/faulty-store.ts";
 import { logEngine } from "../../src/telemetry/log-engine.ts";
 import { requestLogger } from "../../src/telemetry/request-report.ts";
 
@@ -138,7 +138,7 @@ describe("an engine", () => {
     try {
       logEngine(log, lab.open());
       await lab.engines[0]!.close();
-      const store = new MemoryStore();
+      const store = new FaultyStore();
       const engine = lab.open(store);
       logEngine(log, engine);
       store.failNext("before");

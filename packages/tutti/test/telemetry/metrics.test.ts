@@ -105,6 +105,30 @@ describe("/metrics", () => {
     expect(read("tutti_runs", { status: "completed" })).toBe(1);
     later.close();
   });
+
+  it("keeps at most one removed run in memory while it is not read", async () => {
+    const { engine } = lab;
+    const { id } = engine.summaries()[0]!;
+    const asked: string[] = [];
+    const watched: Parameters<typeof engineMetrics>[0] = {
+      subscribe: (listener) => engine.subscribe(listener),
+      summaries: () => engine.summaries(),
+      lastSeq: () => engine.lastSeq(),
+      get: (run) => {
+        asked.push(run);
+        return engine.get(run);
+      },
+    };
+    const later = engineMetrics(watched);
+    const removed: string[] = [];
+    for (let i = 0; i < 4; i++) removed.push((await engine.fork(id)).id);
+    for (const each of removed) await engine.cleanup(each);
+    asked.length = 0;
+    renderMetrics(later.metrics);
+    // Every removed run that is still known is looked up.
+    expect(removed.filter((each) => asked.includes(each))).toEqual(removed.slice(-1));
+    later.close();
+  });
 });
 
 describe("the text format", () => {
