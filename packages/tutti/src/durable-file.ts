@@ -86,7 +86,9 @@ export function asDiskError(error: unknown, problem: string): TuttiError {
     return new TuttiError("disk_full", `${problem}: the disk is full. Free some space and try again.`, {
       cause: error,
     });
-  return new TuttiError("storage_failed", `${problem}: ${message}`, { cause: error });
+  return new TuttiError("storage_failed", `${problem}: ${message}. Check its permissions and the disk.`, {
+    cause: error,
+  });
 }
 
 /** Creates `folder` and its missing parents, and syncs their names. */

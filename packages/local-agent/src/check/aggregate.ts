@@ -16,7 +16,7 @@ import { writePage } from "../write/write-page.ts";
 
 export interface ReportedOutput {
   outputFiles: string[];
-  /** `outputFiles` without those that were as they should be. */
+  /** The part of `outputFiles` that the aggregation has corrected. */
   changedFiles: string[];
   conflicts: unknown[];
 }

@@ -24,7 +24,7 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 /** Bounds the memory of a process; see `docs/benchmarks.md`. */
 export interface ReadLimits {
   files: number;
-  /** Of all code together. */
+  /** The bytes of all code files together. */
   codeBytes: number;
 }
 export const READ_LIMITS: ReadLimits = { files: 60_000, codeBytes: 120 * 1024 * 1024 };

@@ -80,7 +80,7 @@ const ProjectConfig = z.strictObject({
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 
-/** The value of both schemas for an empty file. */
+/** Both schemas return this value for an empty file. */
 const nothingSet = () => ({ agents: {} });
 
 export function readUserConfig(dataDir: string): UserConfig {

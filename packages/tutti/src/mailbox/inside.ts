@@ -41,5 +41,7 @@ function realPath(path: string): string {
 }
 
 function notUsable(path: string, error: unknown): TuttiError {
-  return new TuttiError("storage_failed", `${path} cannot be used: ${(error as Error).message}`, { cause: error });
+  return new TuttiError("storage_failed", `${path} cannot be used: ${(error as Error).message}. Check the path.`, {
+    cause: error,
+  });
 }

@@ -62,7 +62,7 @@ export class Outbox {
     const errors = problems.filter(({ severity }) => severity === "error");
     throw new TuttiError(
       "invalid_input",
-      `The message was not sent: ${errors.map(({ sentence }) => sentence).join(" ")}`,
+      `The message was not sent. Correct these problems: ${errors.map(({ sentence }) => sentence).join(" ")}`,
       {
         details: errors,
       },

@@ -75,9 +75,13 @@ export class StateFile<T extends object> {
     const { message, problems } = this.#read(raw, options);
     if (message !== null) return { value: message, problems };
     const sentences = problems.filter(({ severity }) => severity === "error").map(({ sentence }) => sentence);
-    throw new TuttiError("invalid_input", `${this.#name}.json is not valid: ${sentences.join(" ")}`, {
-      details: problems,
-    });
+    throw new TuttiError(
+      "invalid_input",
+      `${this.#name}.json is not valid. Correct these problems: ${sentences.join(" ")}`,
+      {
+        details: problems,
+      },
+    );
   }
 }
 

@@ -29,7 +29,7 @@ import type { SubSessionCare } from "../engine/sub-sessions/sub-session-part.ts"
 import type { Fleet } from "../fleet/fleet.ts";
 import { withRemoteSessions } from "../fleet/remote-sessions.ts";
 import { withRemoteWorkspaces } from "../fleet/remote-workspaces.ts";
-import { SubSessionOptions } from "../schema/options.ts";
+import { DEFAULT_SUB_SESSION_OPTIONS } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import { ClaudeSessions } from "../session/claude-sessions/claude-sessions.ts";
 import { NAME_FINDER } from "../session/name-finder.ts";
@@ -101,7 +101,7 @@ export function openEngine(setup: EngineSetup): OpenEngine {
   };
   try {
     const { world = realWorld, maxWorkers = MAX_WORKERS, hooks = {}, perAgent } = setup;
-    const settings = readUserConfig(dataDir).subSessions ?? SubSessionOptions.parse({});
+    const settings = readUserConfig(dataDir).subSessions ?? DEFAULT_SUB_SESSION_OPTIONS;
     const subSessions = setup.subSessions ?? { settings, automatic: true };
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
     const templateLog: TemplateLog = new TemplateLog(() => engine);
@@ -150,7 +150,7 @@ function openWorkspaces(dataDir: string, { mayUse, held, preparesWorkspaces = tr
   const fleet = held?.fleet;
   const folder = join(dataDir, "worktrees");
   const local = createGitWorkspaces({ folder, dataFolder: dataDir, ...(mayUse && { mayUse }) });
-  const workspaces = preparesWorkspaces ? local : { ...local, prepareAhead: async () => {} };
+  const workspaces = preparesWorkspaces ? local : { ...local, prepareAhead: async () => null };
   const checks = checkRunner(dataDir);
   if (!fleet) return { workspaces, checks };
   const exchange = new Exchange(join(dataDir, "transfers"));

@@ -10,6 +10,7 @@ import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { createSecrets, type Secrets } from "../session/secrets/find-secrets.ts";
 import { createKeeperHost } from "../session/keeper/keeper-host.ts";
 import { SpareKeeper } from "../session/keeper/spare-keeper.ts";
+import { WarmKeeper } from "../session/keeper/warm-keeper.ts";
 import { maskValue } from "../session/secrets/mask.ts";
 import { detectChecks } from "../session/detect-checks.ts";
 import { runCommand, runShell } from "../session/run-command.ts";
@@ -45,7 +46,7 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
   const { replaceHost = (kept) => kept, spareKeeper = true } = options;
   const folder = join(dataDir, "sessions");
   // One for all hosts of this engine.
-  const spare = spareKeeper ? { spare: new SpareKeeper(folder) } : {};
+  const spare = spareKeeper ? { spare: new SpareKeeper(folder), warm: new WarmKeeper(realWorld) } : {};
   const hostWith = (variables: readonly string[]): SessionHost =>
     replaceHost(
       createKeeperHost({
@@ -93,6 +94,9 @@ function withScenario(host: SessionHost, scenarioFile: string): SessionHost {
   return {
     ...host,
     open: (spec) => host.open({ ...spec, agent }),
+    lacksTools: () => false,
+    warm: (spec) => host.warm?.({ ...spec, agent }) ?? false,
+    claim: async (spec, isCurrent) => (await host.claim?.({ ...spec, agent }, isCurrent)) ?? false,
     check: (_, cwd) => host.check(agent, cwd),
   };
 }

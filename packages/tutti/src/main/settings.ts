@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
 import { targetsOf, testTargets, type TestDelivery } from "../notify/targets-of.ts";
-import { NotificationSettings } from "../notify/notification-settings.ts";
+import { DEFAULT_NOTIFICATIONS, type NotificationSettings } from "../notify/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 
@@ -23,7 +23,7 @@ export function readConfig(dataDir: string, project: string) {
 export const readRetention = (dataDir: string): UserConfig["retention"] => readUserConfig(resolve(dataDir)).retention;
 
 export const readNotifications = (dataDir: string): NotificationSettings =>
-  readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
+  readUserConfig(resolve(dataDir)).notifications ?? DEFAULT_NOTIFICATIONS;
 
 export function testNotifications(dataDir: string): Promise<TestDelivery[]> {
   const surroundings = { env: process.env, world: realWorld };

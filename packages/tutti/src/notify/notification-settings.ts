@@ -17,19 +17,28 @@ const Webhook = z.strictObject({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
+/** The value of `NotificationSettings.parse({})`, for which no schema has to be built. */
+export const DEFAULT_NOTIFICATIONS = {
+  on: [...NOTIFICATION_KINDS],
+  webhooks: [],
+  allowHosts: [],
+  allowInternal: false,
+  bell: true,
+};
+
 export const NotificationSettings = z
   .strictObject({
-    on: z.array(z.enum(NOTIFICATION_KINDS)).default([...NOTIFICATION_KINDS]),
-    webhooks: z.array(Webhook).max(MAX_WEBHOOKS).default([]),
+    on: z.array(z.enum(NOTIFICATION_KINDS)).default(DEFAULT_NOTIFICATIONS.on),
+    webhooks: z.array(Webhook).max(MAX_WEBHOOKS).default(DEFAULT_NOTIFICATIONS.webhooks),
     /** Exact names of the hosts that `webhooks` may use. */
-    allowHosts: z.array(z.string().min(1)).default([]),
+    allowHosts: z.array(z.string().min(1)).default(DEFAULT_NOTIFICATIONS.allowHosts),
     /** Allows `webhooks` to this machine and its networks, and without TLS. */
-    allowInternal: z.boolean().default(false),
+    allowInternal: z.boolean().default(DEFAULT_NOTIFICATIONS.allowInternal),
     command: z
       .string()
       .refine((text) => text.trim() !== "", "must name a program and its arguments")
       .optional(),
-    bell: z.boolean().default(true),
+    bell: z.boolean().default(DEFAULT_NOTIFICATIONS.bell),
   })
   .superRefine(({ webhooks, allowInternal }, context) => {
     for (const [i, { url }] of webhooks.entries()) {

@@ -213,7 +213,7 @@ export function describeEvent(event: RunEvent, run: Run | null, say: Say = sente
             "warning",
             data.taskId,
             say("gave no usable answer and is asked again"),
-            describeProblems(data.problems, run),
+            data.problems.map((problem) => say(describeProblems([problem], run))).join(" "),
           );
     case "protocol:ignored":
       return ofSession("neutral", data.taskId, say("sent a report that was ignored"), say(data.reason));

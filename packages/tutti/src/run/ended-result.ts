@@ -10,7 +10,10 @@ export function endedResult({ id, status, head }: Run): string {
     throw new TuttiError("wrong_state", `Run "${id}" has not ended. ${advice}`);
   }
   if (head !== null) return head;
-  throw new TuttiError("wrong_state", `Run "${id}" has no result, because it ended before it started any work.`);
+  throw new TuttiError(
+    "wrong_state",
+    `Run "${id}" has no result, because it ended before it started any work. Start a new run.`,
+  );
 }
 
 /** Settings of git that match `PROGRAM` name a program which a merge starts. */

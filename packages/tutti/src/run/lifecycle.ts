@@ -80,7 +80,7 @@ export function resumeWorker(run: Run, sessionId: string): RunEvent[] {
   const isPausedWithoutSession = worker.status === "pending" && worker.pausedBy !== null;
   if (worker.status !== "paused" && !isPausedWithoutSession) throw wrongWorker(worker, "resumed");
   if (run.status === "paused") {
-    throw refused(run, "resumed in part", "the whole run is paused. Resume the run instead of the worker");
+    throw refused(run, "resumed in part", "the whole run is paused", "Resume the run instead of the worker.");
   }
   return [{ type: "worker:resumed", data: about(run, worker) }];
 }
@@ -102,6 +102,8 @@ function activeWorker(run: Run, sessionId: string): Worker {
 }
 
 const wrongWorker = ({ sessionId, status }: Worker, verb: string): TuttiError =>
-  new TuttiError("wrong_state", `Worker "${sessionId}" cannot be ${verb}: it is ${status}.`, { details: { status } });
+  new TuttiError("wrong_state", `Worker "${sessionId}" cannot be ${verb}: it is ${status}. Choose another one.`, {
+    details: { status },
+  });
 
 const about = (run: Run, { sessionId, taskId }: Worker) => ({ sessionId, orchestratorId: run.id, taskId });

@@ -1,5 +1,6 @@
 import type { UnprovenFiles } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
+import { sentence } from "../sentence.ts";
 
 /** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;
@@ -7,13 +8,21 @@ const MAX_NAMES = 5;
 /** Returns sentences without a period. The claims of the main session are `ofResult`: they are about all tasks. */
 export function describeUnproven({ missing, unchanged }: UnprovenFiles, { ofResult } = { ofResult: false }): string[] {
   return [
-    ...list("it reported files that do not exist", missing),
-    ...list(`it reported files that ${ofResult ? "the run" : "it"} did not change`, unchanged),
+    ...(missing.length === 0
+      ? []
+      : [sentence("it reported files that do not exist: {files}", { files: listNames(missing) })]),
+    ...(unchanged.length === 0
+      ? []
+      : [
+          sentence(
+            ofResult
+              ? "it reported files that the run did not change: {files}"
+              : "it reported files that it did not change: {files}",
+            { files: listNames(unchanged) },
+          ),
+        ]),
   ];
 }
-
-const list = (claim: string, names: readonly string[]): string[] =>
-  names.length === 0 ? [] : [`${claim}: ${listNames(names)}`];
 
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(name.slice(0, 200)));

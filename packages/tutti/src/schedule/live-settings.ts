@@ -34,5 +34,5 @@ export class LiveSettings {
 /** Throws if there is a `problem`. A run cannot start then, because the same file defines the agents. */
 export function demandSound(problem: string | null): void {
   if (problem !== null)
-    throw new TuttiError("wrong_state", `No run can start while the configuration is invalid: ${problem}`);
+    throw new TuttiError("wrong_state", `No run can start while the configuration is invalid. Correct it: ${problem}`);
 }

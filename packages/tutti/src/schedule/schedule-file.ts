@@ -61,7 +61,9 @@ export class ScheduleFile {
 
 function read(file: string): Record<string, ScheduleEntry> {
   try {
-    return Content.parse(JSON.parse(readFileSync(file, "utf8"))).schedules;
+    // Read first: most users have no file, and then no schema has to be built.
+    const text = readFileSync(file, "utf8");
+    return Content.parse(JSON.parse(text)).schedules;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     const message = `The schedule state file ${file} cannot be read. Correct it or remove it.`;

@@ -74,6 +74,7 @@ export const ERRORS = {
   unwritable: { status: 500, exit: 4, retryable: true },
   out_of_memory: { status: 500, exit: 4, retryable: true },
   too_many_files: { status: 500, exit: 4, retryable: true },
+  commits_missing: { status: 500, exit: 4, retryable: true },
   storage_failed: { status: 500, exit: 1, retryable: true },
   // Fences of the log: an append at a wrong position, to a run that another server carries on, and by an engine that
   // another one has replaced.
@@ -87,15 +88,16 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * An `EnvironmentCode` means that the machine does not allow the work for now, and nothing else is wrong. Such a fault
+ * An `EnvironmentCode` means that the machine does not allow the work for now, or lacks commits, and nothing else is wrong. Such a fault
  * pauses a run.
  */
-export type EnvironmentCode = "disk_full" | "unwritable" | "out_of_memory" | "too_many_files";
+export type EnvironmentCode = "disk_full" | "unwritable" | "out_of_memory" | "too_many_files" | "commits_missing";
 const ENVIRONMENT_CODES: ReadonlySet<ErrorCode> = new Set<EnvironmentCode>([
   "disk_full",
   "unwritable",
   "out_of_memory",
   "too_many_files",
+  "commits_missing",
 ]);
 export const isEnvironmentCode = (code: ErrorCode): boolean => ENVIRONMENT_CODES.has(code);
 

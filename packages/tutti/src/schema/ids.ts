@@ -31,6 +31,9 @@ export const runBranch = (runId: string): string => `tutti/${runId}`;
 export const attemptRef = (runId: string, name: string, attempt: number): string =>
   `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
 
+/** Keeps the work of an attempt during a turn, until the snapshot at `ref` replaces it. */
+export const savedRef = (ref: string): string => `${ref}-saved`;
+
 /**
  * Maps an id to a unique name that is safe as one component of a path or git ref. Ordinary ids stay readable. Raw ids are
  * not safe: git rejects `..`, `.lock` and a trailing dot, and some file systems ignore case.

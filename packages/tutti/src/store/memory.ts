@@ -1,5 +1,4 @@
-// An event log in memory with the invariants of `Store`. It can fail on demand, for simulations and for tests of how
-// the engine handles a failing store.
+// An event log in memory with the invariants of `Store`.
 import {
   eventsOf,
   notEncodable,
@@ -12,7 +11,7 @@ import {
   type EventQuery,
   type Store,
 } from "./store.ts";
-import { TuttiError } from "../schema/error.ts";
+import type { TuttiError } from "../schema/error.ts";
 import { encodeStored, type RawEvent, type StoredEvent } from "../schema/event.ts";
 
 /** A `MemoryDisk` outlives its store: pass the same one to two stores to simulate a restart or a race. */
@@ -23,26 +22,14 @@ export interface MemoryDisk {
 
 export const newMemoryDisk = (): MemoryDisk => ({ epoch: 0, events: [] });
 
-/**
- * `before`: nothing is stored and the write is rejected. `full`: the same with `disk_full`. `lost`: everything is
- * stored but the write is rejected, and the store is broken as after a failed commit.
- */
-type StoreFault = "before" | "full" | "lost";
-
 export class MemoryStore implements Store {
   readonly epoch: number;
   readonly #disk: MemoryDisk;
-  #faults: StoreFault[] = [];
   #broken: TuttiError | null = null;
 
   constructor(disk: MemoryDisk = newMemoryDisk()) {
     this.#disk = disk;
     this.epoch = ++disk.epoch;
-  }
-
-  /** Each of `faults` makes one `append` or `remove` fail. */
-  failNext(...faults: StoreFault[]): void {
-    this.#faults.push(...faults);
   }
 
   async append(run: string | null, expected: number, batch: EventBatch): Promise<StoredEvent[]> {
@@ -70,14 +57,7 @@ export class MemoryStore implements Store {
   #write<T>(work: () => T): T {
     if (this.#broken) throw this.#broken;
     if (this.epoch !== this.#disk.epoch) throw staleEpoch();
-    const fault = this.#faults.shift();
-    if (fault === "before") throw new TuttiError("storage_failed", "Cannot write events: a fault was injected.");
-    if (fault === "full")
-      throw new TuttiError("disk_full", "Cannot write events: the disk is full. Free some space and try again.");
-    const result = work();
-    if (fault !== "lost") return result;
-    this.#broken = new TuttiError("storage_failed", "Cannot commit: the acknowledgement was lost.");
-    throw this.#broken;
+    return work();
   }
 
   #lastOfRun(run: string | null): number {

@@ -32,6 +32,8 @@ const newer = (file: string, detail: string): TuttiError =>
   );
 
 export function migrate(db: DatabaseSync, file: string): void {
+  // A file of the current format is left alone, which saves a synced commit at every start.
+  if (checkFormat(db, file) === FORMAT) return;
   db.exec("BEGIN IMMEDIATE");
   try {
     for (const step of STEPS.slice(checkFormat(db, file))) db.exec(step);

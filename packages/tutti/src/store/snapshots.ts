@@ -18,6 +18,9 @@ export interface Snapshots {
   load(run: string): StateSnapshot | null;
   /** Omits `state`, which is large. */
   overview(): (Omit<StateSnapshot, "state"> & { run: string })[];
-  /** Stores `snapshot` later. Errors are ignored because the log suffices. */
+  /**
+   * Stores `snapshot` later, and may read its members only then: to encode a large state takes time in which no session
+   * starts. Errors are ignored because the log suffices.
+   */
   save(run: string, snapshot: StateSnapshot): void;
 }

@@ -297,8 +297,9 @@ export function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void
       return row ? (from(row) as unknown as StateSnapshot) : null;
     },
     overview: () => db.prepare(`SELECT ${columns} FROM snapshots`).all().map(from) as ReturnType<Snapshots["overview"]>,
-    save(run, { runSeq, seq, fold, over, summary, state }) {
+    save(run, snapshot) {
       later(() => {
+        const { runSeq, seq, fold, over, summary, state } = snapshot;
         const known = db.prepare("SELECT 1 FROM events WHERE run = ? AND run_seq = ?").get(run, runSeq);
         if (!known) return;
         db.prepare("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)").run(
@@ -362,6 +363,8 @@ export function attempt<T>(purpose: string, file: string, work: () => T): T {
     const message = error instanceof Error ? error.message : String(error);
     const full = (error as { errcode?: number }).errcode === SQLITE_FULL || /ENOSPC|disk is full/.test(message);
     if (full) throw environmentFault(`Cannot ${purpose}`, "ENOSPC", dirname(file), { cause: error });
-    throw new TuttiError("storage_failed", `Cannot ${purpose}: ${message}`, { cause: error });
+    throw new TuttiError("storage_failed", `Cannot ${purpose}: ${message}. Check the data folder and its disk.`, {
+      cause: error,
+    });
   }
 }

@@ -116,7 +116,10 @@ class RunCounts {
   update({ type, data, runSeq }: StoredEvent, run: Run): void {
     if (runSeq === 1 && run.runSeq > 1) this.#copied.set(run.id, run.runSeq);
     this.#set(run.id, { status: run.status, waiting: sizeOf(run.inbox) });
-    if (type === "orchestrator:cleanup" && data.removed) this.#removing.add(run.id);
+    if (type !== "orchestrator:cleanup" || !data.removed) return;
+    // A server whose metrics are never read would keep all removed runs.
+    this.#dropRemoved();
+    this.#removing.add(run.id);
   }
 
   isCopied({ runSeq }: StoredEvent, run: Run): boolean {

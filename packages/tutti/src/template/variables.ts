@@ -66,6 +66,9 @@ export function promptVariables(
   custom: Readonly<Record<string, unknown>>,
   builtIn: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const empty = Object.entries(BUILT_IN_VARIABLES).filter(([, variable]) => "open" in variable);
-  return { ...Object.fromEntries(empty.map(([name]) => [name, ""])), ...ofTemplate, ...custom, ...builtIn };
+  return { ...EMPTY, ...ofTemplate, ...custom, ...builtIn };
 }
+
+const EMPTY = Object.fromEntries(
+  Object.entries(BUILT_IN_VARIABLES).flatMap(([name, variable]) => ("open" in variable ? [[name, ""]] : [])),
+);

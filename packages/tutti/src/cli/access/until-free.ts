@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TuttiError } from "../../schema/error.ts";
+import { monotonicMs } from "../../world.ts";
 
 /** Interval at which `untilFree` looks for the socket or the lock of a process that starts or ends. */
 const POLL_MS = 50;
@@ -9,13 +10,13 @@ const POLL_MS = 50;
  * start or end just now.
  */
 export async function untilFree<T>(waitMs: number, attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  const deadline = performance.now() + waitMs;
+  const deadline = monotonicMs() + waitMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       const isInUse = error instanceof TuttiError && error.code === "data_folder_in_use";
-      if (!isInUse || performance.now() > deadline || signal?.aborted) throw error;
+      if (!isInUse || monotonicMs() > deadline || signal?.aborted) throw error;
     }
     await sleep(POLL_MS);
   }

@@ -20,7 +20,9 @@ export function parseCommentedJson(text: string): CommentedJson {
     const found = next.token === "" ? (next.at < text.length ? text[next.at]! : "the end of the file") : next.token;
     const line = lineAt(next.at);
     const problem = `expected ${expected}, found ${found}`;
-    throw new TuttiError("invalid_input", `line ${line}: ${problem}`, { details: { line, problem } });
+    throw new TuttiError("invalid_input", `line ${line}: ${problem}. Correct that line.`, {
+      details: { line, problem },
+    });
   };
   const advance = () => {
     SPACE.lastIndex = next.at + next.token.length;

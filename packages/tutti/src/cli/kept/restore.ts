@@ -26,7 +26,10 @@ export async function restore(
     // A removed run has no row, but the refs in `kept` name it.
     const { id: run } = findRun([...rows, ...kept.map((each) => ({ id: each.run }))].filter(isFirst), idPrefix);
     if (!repository)
-      throw new TuttiError("folder_not_found", `The folder "${cwd}" of run "${run}" is no repository any more.`);
+      throw new TuttiError(
+        "folder_not_found",
+        `The folder "${cwd}" of run "${run}" is no repository any more. Restore it first.`,
+      );
     const state = readRun(output.dataDir, run);
     if (state) refuseNewPrograms(state);
     const found = selectAttempt(

@@ -45,5 +45,8 @@ function answerOf(item: InboxItem, reply: string): PersonAnswer {
   const option = /^\d+$/.test(reply) ? Number(reply) : -1;
   if (options?.[option] !== undefined) return { option };
   if (reply !== "") return readAnswer(item, reply);
-  throw new TuttiError("usage", `Type ${options ? `a number from 0 to ${options.length - 1}` : "an answer"}.`);
+  throw new TuttiError(
+    "usage",
+    `The answer is empty. Type ${options ? `a number from 0 to ${options.length - 1}` : "an answer"}.`,
+  );
 }

@@ -16,7 +16,8 @@ export async function diff(
 ): Promise<number> {
   const runs = await readRuns(output);
   const file = flags.patch;
-  if (file !== undefined && flags.stat) throw new TuttiError("usage", "Use either --stat or --patch, not both.");
+  if (file !== undefined && flags.stat)
+    throw new TuttiError("usage", "--stat and --patch exclude each other. Give only one of them.");
   const isShort = flags.stat === true || (output.json && file === undefined);
   const { base, head, files, stat } = await runs.diff(await findRunId(runs, idPrefix), { task, stat: isShort });
   const text = isShort ? stat : files.map(({ patch = "" }) => patch).join("");

@@ -29,9 +29,6 @@ interface ServeFlags {
 }
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
-  // By default a few large requests let V8's young generation grow by about 100 MB, which it never returns. A server
-  // runs for weeks, and a smaller process also starts others faster.
-  setFlagsFromString("--semi-space-growth-factor=1");
   const token = output.token ?? process.env["TUTTI_TOKEN"];
   const sandbox = readSandbox(flags.sandbox);
   const options: LocalServerOptions = {
@@ -66,6 +63,12 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
   return serveFolder(options, flags.leaveRunning ?? false, ({ url, openUrl }) => {
     output.value({ url, openUrl });
     output.result(`listening on ${openUrl}`);
+    // By default a few large requests let V8's young generation grow by about 100 MB, which it never returns. A server
+    // runs for weeks, and a smaller process also starts others faster. The start itself needs the room to grow.
+    setFlagsFromString("--semi-space-growth-factor=1");
+    // Large answers are garbage once they are sent. By default V8 lets them take three times the memory of the live
+    // objects before it collects them.
+    setFlagsFromString("--heap-growing-percent=30");
   });
 }
 

@@ -8,7 +8,7 @@ import type { SubagentReport } from "../../run/command.ts";
 import { rootOf, type SubSession } from "../../run/fold/sub-sessions.ts";
 import { isNatural } from "../../run/rules/natural.ts";
 import { reportTo } from "../../run/rules/report-sub-session.ts";
-import { SubSessionOptions } from "../../schema/options.ts";
+import { DEFAULT_SUB_SESSION_OPTIONS } from "../../schema/options.ts";
 import type { Run } from "../../schema/run.ts";
 import type { World } from "../../world.ts";
 
@@ -23,7 +23,7 @@ export interface SubSessionCare {
 interface SubSessionPartOptions extends OwnSessionsOptions {
   log: ServerLog;
   world: World;
-  /** `SubSessionOptions` has the defaults. */
+  /** `DEFAULT_SUB_SESSION_OPTIONS` are the defaults. */
   care: SubSessionCare | undefined;
   /** Null unless the run is live. */
   run: (runId: string) => Run | null;
@@ -37,7 +37,7 @@ export interface SubSessionPart {
 
 export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
   const { log: serverLog, world, care } = options;
-  const { settings, automatic, reach } = care ?? { settings: SubSessionOptions.parse({}), automatic: true };
+  const { settings, automatic, reach } = care ?? { settings: DEFAULT_SUB_SESSION_OPTIONS, automatic: true };
   const ownSessions = new OwnSessions(options);
   const log: SubSessionLog = new SubSessionLog(serverLog, world, {
     decided: () => monitor.wake(),

@@ -30,7 +30,7 @@ export function answerItem(
   if (!item) throw noSuchItem(itemId);
   const answer = asOption(item, given);
   if (answer.hash !== undefined && answer.hash !== item.hash) {
-    throw refused(run, "answered", `item "${itemId}" has changed since you saw it. Read it again, then answer`);
+    throw refused(run, "answered", `item "${itemId}" has changed since you saw it`, "Read it again, then answer.");
   }
   switch (item.kind) {
     case "question":
@@ -189,7 +189,7 @@ function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer, at: numb
 /** `supply` accepts the data; the options of the item only retry the phase or leave it. */
 function answerData(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
   if ("option" in answer || "approve" in answer) return answerFailure(run, item, answer, at);
-  throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
+  throw refused(run, "answered", `item "${item.id}" needs data`, "Supply the data of the phase as JSON.");
 }
 
 /** The main session merges again with all `decisions` once the run no longer `stillAsks`. */

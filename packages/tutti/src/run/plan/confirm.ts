@@ -15,7 +15,8 @@ import { leadOf, workingRoles } from "../../schema/team/roles.ts";
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
   const { tasks, skipped } = reviewedPlan(run, changes, hash, "confirmed");
   const budget = { ...run.budget, ...changes.budget };
-  const data = { taskCount: tasks.length, tasks, parallelGroups: parallelGroups(tasks), skipped, budget };
+  const groups = tasks === run.tasks ? run.parallelGroups : parallelGroups(tasks);
+  const data = { taskCount: tasks.length, tasks, parallelGroups: groups, skipped, budget };
   return [
     ...settle(run, "approved"),
     { type: "orchestrator:confirmed", data: { id: run.id, ...data } },
@@ -46,7 +47,7 @@ function reviewedPlan(run: Run, changes: PlanChanges, hash: string | undefined, 
   if (run.status !== "confirming") throw refused(run, verb, `it is ${run.status}, not confirming`);
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
   if (hash !== undefined && item?.hash !== hash) {
-    throw refused(run, verb, "the plan has changed since you saw it. Review the new plan and confirm it again");
+    throw refused(run, verb, "the plan has changed since you saw it", "Review the new plan.");
   }
   const changed = changedPlan(run, changes);
   const { errors, warnings } = checkPlan(changed.tasks, run.template);
@@ -86,8 +87,10 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
     );
   const forbidden = forbiddenChanges(run, changes);
   if (forbidden.length > 0) throw invalidPlan(run, forbidden);
-  const removedIds = new Set(removed);
   const skipped: Run["skipped"] = {};
+  // The tasks of the plan are valid. The same list lets the run keep what it has computed from them.
+  if (added.length + removed.length + Object.keys(byId).length === 0) return { tasks: run.tasks, skipped };
+  const removedIds = new Set(removed);
   const tasks = [...run.tasks, ...added.map((task) => ({ ...defaultRole(run), ...task }))]
     .filter(({ id }) => !removedIds.has(id))
     .map((task) => {
@@ -136,6 +139,10 @@ const settle = (run: Run, text: string): RunEvent[] =>
     .filter(({ kind }) => kind === "plan")
     .map((item) => answered(run, item, text));
 
-/** `why` continues the sentence after a colon, without a full stop. A second sentence may say what to do. */
-export const refused = (run: Run, verb: string, why: string): TuttiError =>
-  new TuttiError("wrong_state", `Run "${run.id}" cannot be ${verb}: ${why}.`, { details: { status: run.status } });
+/** `why` continues the sentence after a colon, without a full stop. */
+export function refused(run: Run, verb: string, why: string, advice?: string): TuttiError {
+  const remedy = advice ?? `Show the run with "tutti status ${run.id}".`;
+  return new TuttiError("wrong_state", `Run "${run.id}" cannot be ${verb}: ${why}. ${remedy}`, {
+    details: { status: run.status },
+  });
+}

@@ -1,21 +1,25 @@
 import type { Task } from "../../schema/task.ts";
+import { sentence } from "../../sentence.ts";
 
 export function planErrors(tasks: readonly Task[]): string[] {
   const errors: string[] = [];
-  if (tasks.length === 0) errors.push("the plan has no task");
+  if (tasks.length === 0) errors.push(sentence("the plan has no task"));
   const ids = new Set<string>();
   for (const { id } of tasks) {
-    if (ids.has(id)) errors.push(`two tasks have the id ${id}`);
+    if (ids.has(id)) errors.push(sentence("two tasks have the id {taskId}", { taskId: id }));
     ids.add(id);
   }
   for (const task of tasks) {
     for (const dependency of task.dependencies) {
-      if (!ids.has(dependency)) errors.push(`task ${task.id} depends on ${dependency}, which is not in the plan`);
+      if (!ids.has(dependency))
+        errors.push(
+          sentence("task {taskId} depends on {task}, which is not in the plan", { taskId: task.id, task: dependency }),
+        );
     }
   }
   if (errors.length === 0) {
     const cycle = findCycle(tasks);
-    if (cycle) errors.push(`the dependencies form a cycle: ${cycle.join(" → ")}`);
+    if (cycle) errors.push(sentence("the dependencies form a cycle: {cycle}", { cycle: cycle.join(" → ") }));
   }
   return errors;
 }

@@ -5,6 +5,7 @@ import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
 import { DEFAULT_PRIORITY, HostLabels, ModelName, PRIORITY_WORDS, TaskId, type Task } from "../../schema/task.ts";
 import { workingRoles, type TeamRoles } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
+import { sentence } from "../../sentence.ts";
 
 export interface Plan {
   tasks: Task[];
@@ -59,12 +60,22 @@ function readAgent(
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
   const isAssignable = typeof agent === "string" && assignable.has(agent);
   if (isGiven(agent) && !isAssignable) {
-    dropped.push(`task ${id} names the agent ${shown(agent)}, which is not configured, so it uses the usual agent`);
+    dropped.push(
+      sentence("task {taskId} names the agent {agent}, which is not configured, so it uses the usual agent", {
+        taskId: id,
+        agent: shown(agent),
+      }),
+    );
     return {};
   }
   const known = ModelName.safeParse(model);
   if (isGiven(model) && !known.success)
-    dropped.push(`task ${id} names the model ${shown(model)}, which is not a name, so it uses the usual model`);
+    dropped.push(
+      sentence("task {taskId} names the model {model}, which is not a name, so it uses the usual model", {
+        taskId: id,
+        model: shown(model),
+      }),
+    );
   return { ...(isAssignable ? { agent } : {}), ...(isGiven(model) && known.success ? { model: known.data } : {}) };
 }
 
@@ -81,7 +92,13 @@ function readRole(
   const named = task["role"];
   const role = working.find((name) => name === named || roles[name]!.aliases.some((alias) => alias === named));
   if (named !== undefined && role === undefined)
-    dropped.push(`task ${id} names the role ${shown(named)}, which has no tasks, so ${working[0]} does it`);
+    dropped.push(
+      sentence("task {taskId} names the role {name}, which has no tasks, so {other} does it", {
+        taskId: id,
+        name: shown(named),
+        other: working[0]!,
+      }),
+    );
   const listed = task["acceptance_criteria"];
   const criteria = (Array.isArray(listed) ? listed : []).filter((each) => typeof each === "string" && each !== "");
   return { role: role ?? working[0]!, ...(criteria.length > 0 ? { acceptanceCriteria: criteria as string[] } : {}) };
@@ -91,38 +108,56 @@ function readLabels({ id, labels }: TaskListAnswer["tasks"][number], dropped: st
   if (labels === undefined || labels === null) return {};
   const known = HostLabels.safeParse(labels);
   if (known.success) return Object.keys(known.data).length > 0 ? { labels: known.data } : {};
-  dropped.push(`task ${id} names the labels ${shown(labels)}, which are not names with texts, so it needs none`);
+  dropped.push(
+    sentence("task {taskId} names the labels {labels}, which are not names with texts, so it needs none", {
+      taskId: id,
+      labels: shown(labels),
+    }),
+  );
   return {};
 }
 
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 120);
 
+type PlanProblems = Pick<Plan, "errors" | "warnings">;
+
+/** By tasks: most plans are confirmed as they were proposed. Lists of tasks are replaced as a whole, never mutated. */
+const checked = new WeakMap<readonly Task[], { template: Template; problems: PlanProblems }>();
+
 /** `tasks` come from an agent or from the user. */
-export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {
+export function checkPlan(tasks: readonly Task[], template: Template): PlanProblems {
+  const known = checked.get(tasks);
+  if (known?.template === template) return known.problems;
   const errors = tasks.flatMap((task) => taskErrors(task));
-  return { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };
+  const problems = { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };
+  checked.set(tasks, { template, problems });
+  return problems;
 }
 
 function taskErrors({ id, title, description }: Task): string[] {
   const errors: string[] = [];
   // Reject members of `Object.prototype`: looking up such an id in a plain object would find the member.
   if (!TaskId.safeParse(id).success || RESERVED_TASK_IDS.has(id) || id in Object.prototype) {
-    errors.push(`${JSON.stringify(id.slice(0, 120))} cannot be used as a task id`);
+    errors.push(sentence("{id} cannot be used as a task id", { id: JSON.stringify(id.slice(0, 120)) }));
   }
-  if (title.trim() === "") errors.push(`task ${id} has an empty title`);
-  if (description.trim() === "") errors.push(`task ${id} has an empty description`);
+  if (title.trim() === "") errors.push(sentence("task {taskId} has an empty title", { taskId: id }));
+  if (description.trim() === "") errors.push(sentence("task {taskId} has an empty description", { taskId: id }));
   return errors;
 }
 
 function planWarnings(tasks: readonly Task[], template: Template): string[] {
   const { minTasks, maxTasks, requireDependencies, requireScope } = template.phases.taskPlanning.validation;
   const warnings: string[] = [];
-  if (tasks.length < minTasks) warnings.push(`the plan has ${tasks.length} tasks, fewer than ${minTasks}`);
-  if (tasks.length > maxTasks) warnings.push(`the plan has ${tasks.length} tasks, more than ${maxTasks}`);
+  const count = tasks.length;
+  if (count < minTasks)
+    warnings.push(sentence("the plan has {count} tasks, fewer than {limit}", { count, limit: minTasks }));
+  if (count > maxTasks)
+    warnings.push(sentence("the plan has {count} tasks, more than {limit}", { count, limit: maxTasks }));
   const unscoped = tasks.filter(({ scope }) => scope.length === 0).map(({ id }) => id);
-  if (requireScope && unscoped.length > 0) warnings.push(`without a scope: ${unscoped.slice(0, 10).join(", ")}`);
+  if (requireScope && unscoped.length > 0)
+    warnings.push(sentence("without a scope: {tasks}", { tasks: unscoped.slice(0, 10).join(", ") }));
   if (requireDependencies && tasks.length > 1 && tasks.every(({ dependencies }) => dependencies.length === 0)) {
-    warnings.push("no task depends on another");
+    warnings.push(sentence("no task depends on another"));
   }
   return warnings;
 }

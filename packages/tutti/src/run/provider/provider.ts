@@ -142,13 +142,15 @@ export function refusedUntil(run: Run, since: number): number | null {
 export const LIMIT_OPTIONS = [sentence("go on"), sentence("cancel the run")];
 /** A usage limit without a `resetAt` is assumed to last `USUAL_LIMIT_MS`. */
 const USUAL_LIMIT_MS = 3_600_000;
+/** A limit that was reset this recently ended while the agent reported it. An older `resetAt` is stale, so unknown. */
+const RECENT_RESET_MS = 300_000;
 
 /** Pauses the run after a usage limit, until the limit resets (with `autoResume`) or the user answers. */
 export function park(run: Run, agent: string, ending: Ending, itemId: string, at: number): RunEvent[] {
   if (!PAUSABLE.has(run.status)) return [];
   const provider = providerOf(agent, run.providers);
   const { autoResume, maxAutoResumes } = run.template.config;
-  const known = ending.resetAt !== undefined && ending.resetAt > at ? ending.resetAt : null;
+  const known = ending.resetAt !== undefined && ending.resetAt > at - RECENT_RESET_MS ? ending.resetAt : null;
   const resumeAt = known ?? at + USUAL_LIMIT_MS;
   const byItself = autoResume && run.autoResumes < maxAutoResumes;
   const until =

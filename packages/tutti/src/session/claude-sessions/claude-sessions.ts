@@ -98,7 +98,10 @@ export class ClaudeSessions implements SessionController {
   /** The program has no archive. The relation is marked as archived, and the transcript stays as it is. */
   async archiveSession(sessionId: string): Promise<void> {
     if (this.#files.find(sessionId) !== null) return;
-    throw new TuttiError("wrong_state", `Claude Code has no session "${sessionId}" that could be archived.`);
+    throw new TuttiError(
+      "wrong_state",
+      `Claude Code has no session "${sessionId}" that could be archived. Check its id.`,
+    );
   }
 
   #read(sessionId: string): TranscriptFile | null {

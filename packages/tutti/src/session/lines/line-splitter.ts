@@ -28,8 +28,14 @@ export class LineSplitter {
     const text = this.#utf8.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-      this.#extend(text.slice(from, end));
+      const piece = text.slice(from, end);
       from = end + 1;
+      // Most lines are short and come in one piece.
+      if (this.#length === 0 && piece.length <= LONG) {
+        yield piece;
+        continue;
+      }
+      this.#extend(piece);
       yield* this.#take();
     }
     this.#extend(from === 0 ? text : text.slice(from));

@@ -6,6 +6,7 @@ import { createSecrets } from "../secrets/find-secrets.ts";
 import { isPolledArchived, packJournal, PolledJournal } from "./polled-journal.ts";
 import { PolledSession } from "./polled-session.ts";
 import { PolledTranscript } from "./polled-transcript.ts";
+import { maskValue } from "../secrets/mask.ts";
 import { secretValues } from "../secrets/secrets.ts";
 import { readSessionList, withTimeout, type ControllerSession, type SessionController } from "./session-controller.ts";
 import { readJson, writeJson } from "../keeper/session-folder.ts";
@@ -88,6 +89,8 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
       return session;
     },
 
+    lacksTools: () => true,
+
     check(agent) {
       if (agent === CONTROLLER_AGENT) return;
       const problem = `Agent ${JSON.stringify(agent)} does not exist here, because the session controller runs all sessions.`;
@@ -142,7 +145,7 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
 
   function makeFolder(sessionFolder: string, spec: SessionSpec): void {
     mkdirSync(sessionFolder, { recursive: true, mode: 0o700 });
-    // `end` and `reap` need the spec of a session that another process opened.
-    writeJson(specFile(sessionFolder), spec);
+    // `end` and `reap` need the spec of a session that another process opened, but no text in it.
+    writeJson(specFile(sessionFolder), maskValue(secrets, spec));
   }
 }

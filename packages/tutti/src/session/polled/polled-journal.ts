@@ -1,8 +1,18 @@
 // The journal of a polled session: the controller's session id, the turns sent and the messages read. `PolledJournal`
 // only appends, so the next engine continues from it, and the transcript stays readable without the controller.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Secrets } from "../secrets/find-secrets.ts";
+import { FileMask } from "../secrets/mask-file.ts";
 import { maskText, maskValue } from "../secrets/mask.ts";
 import { pack, readWhole } from "../keeper/session-file.ts";
 import { writeJson, type ArchiveMark } from "../keeper/session-folder.ts";
@@ -45,8 +55,8 @@ export type PolledRecord =
 const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
 
 /**
- * Masks texts of the controller. `sending` stays unmasked: after a crash its text is compared with the transcript and
- * may be sent again.
+ * Masks texts of the controller. `sending` is masked after `sent`: after a crash in between, its text is compared with
+ * the transcript and may be sent again.
  */
 function masked(record: PolledRecord, secrets: Secrets): PolledRecord {
   if (record.type === "text") return { ...record, text: maskText(secrets, record.text) };
@@ -61,6 +71,8 @@ export class PolledJournal {
   readonly records: PolledRecord[];
   readonly #file: string;
   readonly #secrets: Secrets;
+  /** The offset of the last `sending`, or 0 if an earlier process appended it. */
+  #sendingAt = 0;
 
   constructor(folder: string, secrets: Secrets) {
     this.folder = folder;
@@ -76,6 +88,7 @@ export class PolledJournal {
     const isNew = !existsSync(this.#file);
     const fd = openSync(this.#file, "a", 0o600);
     try {
+      if (record.type === "sending") this.#sendingAt = fstatSync(fd).size;
       writeFileSync(fd, `${JSON.stringify(record)}\n`);
       if (LASTING.has(record.type)) fsyncSync(fd);
     } finally {
@@ -83,6 +96,8 @@ export class PolledJournal {
     }
     if (isNew) syncFolder(this.folder);
     this.records.push(record);
+    if (record.type === "sent" || record.type === "end")
+      for (const _ of new FileMask(this.#file, this.#secrets, this.#sendingAt).finish());
   }
 
   last<T extends PolledRecord["type"]>(type: T): Extract<PolledRecord, { type: T }> | null {

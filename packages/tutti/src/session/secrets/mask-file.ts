@@ -27,12 +27,13 @@ export class FileMask {
   readonly #path: string;
   readonly #secrets: Secrets;
   /** The bytes before `#settled` are final. */
-  #settled = 0;
+  #settled: number;
   #context: Buffer = Buffer.alloc(0);
 
-  constructor(path: string, secrets: Secrets) {
+  constructor(path: string, secrets: Secrets, from = 0) {
     this.#path = path;
     this.#secrets = secrets;
+    this.#settled = from;
   }
 
   /**

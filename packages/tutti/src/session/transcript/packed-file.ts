@@ -10,10 +10,8 @@ const PART_BYTES = 1024 * 1024;
 const HEADER_BYTES = 24;
 const MARK = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, 0x54, 0x55, 8, 0]);
 
-const deflate = promisify(deflateRaw);
-
 async function packPart(part: Buffer): Promise<Buffer> {
-  const packed = await deflate(part);
+  const packed = await promisify(deflateRaw)(part);
   const header = Buffer.concat([MARK, Buffer.alloc(8)]);
   header.writeUInt32LE(HEADER_BYTES + packed.length + 8, 16);
   header.writeUInt32LE(part.length, 20);

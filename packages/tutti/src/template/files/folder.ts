@@ -88,9 +88,13 @@ export class TemplateFolder {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return [];
-      throw new TuttiError("storage_failed", `The templates in ${this.path} cannot be listed: ${message}`, {
-        cause: error,
-      });
+      throw new TuttiError(
+        "storage_failed",
+        `The templates in ${this.path} cannot be listed: ${message}. Check the folder.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 
