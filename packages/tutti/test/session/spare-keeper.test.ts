@@ -32,10 +32,11 @@ describe("A spare keeper", () => {
   });
   afterEach(() => lab.tearDown());
 
+  // The shell that starts a keeper has the same arguments until it exits.
   const spares = (): number[] =>
     lab
       .processes()
-      .filter((line) => line.includes("--spare"))
+      .filter((line) => line.includes("--spare") && !/^\d+ \/bin\/sh /.test(line))
       .map((line) => Number(line.split(" ")[0]));
 
   async function atWork(spec: SessionSpec): Promise<Conversation> {
