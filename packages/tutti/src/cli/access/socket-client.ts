@@ -34,8 +34,8 @@ export function createSocketClient(path: string): SocketClient {
     const { pathname, search } = new URL(url);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const { method = "GET" } = init;
-    // A process that ends resets the connections that it has not accepted. The interim response tells such a reset from
-    // one that came after the server had begun to handle the request.
+    // A process that ends resets the connections that it has not accepted. Only a reset after the interim response can
+    // mean that the server had begun to handle the request.
     const expectation = method === "GET" ? {} : { expect: "100-continue" };
     let isTaken = false;
     const sent = request(
