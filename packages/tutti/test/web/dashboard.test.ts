@@ -1,8 +1,11 @@
 // The dashboard in a real browser, against a real server with real sessions.
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { openSqliteStore } from "../../src/store/sqlite.ts";
+import type { NewEvent } from "../../src/store/store.ts";
 
 const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
 
@@ -276,6 +279,27 @@ describe("The dashboard", () => {
       await untilStatus(page, "last", "Completed");
       await untilLoaded();
       expect(await page.locator("main").innerText()).toBe(live);
+    }, /ERR_CONNECTION|WebSocket connection/),
+  );
+
+  test(
+    "skips an event of an unknown type and shows the events after it",
+    onStage(async (stage) => {
+      const run = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "Write a page");
+      await stage.until(run.id, "confirming");
+      const page = await stage.page(`/runs/${run.id}`);
+      await page.getByRole("button", { name: "Confirm plan" }).waitFor();
+      await stage.stopServer();
+      await page.getByText("Reconnecting").waitFor();
+      const store = openSqliteStore(join(stage.lab.data, "tutti.db"));
+      const event = { type: "worker:levitated", data: { taskId: "a" }, timestamp: Date.now() } as unknown as NewEvent;
+      await store.append(run.id, store.read({ run: run.id }).length, () => [event]);
+      await store.close();
+      await stage.startServer();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      expect(await page.getByText("This page is older than the server").count()).toBe(0);
     }, /ERR_CONNECTION|WebSocket connection/),
   );
 
