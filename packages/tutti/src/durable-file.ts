@@ -37,7 +37,7 @@ export function replaceDurably(file: string, content: string | Uint8Array, mode:
   syncFolder(dirname(file));
 }
 
-/** Removes a file if it exists. Not `rmSync`, whose error on a read-only disk has no code. */
+/** Removes a file if it exists. The error of `rmSync` on a read-only disk has no code, so `unlinkSync` is used. */
 export function removeFile(file: string): void {
   try {
     unlinkSync(file);

@@ -113,7 +113,7 @@ export const NAMES_OF_FILE = 12;
 /**
  * Removes from `facts.exports` the names that no page shows: a C header may define thousands, and a repository may have
  * thousands of headers, which would fill the memory. Does nothing for up to `most` names. Do not call it for a language
- * whose imports name declarations, because `exports` resolves them.
+ * with imports that name declarations, because `exports` resolves them.
  */
 export function keepFirstNames(facts: ModuleFacts, most: number): void {
   if (facts.exports.length <= most) return;

@@ -9,7 +9,7 @@ interface SessionFacts extends Pick<SessionSpec, "sessionId" | "taskId" | "attem
   task: Task | null;
 }
 
-/** The same facts give the same spec, before the session starts and when it does: a warm session depends on that. */
+/** Returns the same spec for the same facts: a warm session is claimed only if its spec has not changed. */
 export function sessionSpec(
   run: Run,
   { sessionId, taskId, attempt, agent, role, model, task }: SessionFacts,

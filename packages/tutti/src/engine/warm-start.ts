@@ -1,11 +1,11 @@
-// `WarmStart` lets the agent of the task that will probably follow wait for its prompt, if the template sets
-// `warmSessions`.
+// `WarmStart` starts the agent of the task that will probably follow, if the template sets `warmSessions`. The agent
+// waits for its prompt.
 //
 // Invariants
-// 1. The log does not know of a warm session: it uses no slot, no budget and no attempt.
-// 2. It waits in the workspace that was made ahead. It is used only if that folder was moved to the start of the attempt,
-//    and if the move changed no file that agents read when they start (`isReadAtStart`).
-// 3. It ends with the guess: when another task is more likely, when the run does not go on, and with the run.
+// 1. No event mentions a warm session. It uses no slot, no budget and no attempt.
+// 2. It waits in the workspace that was made ahead. It is claimed only if that folder was moved to the start of the
+//    attempt, and if the move changed no file that agents read when they start (`isReadAtStart`).
+// 3. It is ended when another task becomes more likely, and when the run leaves the status `running`.
 import { sandboxOf } from "./choose-sandbox.ts";
 import { sessionSpec } from "./session-spec.ts";
 import type { RunWriter } from "./run-writer.ts";
@@ -31,7 +31,7 @@ const isReadAtStart = (path: string): boolean =>
 export class WarmStart {
   readonly #options: WarmStartOptions;
   #waiting: { taskId: string; sessionId: string } | null = null;
-  /** The end of the last session that was not used. Its folder is removed in it. */
+  /** Resolves when the last session that was not claimed has ended and its folder is removed. */
   #ending: Promise<void> = Promise.resolve();
   #isOver = false;
 
@@ -39,7 +39,7 @@ export class WarmStart {
     this.#options = options;
   }
 
-  /** Whether the task `taskId` is the next one is a guess; the workspace of its first attempt was made ahead. */
+  /** Starts the agent of `taskId`, probably the next task. `cwd` is the workspace that was made for its first attempt. */
   async prepare(taskId: string, key: WorkspaceKey, cwd: string): Promise<void> {
     const { sessions, workspaces, openSecrets } = this.#options;
     if (!sessions.warm || !this.#mayWait(taskId) || this.#waiting !== null) return;
@@ -61,14 +61,14 @@ export class WarmStart {
     return this.#options.writer.run;
   }
 
-  /** Only a task that has never been started, in a run that goes on. */
+  /** True for a task that was never started, in a run with the status `running`. */
   #mayWait(taskId: string): boolean {
     const { template, status } = this.#run;
     if (!template.config.warmSessions || this.#isOver || status !== "running") return false;
     return taskStanding(this.#run, taskId) === "neverStarted";
   }
 
-  /** Whether the session that waits will not be used. `next` is null if the guess is unknown now. */
+  /** Whether the session that waits will not be claimed. `next` is the probable next task, or null if it is unknown. */
   isObsolete(next: string | null): boolean {
     if (this.#waiting === null) return false;
     const { taskId } = this.#waiting;
@@ -84,13 +84,13 @@ export class WarmStart {
     await this.#ending;
   }
 
-  /** No session waits from now on. */
+  /** Ends the session that waits, and starts no other. */
   async end(): Promise<void> {
     this.#isOver = true;
     await this.discard().catch(() => {});
   }
 
-  /** Called before `open`. Afterwards `open` adopts the session that waited, or starts one. */
+  /** Call `claim` before `open`, which then adopts the session that waited, or starts one. */
   async claim(run: Run, spec: SessionSpec, { movedFrom }: PreparedWorkspace, start: string): Promise<void> {
     const { sessions, workspaces } = this.#options;
     if (!sessions.claim) return;

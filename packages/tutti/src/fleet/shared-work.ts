@@ -1,8 +1,8 @@
-// `SharedWork` lets a server that takes over a run get the commits that are in the clone of another server. They go
-// through the remote, or as a bundle through the database if the remote rejects the push.
+// `SharedWork` gives a server that takes over a run the commits in the clone of the server before. They go through the
+// remote, or as a bundle through the database if the remote rejects the push.
 //
-// Invariant: a commit is shared before the event that names it is stored, while another server uses the database.
-// Commits from before are shared as soon as there is one.
+// Invariant: while another server uses the database, a commit is shared before the event that names it is stored.
+// Earlier commits are shared when the first other server appears.
 import type { Fleet } from "./fleet.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName, runBranch } from "../schema/ids.ts";
@@ -69,7 +69,7 @@ export class SharedWork {
     this.#unshared.delete(runId);
   }
 
-  /** Gets the commits of a run that another server carried on. Throws `commits_missing` unless `wanted` are here then. */
+  /** Fetches the commits of a run of another server. Throws `commits_missing` if one of `wanted` is still missing then. */
   async receive(cwd: string, runId: string, wanted: readonly string[]): Promise<void> {
     if ((await this.#missing(cwd, wanted)).length === 0) return;
     const remote = await this.#exchange.remoteOf(cwd);
@@ -82,7 +82,7 @@ export class SharedWork {
     if (missing === undefined) return;
     throw new TuttiError(
       "commits_missing",
-      `The commit ${missing} of run "${runId}" is only in the clone of the server that carried it on. Push the branch "${runBranch(runId)}" from that clone to its remote, then resume the run.`,
+      `The commit ${missing} of run "${runId}" is only in the clone of the server that executed it. Push the branch "${runBranch(runId)}" from that clone to its remote, then resume the run.`,
     );
   }
 

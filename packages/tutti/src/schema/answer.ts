@@ -86,7 +86,7 @@ export const VerificationAnswer = z.looseObject({
     )
     .optional(),
   auto_fixed: z.array(z.string()).optional(),
-  /** Faults that stay in the result. They make a run whose verification passed `degraded`. */
+  /** Faults that stay in the result. They make the run `degraded` although its verification passed. */
   remaining_faults: z.array(z.string()).optional(),
 });
 

@@ -88,18 +88,18 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * An `EnvironmentCode` means that the machine does not allow the work for now, or lacks commits, and nothing else is wrong. Such a fault
- * pauses a run.
+ * An `EnvironmentCode` means that the machine does not allow the work for now, or lacks commits, and nothing else is
+ * wrong. Such a fault pauses a run.
  */
-export type EnvironmentCode = "disk_full" | "unwritable" | "out_of_memory" | "too_many_files" | "commits_missing";
-const ENVIRONMENT_CODES: ReadonlySet<ErrorCode> = new Set<EnvironmentCode>([
+export type EnvironmentCode = (typeof ENVIRONMENT_CODES)[number];
+const ENVIRONMENT_CODES = [
   "disk_full",
   "unwritable",
   "out_of_memory",
   "too_many_files",
   "commits_missing",
-]);
-export const isEnvironmentCode = (code: ErrorCode): boolean => ENVIRONMENT_CODES.has(code);
+] as const satisfies ErrorCode[];
+export const isEnvironmentCode = (code: ErrorCode): boolean => ENVIRONMENT_CODES.some((each) => each === code);
 
 export class TuttiError extends Error {
   readonly code: ErrorCode;

@@ -70,7 +70,7 @@ const OPEN_PATHS = new Set(
   Object.entries<Route>(ROUTES).flatMap(([key, { open }]) => (open ? [readRouteKey(key).path] : [])),
 );
 
-/** Body limits in bytes of the routes whose limit is not `MAX_BODY_BYTES`. */
+/** Body limits in bytes of the routes that have `maxBytes` of their own instead of `MAX_BODY_BYTES`. */
 const BODY_LIMITS = new Map(
   Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) =>
     maxBytes === undefined ? [] : [key, aliasOf(key) ?? key].map((address) => [address, maxBytes] as const),

@@ -26,7 +26,7 @@ export function decode<S extends z.ZodType>(schema: S, value: unknown, part: "bo
   });
 }
 
-/** Returns the items behind the one whose `nameOf` is `after`; all of them without `after`. */
+/** Returns the items behind the one with the name `after`, or all items without `after`. */
 export function itemsAfter<T>(items: readonly T[], after: string | undefined, nameOf: (item: T) => string): T[] {
   if (after === undefined) return [...items];
   const index = items.findIndex((item) => nameOf(item) === after);

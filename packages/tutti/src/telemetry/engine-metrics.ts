@@ -117,7 +117,7 @@ class RunCounts {
     if (runSeq === 1 && run.runSeq > 1) this.#copied.set(run.id, run.runSeq);
     this.#set(run.id, { status: run.status, waiting: sizeOf(run.inbox) });
     if (type !== "orchestrator:cleanup" || !data.removed) return;
-    // A server whose metrics are never read would keep all removed runs.
+    // Without `#dropRemoved`, a server would keep all removed runs if no client reads its metrics.
     this.#dropRemoved();
     this.#removing.add(run.id);
   }

@@ -59,7 +59,7 @@ const QUESTIONS: readonly [RegExp, IsWider][] = [
 export const findWider = (settings: unknown, outer: unknown): Widening[] =>
   compare(settings, outer, [...RIGHTS, ...QUESTIONS]);
 
-/** Like `findWider`, for settings whose author may answer the user's questions. */
+/** Like `findWider`, but without `QUESTIONS`: the author of these settings may answer the user's questions. */
 export const findWiderRights = (settings: unknown, outer: unknown): Widening[] => compare(settings, outer, RIGHTS);
 
 /** Compares the union of both paths, so that a setting that was removed counts like one that was changed. */

@@ -32,7 +32,7 @@ interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "
 /** `GITLINK` is git's mode for a commit of another repository. */
 const GITLINK = "160000";
 
-/** The tree of a folder whose files have `stamp`. `index` lists it if `isIndexed`. */
+/** The tree of a folder, valid while its files have `stamp`. `index` lists it if `isIndexed`. */
 interface KnownTree {
   stamp: FolderStamp;
   tree: string;

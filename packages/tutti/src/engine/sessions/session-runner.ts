@@ -173,7 +173,7 @@ export class SessionRunner {
   }
 
   get spent(): Usage {
-    // Before `#caughtUp` the record contains turns whose usage is in the log already.
+    // Before `#caughtUp` the record contains turns that the log has counted already.
     return this.#caughtUp ? this.#record.usage : NO_USAGE;
   }
 

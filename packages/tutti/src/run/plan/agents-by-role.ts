@@ -1,11 +1,12 @@
-// `agentsByRole` lists the phases and roles of a template whose agent a request may choose, and `chooseAgents` replaces
-// their agents. It follows `mainAgent` and `workerAgent`: a name that would change no session is not listed.
+// `agentsByRole` lists the phases and roles for which a request may choose another agent than the template, and
+// `chooseAgents` replaces their agents. `mainAgent` and `workerAgent` decide which agent a session gets, so a phase or role
+// is listed only if they read its agent.
 import { TuttiError } from "../../schema/error.ts";
 import { PHASES } from "../../schema/status.ts";
 import { leadOf, OUTSIDE } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
 
-/** `agent` is undefined for the agent of the run. In a team the roles do the tasks, and its lead the other phases. */
+/** `agent` is undefined if the agent of the run is used. In a team, roles do the tasks and the lead the other phases. */
 export function agentsByRole({
   phases,
   roles,

@@ -6,13 +6,13 @@ export type Hide = <T>(value: T) => T;
 
 /**
  * A server sets `HIDE_HEADER` on a request of the role view that it forwards, because the other server carries it out with
- * its own token. The header only takes away, so a client may send it, too.
+ * its own token. The header can only hide more, so a client may send it, too.
  */
 export const HIDE_HEADER = "tutti-hide";
 
 /**
  * The role view must not see a secret, and other roles read everything as it is stored. Templates contain secrets, and
- * so do logs and transcripts of versions that stored them.
+ * so do logs and transcripts that earlier versions stored.
  */
 export const hideFor = (
   holder: Holder | undefined,

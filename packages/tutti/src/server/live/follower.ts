@@ -5,8 +5,8 @@
 //    `#cursor` back before the first event is sent.
 // 2. `#state` becomes "live" in the same synchronous step that finds no further event in the log, so no event falls in
 //    between.
-// 3. A follower buffers at most `MAX_BUFFERED_BYTES` and one page. A live follower beyond that reads the log again, so a
-//    slow client gets every event at its own pace.
+// 3. Back-pressure: a follower buffers at most `MAX_BUFFERED_BYTES` and one page. A live follower beyond that reads the log
+//    again, so a slow client gets every event at its own pace.
 // 4. A client that takes nothing for `STALLED_AFTER_MS`, or between two heartbeats, is cut off. It can reconnect with the
 //    last `seq` it received.
 import { setImmediate as nextTurn } from "node:timers/promises";

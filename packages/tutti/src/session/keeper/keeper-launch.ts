@@ -16,7 +16,7 @@ export interface KeeperLaunch {
   secrets: string[];
   /** `revival` is set for a keeper that continues a suspended session. */
   revival?: Revival;
-  /** The content of the file `warm`, for a keeper whose agent waits for its session to start; see `WarmKeeper`. */
+  /** The content of the file `warm`. It is set for a keeper that starts its agent before the session; see `WarmKeeper`. */
   warm?: string;
 }
 

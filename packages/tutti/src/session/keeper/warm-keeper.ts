@@ -1,12 +1,12 @@
-// `WarmKeeper` holds one keeper whose agent has started and waits for its first turn, in the folder of the session that
-// will probably be opened next.
+// `WarmKeeper` holds one keeper that has started its agent before the session is opened. The agent waits for its first
+// turn, in the folder of the session that will probably be opened next.
 //
 // Invariants
 // 1. A warm session is no session: the file `warm` in its folder says so until it is claimed. No turn was ever sent to it.
 // 2. Its keeper ends the agent and removes the folder when the pipe to this process closes without a claim. So nothing of
 //    it outlives this process, even after SIGKILL.
 // 3. A session is claimed only with exactly the settings with which its agent was started.
-// 4. The keeper itself removes `warm`. Whether it did decides whether the session was claimed.
+// 4. Only the keeper removes `warm`. The session is claimed once the file is gone.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -38,7 +38,7 @@ export class WarmKeeper {
     return this.#waiting === null;
   }
 
-  /** `prepare` is called in the folder that is marked as warm. */
+  /** Calls `prepare` once `folder` is marked as warm. */
   start(folder: string, prepare: () => { spec: KeeperSpec; launch: KeeperLaunch }): void {
     const mark = randomUUID();
     writeDurably(paths(folder).warm, mark, 0o600);

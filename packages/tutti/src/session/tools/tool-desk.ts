@@ -39,7 +39,7 @@ export class ToolDesk {
   phase: AnswerPhase | null = null;
   /** `beginTurn` resets `hasDelegated`. */
   hasDelegated = false;
-  /** The message to a role with the protocol `tools`; null for a session whose prompts contain everything. */
+  /** The message to a role with the protocol `tools`. It is null if the prompts contain the whole task. */
   message: Record<string, unknown> | null = null;
 
   constructor({ role, taskId, delegation, note }: ToolDeskOptions) {
