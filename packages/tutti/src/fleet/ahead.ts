@@ -1,14 +1,15 @@
-// `Ahead` has what a host has done before the engine asks for it: it opens the session with its workspace, commits the
-// work with the end of a turn, and removes the workspace with the close of the session. So a task takes three requests.
+// `Ahead` records the steps that a host takes before the engine requests them: it opens the session together with the
+// workspace, commits the work at the end of a turn, and removes the workspace when the session is closed. So a task takes
+// three requests.
 //
-// All entries can be missing, for example after a restart of the server. Then the request is sent.
+// Every entry can be missing, for example after a restart of the server. Then the engine sends the request.
 import type { SignalReader } from "./fleet-calls.ts";
 import type { HostRequest } from "./host-request.ts";
 import type { SessionSignal, WorkCommit } from "../session/session.ts";
 
-export type OpenSpec = (HostRequest & { op: "open" })["spec"];
+type OpenSpec = (HostRequest & { op: "open" })["spec"];
 
-/** The signal of a turn whose work the host has committed as `commit` says. `reply` is that of the request `snapshot`. */
+/** `committed` is set if the host has committed the work of the turn. Its `reply` is that of a `snapshot` request. */
 export type CommittedSignal = SessionSignal & { committed?: { commit: WorkCommit; reply: unknown } };
 
 export interface AnnouncedSession {
@@ -19,7 +20,7 @@ export interface AnnouncedSession {
 }
 
 export class Ahead {
-  /** All maps are by the key of the attempt. */
+  /** The keys of all maps are keys of attempts. */
   readonly sessions = new Map<string, AnnouncedSession>();
   readonly #commits = new Map<string, { commit: WorkCommit; reply: unknown }>();
   readonly #removals = new Map<string, Promise<unknown>>();
@@ -30,7 +31,7 @@ export class Ahead {
     this.sessions.delete(key);
   }
 
-  /** Returns the signal that the engine knows. */
+  /** Stores `committed`, which the engine does not know, and returns the signal without it. */
   readSignal(key: string, { committed, ...signal }: CommittedSignal): SessionSignal {
     if (committed) this.#commits.set(key, committed);
     return signal;
@@ -43,7 +44,7 @@ export class Ahead {
     return committed && JSON.stringify(committed.commit) === JSON.stringify(wanted) ? committed.reply : undefined;
   }
 
-  /** A new turn changes the files. */
+  /** Called when a turn starts, because it changes the files. */
   dropCommit(key: string): void {
     this.#commits.delete(key);
   }

@@ -65,7 +65,7 @@ export function rehearseTemplate(template: Template, request: RehearseRequest, s
 export const rehearsalRequest = ({ name }: Template): string => `A rehearsal of the template ${name}`;
 
 /** The agents and hooks of a template, in the place of which a rehearsal plays its scenario. */
-export function notStarted({ phases, hooks }: Template): Rehearsal["notStarted"] {
+function notStarted({ phases, hooks }: Template): Rehearsal["notStarted"] {
   const agents = Object.entries(phases).flatMap(([name, { agent }]) => (agent ? [{ name, runs: agent }] : []));
   return [...agents, ...Object.entries(hooks).flatMap(([name, hook]) => (hook ? [{ name, runs: hook.run }] : []))];
 }

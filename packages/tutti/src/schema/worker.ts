@@ -132,7 +132,7 @@ export const SubmittedWork = z.object({
 export type SubmittedWork = z.infer<typeof SubmittedWork>;
 
 /** Why the work of an attempt was not merged. The next attempt starts from `Rework`. */
-export interface Rework {
+interface Rework {
   attempt: number;
   /** The run's branch, on which `commands` pass. */
   head: string;

@@ -3,7 +3,7 @@ import { findPlaceholders, substituteVariables } from "./render.ts";
 import { BUILT_IN_VARIABLES, builtInVariable, promptVariables } from "./variables.ts";
 import type { Template } from "../schema/template.ts";
 
-export interface PromptPreview {
+interface PromptPreview {
   system: string;
   user: string | null;
   /** `unknown` placeholders have no value and stay unchanged. */

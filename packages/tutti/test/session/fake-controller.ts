@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionController } from "../../src/session/polled/session-controller.ts";
 
-export interface FakeMessage {
+interface FakeMessage {
   id?: string;
   role: string;
   content: unknown;

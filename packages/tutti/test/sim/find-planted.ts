@@ -6,7 +6,7 @@ import { BUGS, type BugName } from "./planted.ts";
 const MAX_SEEDS = 400;
 const MAX_KILL_POINTS = 150;
 
-export interface Finding {
+interface Finding {
   bug: BugName;
   /** Simulations until the bug was found, or null. */
   simulations: number | null;
@@ -15,7 +15,7 @@ export interface Finding {
   repeat: string;
 }
 
-export async function findBug(bug: BugName): Promise<Finding> {
+async function findBug(bug: BugName): Promise<Finding> {
   const tally = newTally();
   await runSeeds(tally, 1, MAX_SEEDS, bug);
   const by = tally.failure ? "seeds" : "kill points";

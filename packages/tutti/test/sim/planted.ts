@@ -1,7 +1,7 @@
 // Bugs that are planted one at a time, to check that the simulation finds them. `WORLD_BUGS` are switches in the
 // simulated world; `RULE_BUGS` change the rules themselves (planted-rules.ts).
 
-export const WORLD_BUGS = {
+const WORLD_BUGS = {
   "ack-before-durable": "the store acknowledges an append before it is written",
   "epoch-not-checked": "the store accepts the late write of a process that was replaced",
   "torn-tail-kept": "the store keeps the torn part of a write that was never committed",

@@ -14,8 +14,8 @@ import type {
   Workspaces,
 } from "../../src/workspace/workspace.ts";
 
-export const ROOT = "/repo";
-export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
+const ROOT = "/repo";
+const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
 
 interface Parts {
   stage: Stage;

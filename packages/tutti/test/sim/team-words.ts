@@ -27,7 +27,7 @@ const say = (...messages: Message[]): string =>
   messages.map((message) => `\`\`\`json\n${JSON.stringify(message)}\n\`\`\``).join("\n");
 
 /** The last message in the prompt. */
-export function promptMessage({ text }: Turn): Message {
+function promptMessage({ text }: Turn): Message {
   const fences = [...text.matchAll(/```json\n([^]*?)\n```/g)];
   return JSON.parse(fences.at(-1)?.[1] ?? "{}") as Message;
 }

@@ -148,7 +148,7 @@ export function observe(repo: string): Record<string, unknown> {
   };
 }
 
-export async function failure(promise: Promise<unknown>): Promise<TuttiError> {
+async function failure(promise: Promise<unknown>): Promise<TuttiError> {
   const error = await promise.then(
     () => null,
     (reason: unknown) => reason,

@@ -65,7 +65,7 @@ export interface TeamMailbox {
   remove(): void;
 }
 
-export class RunMailbox implements TeamMailbox {
+class RunMailbox implements TeamMailbox {
   readonly folder: string;
   readonly #mailbox: Mailbox;
   readonly #cwd: string;

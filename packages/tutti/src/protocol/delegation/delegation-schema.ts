@@ -3,12 +3,12 @@
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
-export const RESULTS = ["success", "failure", "clarification_needed", "conflict_detected"] as const;
+const RESULTS = ["success", "failure", "clarification_needed", "conflict_detected"] as const;
 export const ISSUE_TYPES = ["clarification_needed", "technical_issue", "conflict", "other"] as const;
-export const PRIORITIES = ["high", "medium", "low"] as const;
+const PRIORITIES = ["high", "medium", "low"] as const;
 
 /** The set of types of an `Artifact` is open: document, code, and so on. */
-export const Artifact = z.looseObject({
+const Artifact = z.looseObject({
   type: z.string(),
   path: z.string(),
   version: z.string().optional(),
@@ -16,14 +16,14 @@ export const Artifact = z.looseObject({
 });
 const ReadArtifact = Artifact.partial();
 
-export const ExpectedOutput = z.looseObject({
+const ExpectedOutput = z.looseObject({
   type: z.string(),
   path: z.string(),
   description: z.string().optional(),
 });
 const ReadExpectedOutput = ExpectedOutput.partial();
 
-export const IssueEncountered = z.looseObject({
+const IssueEncountered = z.looseObject({
   type: z.enum(ISSUE_TYPES),
   description: z.string(),
   suggestedResolution: z.string().optional(),

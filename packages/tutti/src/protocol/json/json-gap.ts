@@ -26,7 +26,7 @@ export function blankStart(text: string, at: number): number {
 }
 
 /** `NEWLINE` and `ODD` describe a gap. `ODD` means that it holds something JSON does not allow there. */
-export const NEWLINE = 1;
+const NEWLINE = 1;
 export const ODD = 2;
 
 /** Moves the cursor to the next token and replaces a gap that is `ODD`. Returns true if the gap has a line break. */

@@ -8,7 +8,7 @@ import {
   WrittenMailboxAssignment,
   WrittenMailboxReport,
 } from "./mailbox-schema.ts";
-import type { MailboxAssignment, MailboxMessage, MailboxReport, WrittenMailboxMessage } from "./mailbox-schema.ts";
+import type { MailboxMessage, MailboxReport, WrittenMailboxMessage } from "./mailbox-schema.ts";
 
 export type { MailboxMessage } from "./mailbox-schema.ts";
 
@@ -44,10 +44,6 @@ export function readMailboxMessage(value: unknown, options: ProfileOptions): Pro
 export function writeMailboxMessage(message: unknown): ProfileReading<WrittenMailboxMessage> {
   const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
   return reading as ProfileReading<WrittenMailboxMessage>;
-}
-
-export function isMailboxAssignment(message: MailboxMessage): message is MailboxAssignment {
-  return message.type === "task_assignment";
 }
 
 export function isMailboxReport(message: MailboxMessage): message is MailboxReport {

@@ -5,7 +5,7 @@ import { Timestamp } from "../timestamp.ts";
 export const PLATFORMS = ["web", "android", "ios", "custom"] as const;
 const BUILD_STATUSES = ["success", "failed", "not_applicable", "not_verified"] as const;
 
-export const BuildResult = z.looseObject({
+const BuildResult = z.looseObject({
   status: z.enum(BUILD_STATUSES),
   command: z.string(),
   errors: z.number(),
@@ -63,8 +63,8 @@ export const OtherMailboxMessage = z.looseObject({
 export type WrittenMailboxMessage = z.infer<typeof WrittenMailboxAssignment | typeof WrittenMailboxReport>;
 
 type Stamped<M> = M & { timestamp: string };
-export type MailboxAssignment = Stamped<z.infer<typeof ReadMailboxAssignment>>;
+type MailboxAssignment = Stamped<z.infer<typeof ReadMailboxAssignment>>;
 export type MailboxReport = Stamped<z.infer<typeof ReadMailboxReport>>;
 export type OtherMailboxMessage = Stamped<z.infer<typeof OtherMailboxMessage>>;
-/** Distinguish the kinds of a `MailboxMessage` with `isMailboxAssignment` and `isMailboxReport`. */
+/** `isMailboxReport` recognizes a report. */
 export type MailboxMessage = MailboxAssignment | MailboxReport | OtherMailboxMessage;

@@ -77,11 +77,11 @@ export const READ_MESSAGES = {
 
 type Stamped<M> = M & { timestamp: string };
 export type TaskAssignment = Stamped<z.infer<typeof ReadTaskAssignment>>;
-export type TaskAcknowledgment = Stamped<z.infer<typeof ReadTaskAcknowledgment>>;
+type TaskAcknowledgment = Stamped<z.infer<typeof ReadTaskAcknowledgment>>;
 export type TaskCompletion = Stamped<z.infer<typeof ReadTaskCompletion>>;
 export type TaskRejection = Stamped<z.infer<typeof ReadTaskRejection>>;
 export type BlockerEscalation = Stamped<z.infer<typeof ReadBlockerEscalation>>;
-export type BlockerResolution = Stamped<z.infer<typeof ReadBlockerResolution>>;
+type BlockerResolution = Stamped<z.infer<typeof ReadBlockerResolution>>;
 /** Discriminated by `message_type`. */
 export type AgentMessage =
   | TaskAssignment

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
-export const PRIORITIES = ["high", "medium", "low"] as const;
+const PRIORITIES = ["high", "medium", "low"] as const;
 export const BLOCKER_TYPES = [
   "clarification_needed",
   "technical_blocker",

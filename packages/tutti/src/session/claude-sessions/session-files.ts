@@ -9,7 +9,7 @@ import { numberOf, parseRecord, textOf } from "../json-fields.ts";
 import { identify } from "../process.ts";
 
 /** A `subagentId` has the form `SESSION/ID`. */
-export const subagentId = (session: string, id: string): string => `${session}/${id}`;
+const subagentId = (session: string, id: string): string => `${session}/${id}`;
 
 export interface SubagentFile {
   id: string;

@@ -11,7 +11,7 @@ const ANCHOR_BYTES = 8;
 /** Callers pass `CONTEXT_BYTES` settled bytes again, because shapes examine the bytes before their anchor. */
 export const CONTEXT_BYTES = LOOK_BACK + 8;
 
-export interface Found {
+interface Found {
   /** Alternating starts and ends, in order, without overlaps; all before `settled`. */
   regions: number[];
   settled: number;

@@ -1,12 +1,12 @@
 // The parts of `pg` that Tutti uses. The types of the published package must not need `pg`, which is optional.
 
-export interface SqlResult<Row> {
+interface SqlResult<Row> {
   rows: Row[];
   rowCount: number | null;
 }
 
 /** The database parses and plans a `PreparedQuery` once per connection. `name` stands for `text`. */
-export interface PreparedQuery {
+interface PreparedQuery {
   name: string;
   text: string;
   values: unknown[];

@@ -7,7 +7,7 @@ import type { ModelRequest } from "./model-request.ts";
 import { inOrder } from "./script.ts";
 import { run, say, write } from "./step.ts";
 
-export interface PlayedTask {
+interface PlayedTask {
   id: string;
   dependencies?: string[];
   scope?: string[];

@@ -380,8 +380,8 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D2-015"],
     file: DELEGATION_SCHEMA,
-    find: "export const ExpectedOutput = z.looseObject({",
-    replace: `export const ExpectedOutput = z.looseObject({\n  version: z.string().optional(),`,
+    find: "const ExpectedOutput = z.looseObject({",
+    replace: `const ExpectedOutput = z.looseObject({\n  version: z.string().optional(),`,
   },
   {
     rows: ["D2-016"],
@@ -568,8 +568,8 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D3-012"],
     file: AGENT_SCHEMA,
-    find: `export const PRIORITIES = ["high", "medium", "low"]`,
-    replace: `export const PRIORITIES = ["high", "low"]`,
+    find: `const PRIORITIES = ["high", "medium", "low"]`,
+    replace: `const PRIORITIES = ["high", "low"]`,
   },
   {
     rows: ["D3-013"],

@@ -12,7 +12,7 @@ export const strictly = (protocol: Protocol, value: unknown) =>
 export const leniently = (protocol: Protocol, value: unknown) =>
   readMessage(protocol, value, { profile: "lenient", receivedAt });
 
-export const errorsOf = (problems: ProfileProblem[]) => problems.filter(({ severity }) => severity === "error");
+const errorsOf = (problems: ProfileProblem[]) => problems.filter(({ severity }) => severity === "error");
 export const warningsOf = (problems: ProfileProblem[]) => problems.filter(({ severity }) => severity === "warning");
 
 /** Returns a copy with the member at the dotted path set, or removed if `value` is undefined. */

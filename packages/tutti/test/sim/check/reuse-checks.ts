@@ -9,7 +9,7 @@ import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import { isAuditor, isDeployer } from "../../../src/schema/team/roles.ts";
 
-export interface Finished {
+interface Finished {
   run: string;
   sessionId: string;
   about: string;
