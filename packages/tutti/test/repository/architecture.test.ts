@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkArchitecture } from "./architecture.ts";
+import { checkArchitecture, findUnusedEntries } from "./architecture.ts";
 import { readFacts } from "./source-facts.ts";
 
 const root = join(import.meta.dirname, "../../../..");
@@ -24,6 +24,13 @@ test("the sources follow the architecture", () => {
   expect(files.length).toBeGreaterThan(5);
   const lines = checkArchitecture(files).map(({ path, line, problem }) => `${path}:${line} ${problem}`);
   expect(lines).toEqual([]);
+});
+
+test("every entry of the import table is used", () => {
+  const files = sources();
+  expect(findUnusedEntries(files)).toEqual([]);
+  const rest = files.filter(({ path }) => !path.startsWith("packages/tutti/src/doctor/"));
+  expect(findUnusedEntries(rest)).toContain("doctor → config");
 });
 
 describe("a message of an error", () => {

@@ -36,7 +36,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   config: ["schema", "template", "session", "schedule", "notify"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
   schedule: ["schema", "world", "durable-file"],
-  store: ["schema", "world", "environment-fault"],
+  store: ["schema", "environment-fault"],
   workspace: ["schema", "world", "durable-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   // Keepers offer tools to their agents.
@@ -167,6 +167,18 @@ export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
     if (facts.onlyReExports && part !== "index") problems.push({ line: 1, problem: "is a barrel" });
     return problems.map((found) => ({ path: file.path, ...found }));
   });
+}
+
+/** Returns the entries of `mayImport` that no file needs. */
+export function findUnusedEntries(files: readonly SourceFile[]): string[] {
+  const used = new Set(
+    files.flatMap((file) =>
+      readFacts(file).imports.map(({ specifier }) => `${partOf(file.path)} ${targetOf(file.path, specifier ?? "")}`),
+    ),
+  );
+  return Object.entries(mayImport).flatMap(([part, row]) =>
+    row === everything ? [] : row.filter((target) => !used.has(`${part} ${target}`)).map((to) => `${part} → ${to}`),
+  );
 }
 
 type Problem = Omit<Violation, "path">;
