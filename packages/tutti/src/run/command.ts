@@ -151,7 +151,7 @@ export type Report =
   | { type: "record"; event: RecordedEvent }
   | { type: "released" };
 
-/** A `RecordedEvent` decides nothing: no rule reads it. Any other event must come from `decide`. */
+/** A `RecordedEvent` changes nothing that `decide` or `schedule` reads. Any other event must come from `decide`. */
 export type RecordedEvent = Extract<
   RunEvent,
   {

@@ -2,14 +2,38 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newStory, settings, walk } from "./walk.ts";
-import { fold } from "../../src/run/apply.ts";
+import { apply, fold } from "../../src/run/apply.ts";
 import { census, taskStanding } from "../../src/run/census.ts";
+import type { RecordedEvent } from "../../src/run/command.ts";
 import { consequences } from "../../src/run/consequences.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../src/run/transitions.ts";
-import { EVENTS } from "../../src/schema/event.ts";
+import { EVENTS, type EventData, type RunEvent } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
+
+/** Data of every event that bypasses the rules, about a session and task that exist. */
+function recordedData(id: string, taskId: string, sessionId: string, toolStats: Run["toolStats"]) {
+  const worker = { orchestratorId: id, sessionId, taskId };
+  const gate = { id, environment: "production", commit: "c", taskId, code: "gate_closed" as const, reasons: ["r"] };
+  const text = { progress: 99, status: "s", currentAction: "c", toolStats, outputPreview: "o" };
+  const data: { [T in RecordedEvent["type"]]: EventData<T> } = {
+    "worker:progress": { ...worker, ...text },
+    "orchestrator:progress": { id, stats: toolStats, currentAction: "c" },
+    "orchestrator:toolsCounted": { id, toolStats },
+    "orchestrator:cleanup": { id, archived: 1, deleted: 1, removed: true },
+    "gate:refused": gate,
+    "protocol:ignored": { id, sessionId, taskId, phase: "completion", reason: "r" },
+    "repository:changed": { id, sessionId, taskId, refs: [{ ref: "refs/heads/main" }], settings: ["core.editor"] },
+    "result:merged": { id, branch: "b", from: "f", to: "t" },
+    "result:dropped": { id, commit: "c" },
+    "workers:archived": { orchestratorId: id, count: 1, errors: [] },
+    "workers:deleted": { orchestratorId: id, count: 1 },
+    "worker:stopped": { ...worker, tookMs: 1 },
+    "workspace:saved": { id, sessionId, taskId, commit: "c" },
+  };
+  return Object.entries(data).map(([type, each]) => ({ type, data: each }) as RunEvent);
+}
 
 describe("The rules", () => {
   it("fold the log to exactly the live state, from the start and from any point, also through JSON", () => {
@@ -52,6 +76,26 @@ describe("The rules", () => {
           const { planned, ...counts } = census(run);
           expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(planned);
         });
+      }),
+    );
+  });
+
+  it("decide and schedule the same after every event that bypasses them", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        const { run, now } = walk(setting, () => {});
+        const limits = { freeSlots: 9 };
+        const [worker] = Object.values(run.workers);
+        const events = recordedData(run.id, worker?.taskId ?? "t0", worker?.sessionId ?? "s", run.toolStats);
+        for (const event of events) {
+          const after = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp: now });
+          expect(schedule(after, limits, now), event.type).toEqual(schedule(run, limits, now));
+          expect([after.status, consequences(after, now), census(after)], event.type).toEqual([
+            run.status,
+            [],
+            census(run),
+          ]);
+        }
       }),
     );
   });
