@@ -307,9 +307,12 @@ function findTeamProblems(template: z.infer<typeof Shape>): { path: (string | nu
   }
   if (template.team?.continuous)
     problems.push({ path: ["team", "continuous"], message: "needs a lead that plans instead of a pipeline" });
-  if (gate && !pipeline.some(({ role }) => isDeployer(roles, role)))
-    problems.push({ path: ["gate"], message: "needs a pipeline with a deployment" });
+  const hasDeployment = pipeline.some(({ role }) => isDeployer(roles, role));
+  if (gate && !hasDeployment) problems.push({ path: ["gate"], message: "needs a pipeline with a deployment" });
   for (const [name, { protocol, workspace }] of Object.entries(roles)) {
+    // Another role may delegate a task to it, which no gate would hold back.
+    if (isDeployer(roles, name) && !hasDeployment)
+      problems.push({ path: ["roles", name], message: "needs a pipeline with a security review" });
     if (!isAuditor(roles, name)) continue;
     if (protocol !== "messages")
       problems.push({ path: ["roles", name, "protocol"], message: 'must be "messages" for the security review' });

@@ -34,6 +34,15 @@ describe("a template that inherits from a team with a gate", () => {
     ["gives the review to another role", { pipeline: changed("security_auditor", { role: "DEVELOPER" }) }],
     ["gives the deployment to another role", { pipeline: changed("deployment", { role: "DOCUMENTATION" }) }],
     ["deploys before the review", { pipeline: changed("deployment", { after: ["testing"] }) }],
+    ["reviews before the work", { pipeline: changed("security_auditor", { after: ["architect"] }) }],
+    ["reviews fewer files", { pipeline: changed("security_auditor", { filesToReview: ["README.md"] }) }],
+    [
+      "deploys after a review of its own",
+      {
+        roles: { DESIGNER: { workspace: "read", aliases: ["security-review"] } },
+        pipeline: changed("deployment", { after: ["designer"] }),
+      },
+    ],
     ["shortens the review", { pipeline: changed("security_auditor", { requirements: ["Approve it."] }) }],
     ["changes the protocol of the review", { roles: { SECURITY_AUDITOR: { protocol: "response" } } }],
     ["lets the review report with tools", { roles: { SECURITY_AUDITOR: { protocol: "tools" } } }],
@@ -69,6 +78,12 @@ describe("a template that inherits from a team with a gate", () => {
       "needs a pipeline",
     );
     expect(resolve({ extends: parent, gate: { environments: { staging: {} } } })).toThrow("needs a pipeline");
+  });
+
+  it("has no role for a deployment without a step for it, because another role could delegate to it (W13)", () => {
+    expect(resolve({ extends: "design-only", roles: { DEPLOYMENT: { protocol: "messages" } } })).toThrow(
+      "needs a pipeline with a security review",
+    );
   });
 
   it("has no role outside that does not work on the mailbox, also if its lead delegates", () => {

@@ -13,18 +13,33 @@ export function findWeakenings(parent: Team, child: Team): string[] {
   const isGuard = ({ role }: PipelineStep): boolean => isAuditor(parent.roles, role) || isDeployer(parent.roles, role);
   const guards = (parent.pipeline ?? []).filter(isGuard);
   if (!guards.some(({ role }) => isDeployer(parent.roles, role))) return [];
-  const steps = guards.flatMap((step) => weakenedStep(step, child));
+  const steps = guards.flatMap((step) => weakenedStep(step, parent, child));
   return [...steps, ...weakenedPolicies(parent.gate ?? DEFAULT_GATE, child.gate ?? DEFAULT_GATE)];
 }
 
-function weakenedStep(step: PipelineStep, { roles, pipeline = [] }: Team): string[] {
+function weakenedStep(step: PipelineStep, parent: Team, { roles, pipeline = [] }: Team): string[] {
   const own = pipeline.find(({ id }) => id === step.id);
   const about = `"pipeline" must keep the step "${step.id}" of ${step.role}`;
   if (!own || own.role !== step.role || !roles || !Object.hasOwn(roles, step.role))
     return [`${about}, because the parent has a security gate.`];
   const has = (mine: readonly string[], all: readonly string[]): boolean => all.every((each) => mine.includes(each));
-  const isKept = has(own.requirements, step.requirements) && has(own.acceptanceCriteria, step.acceptanceCriteria);
-  return isKept ? [] : [`${about} with all its requirements and criteria.`];
+  const isKept =
+    has(own.requirements, step.requirements) &&
+    has(own.acceptanceCriteria, step.acceptanceCriteria) &&
+    has(own.filesToReview ?? [], step.filesToReview ?? []);
+  const before = stepsBefore(step, parent.pipeline ?? []).filter((id) => pipeline.some((each) => each.id === id));
+  return [
+    ...(isKept ? [] : [`${about} with all its requirements, criteria and files.`]),
+    ...(has(stepsBefore(own, pipeline), before) ? [] : [`${about} after ${before.join(", ")}.`]),
+  ];
+}
+
+/** The ids of all steps that end before `step` starts. */
+function stepsBefore(step: PipelineStep, pipeline: readonly PipelineStep[]): string[] {
+  const before = new Set(step.after);
+  // Iterating over a `Set` includes the members added on the way.
+  for (const id of before) for (const need of pipeline.find((each) => each.id === id)?.after ?? []) before.add(need);
+  return [...before];
 }
 
 function weakenedPolicies(parent: GateSettings, child: GateSettings): string[] {
