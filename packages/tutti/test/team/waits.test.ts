@@ -1,6 +1,6 @@
 // Waits in a team that could last for ever or repeat a message: rules without an engine.
 import { describe, expect, it } from "vitest";
-import { GateStory, gatedTemplate } from "./gate-story.ts";
+import { approvalOf, GateStory, gatedTemplate } from "./gate-story.ts";
 import { completion, message, say } from "./team-scenario.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 import type { ReadMessage } from "../../src/run/command.ts";
@@ -47,6 +47,18 @@ describe("the lead of a team", () => {
     story.do({ type: "answer", itemId: item!.id, answer: { text: "yes" } });
     expect(story.run.owed).toMatchObject({ try: 1, note: expect.stringContaining("yes") as string });
     expect(story.run.main!.turn).not.toBeNull();
+  });
+
+  it("sends work back with an approval that says of a criterion that it is not met (D3-101, V06)", () => {
+    const story = submitted();
+    const approved = approvalOf("developer");
+    const events = story.answerMain(null, {
+      messages: [{ ...approved, body: { ...approved.body, acceptance_criteria_met: [false] } }],
+    });
+    expect(story.run.workers["developer"]).toMatchObject({ status: "failed", errorCode: "rejected" });
+    expect(events.find(({ type }) => type === "criterion:judged")).toMatchObject({ data: { met: false } });
+    const sent = story.run.teamMessages!.findLast(({ type }) => type === "TASK_REJECTION");
+    expect(sent!.body).toMatchObject({ issues: ["Criterion not met: developer is done"] });
   });
 
   it("is followed to the end of a turn about a worker that was lost meanwhile, also by a new engine", () => {

@@ -56,8 +56,11 @@ export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at
   const lead = leadOfRun(run)!;
   const done = leadAnswered(run, worker, awaits);
   switch (answer.type) {
-    case "TASK_APPROVAL":
-      return [done, ...approve(run, worker, awaits, lead, at)];
+    case "TASK_APPROVAL": {
+      const issues = unmetCriteria(worker, answer.body);
+      if (issues.length === 0) return [done, ...approve(run, worker, awaits, lead, at)];
+      return [done, ...reject(run, worker, awaits, { by: lead, given: { ...answer.body, issues } }, at)];
+    }
     case "TASK_REJECTION":
       return [done, ...reject(run, worker, awaits, { by: lead, given: answer.body }, at)];
     case "BLOCKER_ESCALATION":
@@ -65,6 +68,14 @@ export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at
     default:
       return [done, ...resolve(run, worker, awaits, answer.body, at)];
   }
+}
+
+/** An approval that says of a criterion that it is not met rejects the work. */
+function unmetCriteria({ task }: Worker, { acceptance_criteria_met: met }: Record<string, unknown>): string[] {
+  const verdicts = Array.isArray(met) ? met : [];
+  return (task.acceptanceCriteria ?? [])
+    .filter((_, index) => verdicts[index] === false)
+    .map((criterion) => `Criterion not met: ${criterion}`);
 }
 
 /** After `MAX_TRIES` turns without a usable answer of the main session. */
