@@ -428,7 +428,8 @@ export const EVENTS = {
     approvedBy: z.string(),
     covers: z.record(z.string(), z.string().nullable()),
   }),
-  "gate:closed": z.object({ ...gate, reasons: z.array(z.string()) }),
+  /** `review` is the task that did not approve, if one closed the gate. */
+  "gate:closed": z.object({ ...gate, reasons: z.array(z.string()), review: z.string().optional() }),
   /** The gate stayed closed for a review or for a deployment that was attempted. */
   "gate:refused": z.object({
     ...gate,

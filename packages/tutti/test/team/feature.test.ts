@@ -282,7 +282,7 @@ describe("the feature team", () => {
     expect(eventsOf(id, "blocker:resolved")).toHaveLength(1);
   });
 
-  it("asks its main session for a verdict on every completion, which sees the work (D3-074, D3-101, V06)", async () => {
+  it("asks its main session for a verdict on every completion, which sees the work (D3-074, D3-101, V06, W08)", async () => {
     const id = await begin([], "design-only");
     const run = await untilOver(engine, id);
     expect(run.outcome).toBe("success");

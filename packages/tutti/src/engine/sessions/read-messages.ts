@@ -39,9 +39,9 @@ export function readMessages(run: Run, worker: Worker, record: TurnRecord, promp
     isAuditor: isReview(run, worker.task),
     taskId: worker.taskId,
   };
-  const isWhole = !record.isCut;
-  const found = findMessages(record.wholeText, prompt).slice(0, MAX_MESSAGES);
-  const messages = found.map(({ body, exact }) => read(body, exact && isWhole, sender, worker));
+  const found = findMessages(record.wholeText, prompt);
+  const isWhole = !record.isCut && found.length <= MAX_MESSAGES;
+  const messages = found.slice(0, MAX_MESSAGES).map(({ body, exact }) => read(body, exact && isWhole, sender, worker));
   const completion = messages.findLast(({ type, reasons }) => type === "TASK_COMPLETION" && reasons.length === 0);
   if (completion) return { messages, answer: answerOf(completion.body, worker.taskId), problems: [] };
   const reasons = messages.flatMap((message) => message.reasons);

@@ -1,6 +1,7 @@
 import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
 import { judgeResubmission } from "../../protocol/messages/judge-resubmission.ts";
 import type { TaskCompletion, TaskRejection } from "../../protocol/messages/message-reading.ts";
+import { isReview } from "../../run/team/gate.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
 import { leadOfRun, messageTo, protocolOf } from "../../run/team/team.ts";
 import type { Run } from "../../schema/run.ts";
@@ -26,8 +27,8 @@ Rules:
 - First send a TASK_ACKNOWLEDGMENT: "status" is "acknowledged". If the task is not clear to you, put your questions into its "clarifications_needed" and end your turn; the answers reach you with the next one.
 - When the task is done, send a TASK_COMPLETION: "status" is "completed", "output" has "files" and "summary", and "validation" has "acceptance_criteria_met" (one boolean for each criterion), "all_passed" and "issues". Check every criterion first, and report honestly: a completion that does not meet all criteria is sent back to you. Be specific: name files, commands and places.
 - As soon as something stops you, or you need a decision, send a BLOCKER_ESCALATION instead of a completion: "blocker_type" (clarification_needed, technical_blocker, dependency_missing or scope_change), "severity", "description", "options" and "suggested_resolution".`;
-  const review = worker.task.filesToReview
-    ? `- Your completion also has "approval_status": APPROVED, CONDITIONAL or REJECTED. "output" has "critical_issues", "high_issues", "medium_issues", "low_issues", "recommendations" and "blocking_deployment"; "validation" has "security_passed", "production_readiness_passed", "scalability_passed" and "all_passed". Change no files: your changes would be dropped.`
+  const review = isReview(run, worker.task)
+    ? `- Your completion also has "approval_status": APPROVED, CONDITIONAL or REJECTED. "output" has "critical_issues", "high_issues", "medium_issues", "low_issues", "recommendations" and "blocking_deployment"; "validation" has "security_passed", "production_readiness_passed", "scalability_passed" and "all_passed". Write the completion as one JSON object on lines of its own, and quote no other message. Change no files: your changes would be dropped.`
     : "";
   const introduction = INTRODUCTIONS[message?.type ?? "TASK_ASSIGNMENT"]!;
   const fenced = fence(message?.body ?? {});

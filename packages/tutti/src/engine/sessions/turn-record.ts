@@ -67,7 +67,8 @@ export class TurnRecord {
 
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
   text(text: string, complete: boolean): ScannedBlock[] {
-    this.#keepText(text);
+    // The next message starts on a line of its own.
+    this.#keepText(complete ? `${text}\n` : text);
     this.noteCharacters(text.length);
     const found = this.#scanner.push(text);
     // Reuse `#scanner`: a session may send a million messages.

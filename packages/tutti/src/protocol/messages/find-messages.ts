@@ -10,7 +10,10 @@ import { readTolerantly } from "../json/tolerant-json.ts";
 interface MessageText {
   /** Null if the text looks like a message and cannot be read. */
   body: Record<string, unknown> | null;
-  /** `exact` means JSON without any repair and without a repeated member. */
+  /**
+   * `exact` means JSON without any repair and without a repeated member, which starts on a line of its own, in a text
+   * that contains nothing else that looks like a message. A quoted message is not exact.
+   */
   exact: boolean;
 }
 
@@ -39,6 +42,10 @@ export function unwrap(value: Record<string, unknown>): Record<string, unknown> 
   return Object.keys(value).length === 1 && isRecord(inner) ? inner : value;
 }
 
+/** Reading objects that are damaged takes long, and an agent may write thousands, one inside the other. */
+const MAX_OBJECTS = 200;
+const MAX_REPAIR = 128 * 1024;
+
 const FORMS = { messages: AGENT_MESSAGE, delegation: DELEGATION };
 
 /** `findMessages` leaves out objects equal to one in `prompt`: an agent may repeat its assignment. */
@@ -50,18 +57,39 @@ export function findMessages(text: string, prompt: string, protocol: keyof typeo
 
 function objectsIn(text: string, form: MessageForm): MessageText[] {
   const found: MessageText[] = [];
-  for (let at = text.indexOf("{"); at !== -1;) {
+  let isClear = true;
+  let rest = "";
+  let restAt = 0;
+  for (let at = text.indexOf("{"); at !== -1 && found.length < MAX_OBJECTS;) {
     const end = endOfObject(text, at);
     const raw = text.slice(at, end ?? text.length);
-    const message = form.look.test(raw) ? readObject(raw, form) : null;
-    if (message) found.push(message);
-    // Braces of a program are skipped one by one, because a message may follow inside an unbalanced text.
-    const isTaken = message !== null && message.body !== null;
-    at = text.indexOf("{", isTaken && end !== null ? end : at + 1);
-    if (message !== null && end === null) break;
+    if (form.look.test(withoutEscapes(raw))) {
+      const message = readObject(raw, form);
+      if (message) found.push({ ...message, exact: message.exact && startsLine(text, at) });
+      if (message && end === null) break;
+      if (message?.body) {
+        rest += text.slice(restAt, at);
+        restAt = end!;
+      } else isClear = false;
+      // Braces of a program are skipped one by one, because a message may follow inside an unbalanced text.
+      at = text.indexOf("{", message?.body ? end! : at + 1);
+    } else if (end === null) break;
+    else at = text.indexOf("{", end);
   }
-  return withoutOuter(found);
+  rest += text.slice(restAt);
+  if (STATEMENT.test(withoutEscapes(rest))) isClear = false;
+  return withoutOuter(found).map((message) => ({ ...message, exact: message.exact && isClear }));
 }
+
+/** A part of a damaged message, or the same in another notation. */
+const STATEMENT = /(?:message_?type|approval_?status)["'`]?\s*[:=]/i;
+
+/** A name may be written with escapes. */
+const withoutEscapes = (raw: string): string =>
+  raw.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
+
+const startsLine = (text: string, at: number): boolean =>
+  text.slice(text.lastIndexOf("\n", at - 1) + 1, at).trim() === "";
 
 /** An outer text that cannot be read is no message if a message was read inside it. */
 function withoutOuter(found: readonly MessageText[]): MessageText[] {
@@ -75,6 +103,7 @@ function readObject(raw: string, { isMessage }: MessageForm): MessageText | null
     const value: unknown = JSON.parse(raw);
     return isMessage(value) ? { body: value, exact: !hasRepeatedMember(raw) } : null;
   } catch {
+    if (raw.length > MAX_REPAIR) return { body: null, exact: false };
     const reading = readTolerantly(raw);
     if (!reading.ok || reading.truncated || !isMessage(reading.value)) return { body: null, exact: false };
     return { body: reading.value, exact: false };

@@ -10,7 +10,7 @@ import {
   afterCompletion,
   escalationOf,
   faultsOf,
-  omissionsIn,
+  reviewProblems,
   recordMessages,
   sendBack,
   speaksMessages,
@@ -114,10 +114,10 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     const problems = absent.map((path) => sentence("An expected output is missing: {path}", { path }));
     return worker.owed!.try >= MAX_TRIES ? failed(problems.join("; "), "missing_output") : [ended(problems)];
   }
-  const omitted = omissionsIn(run, worker, over);
-  if (omitted.length > 0) {
-    const error = `the review is incomplete after ${MAX_TRIES} tries: ${omitted.join(" ")}`;
-    return worker.owed!.try >= MAX_TRIES ? failed(error, "no_answer") : [ended(omitted)];
+  const unclear = reviewProblems(run, worker, over);
+  if (unclear.length > 0) {
+    const error = `the review is not usable after ${MAX_TRIES} tries: ${unclear.join(" ")}`;
+    return worker.owed!.try >= MAX_TRIES ? failed(error, "no_answer") : [ended(unclear)];
   }
   const faults = faultsOf(run, worker, over);
   if (faults.length > 0) return sendBack(run, worker, over, faults, { ended: ended([]), failed }, at);

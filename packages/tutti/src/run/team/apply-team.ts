@@ -7,7 +7,7 @@ import { withoutEntries } from "../fold/shared-record.ts";
 import { withWorker } from "../fold/with-worker.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
-import type { GateEntry, GateOverride } from "../../schema/team/gate.ts";
+import { gateEntry, type GateEntry, type GateOverride } from "../../schema/team/gate.ts";
 import type { TeamMessage } from "../../schema/team/team-message.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { LeadDuty, ParentDuty, Worker } from "../../schema/worker.ts";
@@ -67,11 +67,15 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       return withMessage(run, event.data.messageId, () => ({ state: "rejected", reasons: event.data.reasons }));
     case "gate:opened": {
       const { environment, commit, approvedBy, covers } = event.data;
-      const opened = { state: "open" as const, commit, approvedBy, approvedAt: at, reasons: [], covers };
+      // The gate opens only after every refusal was settled (`refusalsBeside`).
+      const opened = { state: "open" as const, commit, approvedBy, approvedAt: at, reasons: [], covers, refusedBy: [] };
       return withGate(run, environment, opened);
     }
-    case "gate:closed":
-      return withGate(run, event.data.environment, { ...CLOSED, reasons: event.data.reasons });
+    case "gate:closed": {
+      const { environment, reasons, review } = event.data;
+      const refusedBy = new Set([...refusalsIn(run, environment), ...(review === undefined ? [] : [review])]);
+      return withGate(run, environment, { ...CLOSED, reasons, refusedBy: [...refusedBy] });
+    }
     case "task:submitted": {
       const { taskId, messageId, body, work } = event.data;
       return awaitLead(run, taskId, { kind: "verdict", messageId, body, since: at, work });
@@ -124,8 +128,9 @@ export function applyToTeam(run: Run, event: TeamEvent & LogPosition): Run {
       return run;
     case "gate:overridden": {
       const { environment, commit, by, reason, covers, review } = event.data;
-      const state = { state: "overridden" as const, commit, approvedBy: by, approvedAt: at, reasons: [reason], covers };
-      const overridden = withGate(run, environment, state, [{ by, reason, at, commit }]);
+      const refusedBy = refusalsIn(run, environment);
+      const entry = { commit, approvedBy: by, approvedAt: at, reasons: [reason], covers, refusedBy };
+      const overridden = withGate(run, environment, { state: "overridden", ...entry }, [{ by, reason, at, commit }]);
       return review === undefined
         ? overridden
         : { ...overridden, skipped: { ...run.skipped, [review]: { satisfied: true } } };
@@ -200,6 +205,8 @@ export function dropDuty(run: Run): Run {
   return isDue ? run : { ...run, duty: null, owed: null };
 }
 
+const refusalsIn = (run: Run, environment: string): string[] => gateEntry(run, environment)?.refusedBy ?? [];
+
 const CLOSED = { state: "closed" as const, commit: null, approvedBy: null, approvedAt: null, covers: {} };
 
 function withGate(
@@ -209,16 +216,16 @@ function withGate(
   overridden: GateOverride[] = [],
 ): Run {
   const movedRefs = run.movedRefs?.length ?? 0;
-  const overrides = [...(run.gate?.[environment]?.overrides ?? []), ...overridden];
+  const overrides = [...(gateEntry(run, environment)?.overrides ?? []), ...overridden];
   return { ...run, gate: { ...run.gate, [environment]: { ...entry, movedRefs, overrides } } };
 }
 
 /** A copied or imported log proves no approval: the commit may not exist here, and the log may have been edited. */
 export function closeGates(run: Run, reason: string): Run {
   if (!run.gate) return run;
-  const closed = Object.entries(run.gate).map(([environment, { overrides }]): [string, GateEntry] => [
+  const closed = Object.entries(run.gate).map(([environment, { overrides, refusedBy = [] }]): [string, GateEntry] => [
     environment,
-    { ...CLOSED, reasons: [reason], movedRefs: 0, overrides },
+    { ...CLOSED, reasons: [reason], movedRefs: 0, overrides, refusedBy },
   ]);
   return { ...run, gate: Object.fromEntries(closed) };
 }

@@ -2,7 +2,7 @@
 // (`afterCompletion`).
 import { reportId } from "./decide-delegation.ts";
 import { isDelegated, speaksDelegation, type Body } from "./delegation.ts";
-import { judgeReview, isReview, omissionsOf, settleReview } from "./gate.ts";
+import { formProblems, isReview, judgeReview, settleReview } from "./gate.ts";
 import { rejectionLimit, rework } from "./rework.ts";
 import { messageTo, parentRole, protocolOf, queueMessage, rejection } from "./team.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
@@ -16,8 +16,12 @@ export const speaksMessages = (run: Run, { task }: Worker): boolean => protocolO
 /** `COMPLETIONS` of document 003 and of document 001. */
 const COMPLETIONS = new Set(["TASK_COMPLETION", "completion_report"]);
 
-/** A message that is `UNREADABLE` may have been a completion; its text is in the transcript. */
-const isCompletion = ({ type }: ReadMessage): boolean => COMPLETIONS.has(type) || type === "UNREADABLE";
+/**
+ * All messages of a review are its verdict, apart from an acknowledgement that asks nothing. One that is `UNREADABLE`
+ * may have been a completion, and an escalation contradicts an approval.
+ */
+const isOfVerdict = ({ type, body }: ReadMessage): boolean =>
+  type !== "TASK_ACKNOWLEDGMENT" || clarificationsIn(body).length > 0;
 
 interface Listed {
   message: ReadMessage;
@@ -73,11 +77,11 @@ export function faultsOf(run: Run, worker: Worker, over: TurnOver): string[] {
   return completionOf(listMessages(run, worker, over).listed)?.message.faults ?? [];
 }
 
-/** Returns what the completion of a review omits. Its session is asked again, because a developer cannot fix that. */
-export function omissionsIn(run: Run, worker: Worker, over: TurnOver): string[] {
+/** Returns the `formProblems` of a review. Its session is asked again, because a developer cannot fix them. */
+export function reviewProblems(run: Run, worker: Worker, over: TurnOver): string[] {
   if (!isReview(run, worker.task)) return [];
   const completion = completionOf(listMessages(run, worker, over).listed);
-  return completion ? omissionsOf(completion.message) : [];
+  return completion ? formProblems(completion.message) : [];
 }
 
 /** After `rejectionLimit` rejections the task fails. */
@@ -156,15 +160,10 @@ export function afterCompletion(run: Run, worker: Worker, over: TurnOver): RunEv
   const acted = actOn(run, worker, over);
   if (!isReview(run, worker.task)) return acted;
   const { listed } = listMessages(run, worker, over);
-  const messageId = completionOf(listed)?.id ?? "";
-  const completions = listed.map(({ message }) => message).filter(isCompletion);
-  const verdict = judgeReview(run, worker, completions);
-  const settled = settleReview(run, worker, verdict, messageId);
-  const isAccepted =
-    settled.length === 0 || settled.some(({ type, data }) => type === "gate:opened" && isTarget(run, data));
-  if (isAccepted) return [...acted, ...settled];
-  return [...acted, ...settled, ...rework(run, worker.task, completions[0]?.body ?? {}, verdict.reasons)];
+  const { id = "", message } = completionOf(listed) ?? {};
+  const verdict = judgeReview(run, worker, listed.map((each) => each.message).filter(isOfVerdict));
+  const settled = settleReview(run, worker, verdict, id);
+  const isAccepted = verdict.environments.includes(run.template.gate?.environment ?? "staging");
+  if (isAccepted || settled.length === 0) return [...acted, ...settled];
+  return [...acted, ...settled, ...rework(run, worker.task, message?.body ?? {}, verdict.reasons)];
 }
-
-const isTarget = (run: Run, data: object): boolean =>
-  (data as { environment?: string }).environment === (run.template.gate?.environment ?? "staging");

@@ -13,7 +13,7 @@ import { TuttiError } from "../../schema/error.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
-import { environmentsOf, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
+import { environmentsOf, gateEntry, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
 import { isAuditor, isDeployer } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
 import { sentence } from "../../sentence.ts";
@@ -49,7 +49,7 @@ export function gateViews(run: Run, at: number): GateView[] {
   const settings = gateOf(run);
   if (settings === null) return [];
   return environmentsOf(settings).map((environment) => {
-    const entry = run.gate?.[environment];
+    const entry = gateEntry(run, environment);
     const { commit, approvedBy, approvedAt, overrides } = entry ?? { ...NOTHING, overrides: [] };
     const reasons = entry ? whyClosed(run, environment, at) : [NEVER_OPENED];
     if (reasons.length > 0) return { environment, state: "closed", ...NOTHING, reasons, overrides };
@@ -62,7 +62,7 @@ const NOTHING = { commit: null, approvedBy: null, approvedAt: null };
 /** Returns nothing if the gate lets a deployment to `environment` through now. */
 function whyClosed(run: Run, environment: string, at: number): string[] {
   const settings = gateOf(run);
-  const entry = run.gate?.[environment];
+  const entry = gateEntry(run, environment);
   if (settings === null || !entry) return [NEVER_OPENED];
   if (entry.state === "closed") return entry.reasons;
   const reasons: string[] = [];
@@ -107,7 +107,7 @@ export function closeOutdated(run: Run, at: number): RunEvent[] {
 export function deployableCommit(run: Run, at: number): string | null {
   const settings = gateOf(run);
   if (settings === null || whyClosed(run, settings.environment, at).length > 0) return null;
-  return run.gate![settings.environment]!.commit;
+  return gateEntry(run, settings.environment)!.commit;
 }
 
 /** Whether the gate holds `task` back, or is open for another commit (`deployableCommit`) than `start`. */
@@ -119,7 +119,7 @@ export function isHeldBack(run: Run, task: Task, start: string | null, at: numbe
 
 export function refuseDeployment(run: Run, taskId: string, at: number): EventOf<"gate:refused"> {
   const { environment } = gateOf(run)!;
-  const commit = run.gate?.[environment]?.commit ?? null;
+  const commit = gateEntry(run, environment)?.commit ?? null;
   const closed = whyClosed(run, environment, at);
   const reasons = closed.length > 0 ? closed : [sentence("The gate is open for another commit.")];
   return { type: "gate:refused", data: { id: run.id, environment, commit, taskId, code: "gate_closed", reasons } };
@@ -163,12 +163,13 @@ export function judgeReview(run: Run, worker: Worker, completions: readonly Read
 }
 
 /**
- * Returns the members that an approving review omits, so that its session can complete it. A review that rejects is
- * clear without them.
+ * Returns what is wrong with the form of an approving review, for example a member that it omits, so that its session
+ * can correct it. A review that rejects is clear without that.
  */
-export function omissionsOf({ body }: ReadMessage): string[] {
+export function formProblems({ body, exact }: ReadMessage): string[] {
   const { approval_status: status } = body;
   if (status === "REJECTED") return [];
+  if (!exact) return [NOT_EXACT];
   const output = membersOf(body["output"]);
   const validation = membersOf(body["validation"]);
   const missing = [
@@ -180,33 +181,69 @@ export function omissionsOf({ body }: ReadMessage): string[] {
   return missing.map((name) => sentence('The review has no "{name}".', { name }));
 }
 
+const NOT_EXACT = sentence(
+  "The message is not exact JSON on lines of its own, repeats a member, or is not the only object like it.",
+);
 const VERDICTS_OF_REVIEW = ["security_passed", "production_readiness_passed", "scalability_passed", "all_passed"];
-const OPEN_ISSUES = ["critical_issues", "high_issues"];
 
 /** Returns everything that keeps the message from being an approval, apart from its `approval_status`. */
 function approvalProblems({ body, exact, reasons: rejected }: ReadMessage, worker: Worker): string[] {
   const problems = [...rejected];
-  if (!exact) problems.push(sentence("The message is not exact JSON, or repeats a member."));
+  if (!exact) problems.push(NOT_EXACT);
   if (body["task_id"] !== worker.taskId) problems.push(sentence('"task_id" is not the id of the review.'));
   if (typeof body["from_agent"] !== "string") problems.push(sentence('"from_agent" is missing.'));
   if (body["status"] !== "completed") problems.push(sentence('"status" is not "completed".'));
   const output = membersOf(body["output"]);
   if (output["blocking_deployment"] !== false) problems.push(sentence('"output.blocking_deployment" is not false.'));
-  for (const name of OPEN_ISSUES) {
-    const issues = output[name];
-    if (issues !== undefined && !(Array.isArray(issues) && issues.length === 0))
-      problems.push(sentence('"output.{name}" is not empty.', { name }));
-  }
   const validation = membersOf(body["validation"]);
   const names = new Set([...VERDICTS_OF_REVIEW, ...Object.keys(validation)]);
   for (const name of names)
     if (!isPassed(validation[name])) problems.push(sentence('"validation.{name}" is not true.', { name }));
-  const named = commitsIn(body).find((commit) => !isSameCommit(commit, worker.session.start));
-  if (named !== undefined)
-    problems.push(
-      sentence("The message names another commit: {commit}.", { commit: JSON.stringify(named).slice(0, 80) }),
-    );
-  return problems;
+  return [...problems, ...new Set(contradictions(body, worker))];
+}
+
+/** The lists that an approval leaves empty; a `CONDITIONAL` one may have conditions. */
+const OPEN_ISSUES = new Set(["criticalissues", "highissues"]);
+const CONDITIONS = new Set(["mustfix", "conditions"]);
+
+/** Returns a sentence for each member, at any depth and in any spelling, that says the opposite of an approval. */
+function contradictions(body: Record<string, unknown>, { session }: Worker): string[] {
+  const { approval_status: status } = body;
+  // `approvalProblems` has judged this one.
+  const { blocking_deployment: blocking } = membersOf(body["output"]);
+  return membersIn(body).flatMap(([name, value]) => {
+    const plain = name.toLowerCase().replaceAll(/[^a-z0-9[]/g, "");
+    const about = { name, value: (JSON.stringify(value) ?? "").slice(0, 80) };
+    const isList = OPEN_ISSUES.has(plain) || (status === "APPROVED" && CONDITIONS.has(plain));
+    if (isList && !(Array.isArray(value) && value.length === 0))
+      return [sentence('"{name}" is not empty: {value}.', about)];
+    const isOpposite =
+      (plain === "blockingdeployment" && value !== false && value !== blocking) ||
+      (plain === "approvalstatus" && value !== status) ||
+      (plain === "severity" && /^(critical|high)$/i.test(String(value).trim()));
+    if (isOpposite) return [sentence('"{name}" is {value}, which contradicts an approval.', about)];
+    return namesCommit(name, value) && !isSameCommit(value, session.start)
+      ? [sentence("The message names another commit: {commit}.", { commit: about.value })]
+      : [];
+  });
+}
+
+/** All members at any depth, with their names. The values of the list `commits` have the name `commits[]`. */
+function membersIn(value: unknown, name = ""): [string, unknown][] {
+  if (typeof value !== "object" || value === null) return [[name, value]];
+  const inner = Array.isArray(value)
+    ? value.flatMap((each) => membersIn(each, `${name}[]`))
+    : Object.entries(value).flatMap(([member, each]) => membersIn(each, member));
+  return [[name, value], ...inner];
+}
+
+const NAME_OF_COMMIT = /^(commit|commit_?(id|sha|hash)|sha|revision|head|reviewed_commit|code_version)$/i;
+
+function namesCommit(listName: string, value: unknown): boolean {
+  const name = listName.replaceAll("[]", "");
+  if (typeof value === "object" && value !== null) return false;
+  const isHash = typeof value === "string" && /^[0-9a-f]{7,64}$/i.test(value);
+  return NAME_OF_COMMIT.test(name) || (isHash && /commit|revision|sha1?$/i.test(name));
 }
 
 /** A list of verdicts must be all true, and a list of remaining issues empty. */
@@ -215,14 +252,6 @@ const isPassed = (value: unknown): boolean =>
 
 const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-/** The values of all members with the name of a commit, at any depth. */
-function commitsIn(value: unknown, name = ""): unknown[] {
-  if (Array.isArray(value)) return value.flatMap((each) => commitsIn(each, name));
-  if (typeof value === "object" && value !== null)
-    return Object.entries(value).flatMap(([member, inner]) => commitsIn(inner, member));
-  return /^(commit|commit_?(id|sha|hash)|sha|revision|head|reviewed_commit|code_version)$/i.test(name) ? [value] : [];
-}
 
 /** A short name of a commit counts if it is long enough to be unique. */
 const isSameCommit = (named: unknown, commit: string | null): boolean =>
@@ -242,17 +271,29 @@ export function settleReview(
   const covers = coversOf(run, taskId);
   return environmentsOf(settings).flatMap((environment): RunEvent[] => {
     const about = { id: run.id, environment };
-    if (environments.includes(environment)) {
+    const isApproved = environments.includes(environment);
+    const refusals = isApproved ? refusalsBeside(run, environment, taskId) : [];
+    if (isApproved && refusals.length === 0) {
       const approvedBy = task.role!;
       return [{ type: "gate:opened", data: { ...about, commit, taskId, sessionId, messageId, approvedBy, covers } }];
     }
-    const why =
-      reasons.length > 0 ? reasons : [sentence("The review is CONDITIONAL, which this environment does not accept.")];
+    const tasks = refusals.join(", ");
+    const why = isApproved
+      ? [sentence("Another review did not approve: {tasks}.", { tasks })]
+      : reasons.length > 0
+        ? reasons
+        : [sentence("The review is CONDITIONAL, which this environment does not accept.")];
     return [
       { type: "gate:refused", data: { ...about, commit, taskId, code: "gate_closed", reasons: why } },
-      { type: "gate:closed", data: { ...about, commit, reasons: why } },
+      { type: "gate:closed", data: { ...about, commit, reasons: why, ...(isApproved ? {} : { review: taskId }) } },
     ];
   });
+}
+
+/** A review settles its own refusal and those of the reviews that it depends on, because it reviews their fixes. */
+function refusalsBeside(run: Run, environment: string, taskId: string): string[] {
+  const settled = dependenciesOf(run, taskId);
+  return (gateEntry(run, environment)?.refusedBy ?? []).filter((id) => id !== taskId && !settled.has(id));
 }
 
 /** Opens the gate without an approval, for the commit that the newest review looked at, or else for the run's branch. */
@@ -273,7 +314,8 @@ export function overrideGate(run: Run, environment: string, by: string, reason: 
     const message = `The gate of ${environment} cannot be overridden: the template does not allow it. Let a security review approve the commit.`;
     throw new TuttiError("gate_closed", message, { details: { environment } });
   }
-  const review = run.tasks.findLast((task) => isReview(run, task))!;
+  // A review that a worker delegates concerns the work of that worker only.
+  const review = run.tasks.findLast((task) => isReview(run, task) && task.delegation === undefined)!;
   const reviewer = workerOf(run, review.id);
   const commit = reviewer?.session.start ?? run.head;
   if (commit === null) throw new TuttiError("wrong_state", `Run "${run.id}" has not started. Start it first.`);

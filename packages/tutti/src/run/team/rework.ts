@@ -15,11 +15,10 @@ export const rejectionLimit = ({ template }: Run): number => template.team?.reje
 /** Returns nothing after `rejectionLimit` rounds, or if no developer worked on the reviewed code. */
 export function rework(run: Run, review: Task, body: Record<string, unknown>, reasons: readonly string[]): RunEvent[] {
   const reviewed = [...dependenciesOf(run, review.id)].map((id) => taskOf(run, id)!);
-  const round =
-    run.tasks.filter((task) => isReview(run, task) && workerOf(run, task.id)?.status === "completed").length + 1;
+  const reviews = run.tasks.filter((task) => isReview(run, task) && task.delegation === undefined);
+  const round = reviews.filter(({ id }) => workerOf(run, id)?.status === "completed").length + 1;
   const developer = reviewed.find(({ role }) => isDeveloper(run.template.roles, role));
   if (!developer || round > rejectionLimit(run)) return [];
-  const first = run.tasks.find((task) => isReview(run, task))!;
   const fix: Task = {
     id: `${baseOf(developer.id)}_fix_${round}`,
     title: `Fix what the review found (${round})`,
@@ -31,7 +30,9 @@ export function rework(run: Run, review: Task, body: Record<string, unknown>, re
     requirements: issuesOf(body, reasons),
     acceptanceCriteria: ["Every issue of the review is fixed."],
   };
-  const again: Task = { ...first, id: `${first.id}_${round + 1}`, dependencies: [fix.id] };
+  const isStep = run.template.pipeline?.some(({ id }) => id === review.id);
+  const step = isStep ? review.id : review.id.replace(/_\d+$/, "");
+  const again: Task = { ...review, id: `${step}_${round + 1}`, dependencies: [fix.id] };
   const tasks = run.tasks.map((task) => {
     const waits = task.dependencies.includes(review.id) && workerOf(run, task.id) === undefined;
     if (!waits) return task;

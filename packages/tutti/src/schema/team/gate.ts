@@ -33,6 +33,8 @@ export interface GateEntry {
   covers: Record<string, string | null>;
   /** Number of moved refs of the run when the gate opened. Another moved ref closes it. */
   movedRefs: number;
+  /** Reviews that did not approve. The gate stays closed until each of them, or a review of its fix, approves. */
+  refusedBy?: string[];
   /** Every override of this environment, also after the gate has closed again. */
   overrides: GateOverride[];
 }
@@ -51,3 +53,7 @@ export const environmentsOf = ({ environment, environments }: GateSettings): str
 
 export const policyOf = ({ environments }: GateSettings, environment: string): GatePolicy =>
   Object.hasOwn(environments, environment) ? environments[environment]! : {};
+
+/** The name of an environment may be that of a member of every object, for example `constructor`. */
+export const gateEntry = ({ gate = {} }: { gate?: Record<string, GateEntry> }, environment: string) =>
+  Object.hasOwn(gate, environment) ? gate[environment] : undefined;
