@@ -227,6 +227,15 @@ export function describeEvent(event: RunEvent, run: Run | null, say: Say = sente
       return ofSession("warning", data.taskId, say("did not acknowledge its message, which is sent again"));
     case "message:expired":
       return ofSession("warning", data.taskId, say("did not acknowledge its message"), say(data.reason));
+    // An inbox item describes a blocker that the user answers.
+    case "blocker:raised":
+      return data.itemId === null
+        ? ofSession("warning", data.taskId, say("is blocked and asks its lead"), data.description)
+        : null;
+    case "blocker:resolved":
+      return data.itemId === null
+        ? ofSession("good", data.taskId, say("got an answer from {by}", { by: data.by }), data.decision)
+        : null;
     case "worker:stopped":
       return ofSession("neutral", data.taskId, say("was stopped in {ms} ms", { ms: data.tookMs }));
     case "task:submitted":

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { GateStory } from "./gate-story.ts";
 import { message, say } from "./team-scenario.ts";
+import { eventLine } from "../../src/cli/terminal/describe.ts";
 
 /** A run whose developer has escalated a blocker. */
 function blocked(more: Record<string, unknown>): GateStory {
@@ -13,6 +14,17 @@ function blocked(more: Record<string, unknown>): GateStory {
 }
 
 describe("a blocker", () => {
+  it("and the answer of the lead are described in the log", () => {
+    const story = blocked({ blocker_type: "technical_blocker", severity: "low" });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    const body = { message_type: "BLOCKER_RESOLUTION", task_id: "developer", decision: "Below 1 s." };
+    story.answerMain(null, { messages: [{ type: "BLOCKER_RESOLUTION", body, exact: true, reasons: [], faults: [] }] });
+    const lines = story.log.map((event) => eventLine(event, story.run));
+    expect(lines).toContain("developer is blocked and asks its lead: How fast is fast?");
+    expect(lines).toContain("developer got an answer from ORCHESTRATOR: Below 1 s.");
+  });
+
   it.each([
     { blocker_type: "clarification_needed", severity: "medium" },
     { blocker_type: "dependency_missing", severity: "high" },

@@ -1,6 +1,7 @@
 import type { Output } from "../terminal/output.ts";
 import { itemLine, describePause, describePlan, describeTroubles, nextSteps } from "../terminal/describe.ts";
 import { describeNext, nextOf, runLines } from "../terminal/run-lines.ts";
+import { teamLines } from "../terminal/team-lines.ts";
 import { cutAtWord, wrapText } from "../terminal/text-width.ts";
 import { findRun } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
@@ -17,6 +18,7 @@ export async function status(output: Output, idPrefix: string): Promise<number> 
   const next = describeNext(row);
   if (next !== null) output.result(next);
   for (const line of describePlan(run)) output.result(cutAtWord(line, output.columns));
+  for (const line of teamLines(run, Date.now())) output.result(line);
   for (const item of Object.values(run.inbox)) output.result(itemLine(item));
   if (run.status === "paused") output.result(describePause(run));
   if (run.status === "confirming") {
