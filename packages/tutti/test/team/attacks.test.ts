@@ -246,6 +246,16 @@ describe("the security gate", () => {
     expect(story.run.teamMessages!.at(-1)).toMatchObject({ type: "TASK_COMPLETION", state: "rejected" });
   });
 
+  it("counts no message of a worker that only the lead may send, although it names its sender truly", () => {
+    const types = ["TASK_ASSIGNMENT", "TASK_REJECTION", "TASK_APPROVAL", "BLOCKER_RESOLUTION"];
+    const story = new GateStory();
+    story.begin("developer");
+    story.escalate("developer", types.map((type) => json(message(type, "DEVELOPER"))).join("\n"));
+    const sent = story.run.teamMessages!.filter(({ from }) => from === "DEVELOPER");
+    expect(sent.map(({ type, state }) => [type, state])).toEqual(types.map((type) => [type, "rejected"]));
+    for (const { type, reasons } of sent) expect(reasons).toContain(`DEVELOPER may not send ${type}.`);
+  });
+
   it("does not count an approval after the session of the review was replaced", () => {
     const story = new GateStory();
     story.begin("developer");

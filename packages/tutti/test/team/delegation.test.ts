@@ -141,6 +141,7 @@ describe("a delegated task", () => {
     expect(team.asked()).toBeUndefined();
     expect(team.startable()).toEqual(["MED-A-1"]);
     team.spawn("MED-A-1");
+    expect(team.run.workers["MED-A-1"]!.task.role).toBe("mediator");
     team.mode("MED-A-1", [report("MED-A-1")]);
     expect(team.asked()).toBe("MED-A-1");
     team.main(newTask("A", "code", { context: "the first one" }));
