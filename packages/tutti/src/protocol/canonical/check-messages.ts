@@ -4,8 +4,10 @@ import { isAttemptCompletion, RESULTS_OF_OTHER_KINDS } from "../delegation/deleg
 import type { AttemptCompletion, DelegationMessage, NewTask } from "../delegation/delegation-schema.ts";
 import { judgeReport } from "../delegation/judge-report.ts";
 import type { AgentMessage, TaskAssignment } from "../messages/message-reading.ts";
+import { isRecord } from "../json/json-value.ts";
 import { followTask, mayStart, type TaskThread } from "../messages/task-thread.ts";
-import { problem, type ProfileOptions, type ProfileProblem } from "../response/profile.ts";
+import { problem, type ProfileOptions, type ProfileProblem, type ProfileReading } from "../response/profile.ts";
+import { stamp } from "../response/read-with-profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 import { readMessage } from "./read-message.ts";
 
@@ -27,7 +29,7 @@ export function checkMessages(messages: readonly ListedMessage[], options: Profi
   const problems: ProfileProblem[] = [];
   const readable: Record<Protocol, Placed<unknown>[]> = { response: [], mailbox: [], delegation: [], messages: [] };
   for (const { path, protocol, value } of messages) {
-    const reading = readMessage(protocol, value, options);
+    const reading = readDated(protocol, value, options);
     problems.push(...reading.problems.map((each) => ({ ...each, path: joinPath(path, each.path) })));
     const { message } = reading;
     if (message) readable[protocol].push({ path, at: readable[protocol].length, message });
@@ -37,6 +39,19 @@ export function checkMessages(messages: readonly ListedMessage[], options: Profi
     ...checkThreads(readable.messages as Placed<AgentMessage>[]),
     ...checkReports(readable.delegation as Placed<DelegationMessage>[]),
   ];
+}
+
+/**
+ * Documents 002 and 003 have valid messages without a `timestamp`. Tutti always writes one, so their strict schemas
+ * require it, but a message that is only checked gets the time of arrival and a warning. Document 001 requires it.
+ */
+function readDated(protocol: Protocol, value: unknown, options: ProfileOptions): ProfileReading<unknown> {
+  const isRequired = protocol === "mailbox" || protocol === "response";
+  if (isRequired || options.profile === "lenient" || !isRecord(value)) return readMessage(protocol, value, options);
+  const copy = { ...value };
+  const problems = stamp(copy, "timestamp", options.receivedAt);
+  const reading = readMessage(protocol, copy, options);
+  return { ...reading, problems: [...problems, ...reading.problems] };
 }
 
 function joinPath(base: string, path: string): string {

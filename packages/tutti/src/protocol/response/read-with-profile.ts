@@ -109,7 +109,8 @@ function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknow
   return problems;
 }
 
-function stamp(copy: Record<string, unknown>, name: string | undefined, receivedAt: string): ProfileProblem[] {
+/** Sets the missing member `name` of `copy` to the time of arrival. */
+export function stamp(copy: Record<string, unknown>, name: string | undefined, receivedAt: string): ProfileProblem[] {
   if (name === undefined || (copy[name] !== undefined && copy[name] !== "")) return [];
   copy[name] = receivedAt;
   return [problem("warning", "stamped", name, `"${name}" is missing; the time of arrival, ${receivedAt}, is used.`)];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkMessages } from "../../../src/protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
-import { apiSpecSuccess, apiSpecTask } from "../delegation/examples.ts";
+import { apiSpecClarification, apiSpecSuccess, apiSpecTask } from "../delegation/examples.ts";
+import { reportFile } from "../mailbox/examples.ts";
 import { chatAcknowledgment, chatAssignment, chatCompletion } from "../messages/examples.ts";
 import { receivedAt } from "./member-checks.ts";
 
@@ -44,4 +45,18 @@ it("A list of delegation messages has a warning at a report that does not close 
     `warning [1]: The report does not close task "${apiSpecTask.taskId}": An expected output is missing: ${output!.path}`,
   ]);
   expect(mismatches("delegation", apiSpecTask, { ...apiSpecSuccess, result: "in_progress" })).toEqual([]);
+});
+
+it("A checked message without a timestamp has a warning, except in the mailbox (D2-034, D2-035)", () => {
+  const found = (protocol: Protocol, value: object) =>
+    checkMessages([{ path: "", protocol, value }], { profile: "strict", receivedAt }).map(
+      ({ severity, code, path }) => `${severity} ${code} ${path}`,
+    );
+  for (const example of [apiSpecTask, apiSpecSuccess, apiSpecClarification]) {
+    expect(found("delegation", example)).toEqual(["warning stamped timestamp"]);
+  }
+  expect(found("messages", { ...chatAcknowledgment, timestamp: undefined })).toEqual(["warning stamped timestamp"]);
+  expect(found("messages", { ...chatAcknowledgment, timestamp: "today" })).toEqual(["error bad_format timestamp"]);
+  const { timestamp: _left, ...undated } = reportFile.messages[0]!;
+  expect(found("mailbox", undated)).toContain("error missing timestamp");
 });
