@@ -50,7 +50,14 @@ interface Place {
 
 /** Output of an agent is collected for `FLUSH_MS`. Signals that change the state of its session are sent at once. */
 const FLUSH_MS = 20;
-const COLLECTED: ReadonlySet<SessionSignal["type"]> = new Set(["text", "partial", "tool", "toolResult", "usage"]);
+const COLLECTED: ReadonlySet<SessionSignal["type"]> = new Set([
+  "text",
+  "partial",
+  "tool",
+  "toolResult",
+  "usage",
+  "other",
+]);
 const TRANSCRIPT_PAGE = 200;
 
 export class HeldAttempt {

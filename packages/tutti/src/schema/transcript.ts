@@ -28,6 +28,8 @@ export type AgentActivity =
   | { type: "usage"; usage: Usage; context?: ContextSize }
   /** The agent withdrew the question `askId`. */
   | { type: "askCancelled"; askId: string }
+  /** A line of a type that Tutti does not know, or without a required member. Only the transcript has it. */
+  | { type: "other"; message: unknown }
   /** The provider refused; the agent retries by itself, after `retryAfterMs` if that is known. */
   | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null };
 

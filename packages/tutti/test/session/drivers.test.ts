@@ -66,7 +66,7 @@ describe("A command: agent", () => {
   });
   afterEach(() => lab.tearDown());
 
-  it("reports text, tools, usage and the end of its turn; unknown messages are ignored, and a line that is not JSON is text", async () => {
+  it("reports text, tools, usage and the end of its turn; unknown messages are other, and a line that is not JSON is text", async () => {
     const lines = [
       { type: "assistant", text: "par", partial: true },
       { type: "assistant", text: "whole" },
@@ -94,6 +94,8 @@ describe("A command: agent", () => {
       { type: "tool", name: "Read", input: { path: "a" } },
       { type: "tool", id: "call-1", parent: "call-0", name: "Edit", input: {} },
       { type: "toolFailed", id: "call-1", error: "no such file" },
+      { type: "other", message: { type: "tool_failed", error: "of no call" } },
+      { type: "other", message: { type: "invention", text: "ignored" } },
       { type: "usage", usage: { inputTokens: 5, outputTokens: 2, usd: 0.5 } },
       { type: "usage", usage: { inputTokens: 0, outputTokens: 0, usd: 0 } },
       { type: "text", text: "plain words\n[1,2]\n", complete: false },

@@ -116,6 +116,23 @@ describe("A transcript", () => {
     ]);
   });
 
+  it("contains messages of unknown types and without required members as they are", async () => {
+    begin();
+    note({ type: "started" });
+    const [strange, halved] = [
+      { type: "mood", level: { now: 3 } },
+      { type: "tool", input: {} },
+    ];
+    const long = { type: "blob", data: "x".repeat(300_000) };
+    send(strange, halved, long);
+    const [first, second, third] = await all();
+    expect([first, second]).toEqual([
+      { n: 1, type: "other", message: strange },
+      { n: 2, type: "other", message: halved },
+    ]);
+    expect(third).toMatchObject({ n: 3, type: "other", omitted: expect.any(Number) });
+  });
+
   it("contains all signals of a session in order", async () => {
     begin();
     note({ type: "started" });
@@ -158,6 +175,7 @@ describe("A transcript", () => {
         { type: "ask", askId: "q", question: "Which?", options: ["a", "b"] },
         { type: "askCancelled", askId: "q" },
         { type: "trouble", cause: "overloaded", detail: "529", retryAfterMs: 1000 },
+        { type: "other", message: { type: "unheard_of", text: "?" } },
         { type: "text", text: "plain\nwords\n" },
         { type: "interrupted", turn: 1 },
         { type: "stalled", detail: expect.stringContaining("60 s") },

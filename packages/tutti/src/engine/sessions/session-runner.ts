@@ -566,6 +566,7 @@ export class SessionRunner {
         this.#record.noteCharacters(signal.text.length);
         return;
       case "partial":
+      case "other":
       case "stalled":
       case "interrupted":
         return;

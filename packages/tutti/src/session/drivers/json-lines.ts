@@ -65,8 +65,7 @@ export class JsonLinesDecoder implements Decoder {
       return;
     }
     this.#endPlain();
-    const decoded = decodeMessage(message);
-    if (decoded) this.#decoded.push(decoded);
+    this.#decoded.push(decodeMessage(message));
   }
 
   #readDropped(length: number): void {
@@ -119,11 +118,11 @@ function shortenMessage(line: string): string | null {
   return shortened.end();
 }
 
-/** `decodeMessage` is null for unknown types and for messages without their required members. */
-export function decodeMessage(message: Message): Decoded | null {
-  const decoded = decodeBody(message);
+/** Unknown types and messages without their required members become `other`, which only the transcript has. */
+export function decodeMessage(message: Message): Decoded {
+  const decoded = decodeBody(message) ?? { type: "other", message };
   const { at } = message;
-  return decoded && typeof at === "string" && ISO_TIME.test(at) ? { ...decoded, at } : decoded;
+  return typeof at === "string" && ISO_TIME.test(at) ? { ...decoded, at } : decoded;
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;

@@ -229,7 +229,7 @@ export class SessionReader {
     const wasHidden = this.#hidden;
     this.#hidden = true;
     const decoded = line.type === "report" ? line : decodeMessage({ ...line });
-    if (decoded) yield* this.#toSignals([at === undefined ? decoded : { ...decoded, at }]);
+    yield* this.#toSignals([at === undefined ? decoded : { ...decoded, at }]);
     this.#hidden = wasHidden;
   }
 

@@ -34,6 +34,10 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
       const { input: data, ...more } = cutInput(signal.data);
       return { type: signal.type, phase: signal.phase, data, ...more };
     }
+    case "other": {
+      const { input: message, ...more } = cutInput(signal.message);
+      return { type: signal.type, message, ...more };
+    }
     case "steered":
       return { ...signal, ...cut(signal.text) };
     case "subagent":
