@@ -83,6 +83,8 @@ describe("An exhausted budget", () => {
       "worker:paused",
     ]);
     expect(spending(1.2), "asks once").toEqual([]);
+    story.do({ type: "answer", itemId: item(story).id, answer: { approve: true } });
+    expect(story.run.budget.usd, "from the usage that was shown, including the open turn").toBeCloseTo(2.1);
   });
 
   it("creates no inbox item if the run needs no more turns", () => {

@@ -128,7 +128,7 @@ function answerPlan(run: Run, answer: PersonAnswer): RunEvent[] {
 }
 
 function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
-  const { kind } = item.evidence as { kind: BudgetKind };
+  const { kind, used } = item.evidence as { kind: BudgetKind; used: number };
   if ("data" in answer) {
     const parsed = Budget.safeParse(answer.data);
     if (!parsed.success) {
@@ -151,7 +151,7 @@ function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: numbe
     );
   }
   if (!approved) return cancel(run);
-  return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at))];
+  return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at, used))];
 }
 
 /** One answer settles all open items of kind `budget`. */

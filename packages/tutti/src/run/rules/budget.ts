@@ -83,10 +83,13 @@ export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage)
   ];
 }
 
-/** Extends an exhausted kind by the template's budget for it, starting from the current usage. */
-export function extended(run: Run, kind: BudgetKind, at: number): Budget {
+/**
+ * Extends an exhausted kind by the template's budget for it, starting from the current usage. `shown` is the usage that
+ * the user approved; it includes open turns, which `run` does not.
+ */
+export function extended(run: Run, kind: BudgetKind, at: number, shown: number): Budget {
   const step = run.template.config.budget[kind] ?? run.budget[kind] ?? 0;
-  return { ...run.budget, [kind]: Math.max(run.budget[kind] ?? 0, used(run, at)[kind]) + step };
+  return { ...run.budget, [kind]: Math.max(run.budget[kind] ?? 0, used(run, at)[kind], shown) + step };
 }
 
 /** Returns when `budget.minutes` will be exhausted, or null without that limit and while the clock stands still. */
