@@ -1,6 +1,6 @@
 // `orchestratorState` is a run in the form of document 004: the state folded from the log, with times as `Date`.
 import { workersOf } from "../run/lookup.ts";
-import type { Run } from "../schema/run.ts";
+import { errorsOf, type Run } from "../schema/run.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
@@ -64,7 +64,7 @@ export function orchestratorState(run: Run): OrchestratorState {
     blocked: { ...run.blocked },
     workers: new Map(workersOf(run).map(({ taskId, sessionId }) => [taskId, sessionId])),
     stats: orchestratorStats(run.toolStats),
-    errors: run.errors.map((error) => ({ ...error, timestamp: new Date(error.timestamp) })),
+    errors: errorsOf(run).map((error) => ({ ...error, timestamp: new Date(error.timestamp) })),
     ...times(run),
     _previousStatus: run.pausedFrom?.status ?? null,
     _previousPhase: run.pausedFrom?.phase ?? null,
@@ -80,7 +80,7 @@ export function orchestratorSummary(run: Run): OrchestratorSummary {
     taskCount: run.tasks.length,
     completedTasks: workersOf(run).filter((worker) => worker.status === "completed").length,
     stats: orchestratorStats(run.toolStats),
-    errors: run.errors.length,
+    errors: errorsOf(run).length,
     ...times(run),
   };
 }

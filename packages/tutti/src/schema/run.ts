@@ -179,3 +179,9 @@ export interface Run {
   /** `runSeq` of the last event folded into this state. */
   runSeq: number;
 }
+
+/** Errors of the run and of its plan, until the plan is changed or confirmed. */
+export const errorsOf = ({ errors, planErrors, updatedAt }: Run): Run["errors"] => [
+  ...errors,
+  ...planErrors.map((error) => ({ phase: "taskPlanning" as const, error, code: "invalid_plan", timestamp: updatedAt })),
+];

@@ -351,7 +351,7 @@ describe("a run in the wrong state", () => {
     expect([status, json.error.code, places()]).toEqual([409, "wrong_state", placesBefore]);
   });
 
-  it("rejects an invalid plan with 422", async () => {
+  it("rejects an invalid plan with 422, and shows its errors in the state", async () => {
     const unsound = lab.lab.scenario(
       [...mainSession([{ id: "a", dependencies: ["nobody"] }]), goodWorker],
       "unsound.json",
@@ -360,6 +360,9 @@ describe("a run in the wrong state", () => {
     await lab.until(id, (run) => run.status === "confirming");
     const { status, json } = await lab.post(`/api/orchestrator/${id}/confirm-tasks`);
     expect([status, json.error.code]).toEqual([422, "invalid_plan"]);
+    expect((await get(`/orchestrator/${id}`)).json.errors).toMatchObject([
+      { phase: "taskPlanning", code: "invalid_plan", error: expect.stringContaining("nobody") },
+    ]);
     expect((await get("/inbox")).json.find((item: { run: string }) => item.run === id).question).toContain("nobody");
     await lab.post(`/api/orchestrator/${id}/cancel`);
     await lab.until(id, (run) => run.released);

@@ -1,6 +1,6 @@
 import type { RunSummary } from "../../engine/runs/finished-runs.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { Run } from "../../schema/run.ts";
+import { errorsOf, type Run } from "../../schema/run.ts";
 import type { ToolStats, Worker } from "../../schema/worker.ts";
 
 type Times = Pick<Run, "createdAt" | "updatedAt" | "startedAt" | "completedAt">;
@@ -27,7 +27,7 @@ export function encodeSummary(summary: RunSummary) {
  * follows the live events drops the frames of the run up to it.
  */
 export function encodeState(run: Run) {
-  const { owed: _owed, mainLosses: _mainLosses, hooks: _hooks, main, workers, errors, ...others } = run;
+  const { owed: _owed, mainLosses: _mainLosses, hooks: _hooks, main, workers, errors: _errors, ...others } = run;
   const { inbox: _inbox, toolStats, pausedFrom, ...rest } = others;
   const states = Object.values(workers);
   return {
@@ -41,7 +41,7 @@ export function encodeState(run: Run) {
     workerStates: Object.fromEntries(states.map((worker) => [worker.taskId, encodeWorker(worker)])),
     stats: encodeStats(toolStats),
     toolStats,
-    errors: errors.map((error) => ({ ...error, timestamp: iso(error.timestamp) })),
+    errors: errorsOf(run).map((error) => ({ ...error, timestamp: iso(error.timestamp) })),
     inbox: Object.fromEntries(inboxOf(run).map((item) => [item.id, item])),
   };
 }
