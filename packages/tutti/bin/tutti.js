@@ -22,6 +22,12 @@ const INTERRUPTED = 130;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"];
 
+// `npm run tutti` changes to the folder of the clone. Relative paths mean the caller's folder, as they do for `tutti`.
+if (inCheckout && process.env.npm_lifecycle_event === "tutti" && process.env.INIT_CWD) {
+  process.chdir(process.env.INIT_CWD);
+  delete process.env.INIT_CWD;
+}
+
 const version = process.versions.node.split(".").map(Number);
 const major = version[0] || 0;
 const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -99,6 +99,19 @@ describe("on a Node that is new enough", () => {
     };`;
     const { exited } = start([process.execPath], [layOut({ main, where: "dist" }), "list"]);
     expect(await exited).toMatchObject({ code: 0, stdout: "[]", stderr: "" });
+  });
+
+  test("with npm run, the launcher works in the caller's folder, not in that of the clone", async () => {
+    const main = "export const main = async () => { console.log(process.cwd()); return 0; };";
+    const clone = join(layOut({ main, where: "src" }), "../../../..");
+    writeFileSync(
+      join(clone, "package.json"),
+      JSON.stringify({ scripts: { tutti: `"${process.execPath}" packages/tutti/bin/tutti.js` } }),
+    );
+    const { TUTTI_BUILD: _, ...env } = process.env;
+    const options = { cwd: folder, env, encoding: "utf8" } as const;
+    const printed = execFileSync("npm", ["--prefix", clone, "run", "-s", "tutti"], options);
+    expect(printed.trim()).toBe(realpathSync(folder));
   });
 
   test("the launcher prefers the source to the build", async () => {
