@@ -65,7 +65,10 @@ describe("a gate whose review rejects", () => {
 describe("an override", () => {
   it("lets an admin open the gate of the target where the template allows it, and stays visible", async () => {
     const id = await rejected({ live: { override: true }, staging: { override: false } }, { environment: "live" });
-    expect(await retry(id)).toMatchObject({ status: 409, json: { error: { code: "gate_closed" } } });
+    const closed = { status: 409, json: { error: { code: "gate_closed" } } };
+    expect(await retry(id)).toMatchObject(closed);
+    expect(await api(`/${id}/workers/deployment/retry`, { method: "POST" })).toMatchObject(closed);
+    expect((await api(`/${id}/workers/nobody/retry`, { method: "POST" })).status).toBe(404);
     expect(await override(id, "staging")).toMatchObject({ status: 409, json: { error: { code: "gate_closed" } } });
     expect((await override(id, "elsewhere")).status).toBe(400);
     const { token } = lab.tokens.create({ name: "ann", role: "operate" });

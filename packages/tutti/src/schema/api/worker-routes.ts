@@ -53,8 +53,8 @@ export const WORKER_ROUTES = {
     errors: ["run_not_found", "worker_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/workers/:key/retry": {
-    summary: "Retries the worker's task.",
+    summary: "Retries the worker's task. The key may also be the id of a task.",
     response: Done,
-    errors: ["run_not_found", "worker_not_found", "wrong_state"],
+    errors: ["run_not_found", "worker_not_found", "wrong_state", "gate_closed"],
   },
 } as const satisfies RouteTable;

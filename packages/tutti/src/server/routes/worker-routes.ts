@@ -31,6 +31,7 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
       await order(run, worker);
       return DONE;
     };
+  const retryWorker = steer(({ id }, { taskId }) => engine.order(id, "retry", { taskId }));
   const findSession = ({ id, key }: { id: string; key: string }) => {
     const run = findRun(engine, id);
     if (!hasSession(run, key)) throw unknownSession(run, key);
@@ -62,9 +63,14 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
     "POST /api/orchestrator/:id/workers/:key/resume": steer(({ id }, { sessionId }) =>
       engine.resumeWorker(id, sessionId),
     ),
-    "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) =>
-      engine.order(id, "retry", { taskId }),
-    ),
+    "POST /api/orchestrator/:id/workers/:key/retry": async (request) => {
+      const run = findRun(engine, request.params.id);
+      const { key } = request.params;
+      // A task that never started, such as a refused deployment, has no session, so its own id names it.
+      if (hasSession(run, key) || !run.tasks.some(({ id }) => id === key)) return retryWorker(request);
+      await engine.order(run.id, "retry", { taskId: key });
+      return DONE;
+    },
     "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query, hide }) => {
       const session = findSession(params);
       const { tail, find, ...page } = query();
