@@ -130,7 +130,37 @@ function streamed(bytes: Buffer, cuts: readonly number[]): Buffer {
   return Buffer.concat([...parts, stream.end()]);
 }
 
+describe("The search for secrets", () => {
+  it("finds a secret at every position of a longer text", () => {
+    const most = Math.max(...CANARIES.map(({ printed }) => Buffer.byteLength(printed)));
+    for (const { name, printed } of CANARIES) {
+      const bytes = Buffer.alloc(600 + most, " ");
+      const { regions: expected } = secrets.find(Buffer.from(` ${printed} `), 0, true);
+      for (let at = 1; at < 600; at++) {
+        bytes.fill(" ");
+        bytes.write(printed, at);
+        const { regions, settled } = secrets.find(bytes, 0, true);
+        expect({ name, at, regions: regions.map((each) => each - at + 1), settled }).toEqual({
+          name,
+          at,
+          regions: expected,
+          settled: bytes.length,
+        });
+      }
+    }
+  });
+});
+
 describe("A masked text, at any chunk size,", () => {
+  it("hides a secret that a chunk ends in", () => {
+    for (const { printed } of CANARIES) {
+      const bytes = Buffer.from(`${" ".repeat(300)}${printed} `);
+      const whole = streamed(bytes, []).toString("latin1");
+      for (let cut = 300; cut < Math.min(340, bytes.length); cut++)
+        expect(streamed(bytes, [cut]).toString("latin1")).toBe(whole);
+    }
+  });
+
   it("keeps its length and changes only within secrets", () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(5000), { maxLength: 8 }), (given, cuts) => {
