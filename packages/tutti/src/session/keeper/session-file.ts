@@ -8,6 +8,11 @@ import { syncFolder } from "../../durable-file.ts";
 
 /** `CHUNK_BYTES` is small, because all messages decoded from one chunk are in memory together. */
 const CHUNK_BYTES = 32 * 1024;
+/**
+ * The size of a read after the first. The file is opened for each, because a caller may abandon `read` between two
+ * chunks.
+ */
+const BLOCK_BYTES = 8 * CHUNK_BYTES;
 
 const NEWLINE = 0x0a;
 
@@ -32,12 +37,13 @@ export class SessionFile {
 
   /** Each chunk is valid only until the next one, because they share a buffer. */
   *read(from: number, until: number): Generator<Buffer> {
-    const buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
+    let buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
     for (let at = from; at < until;) {
-      const chunk = this.#readOnce(buffer, at, Math.min(buffer.length, until - at));
-      if (chunk.length === 0) return;
-      at += chunk.length;
-      yield chunk;
+      const block = this.#readOnce(buffer, at, Math.min(buffer.length, until - at));
+      if (block.length === 0) return;
+      at += block.length;
+      for (let start = 0; start < block.length; start += CHUNK_BYTES) yield block.subarray(start, start + CHUNK_BYTES);
+      if (block.length === CHUNK_BYTES) buffer = Buffer.allocUnsafe(BLOCK_BYTES);
     }
   }
 
