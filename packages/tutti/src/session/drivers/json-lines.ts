@@ -31,15 +31,18 @@ export class JsonLinesDecoder implements Decoder {
   #plainOpen = false;
   /** Plain lines that `#decoded` does not contain yet. */
   #plain: string[] = [];
-  readonly #lines = new LineSplitter((length) => this.#readDropped(length));
+  readonly #lines = new LineSplitter(
+    (line) => this.#read(line),
+    (length) => this.#readDropped(length),
+  );
 
   push(bytes: Uint8Array): Decoded[] {
-    for (const line of this.#lines.push(bytes)) this.#read(line);
+    this.#lines.push(bytes);
     return this.#take();
   }
 
   flush(): Decoded[] {
-    for (const line of this.#lines.flush()) this.#read(line);
+    this.#lines.flush();
     this.#endPlain();
     return this.#take();
   }

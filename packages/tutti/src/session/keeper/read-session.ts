@@ -40,6 +40,9 @@ interface SessionReadOptions {
   from?: ReadPoint;
 }
 
+/** Decoded messages become signals one by one, when the caller takes them. */
+type Step = SessionSignal | Decoded[] | null;
+
 /** Without known values, `byShape` masks only the shapes of secrets. */
 let byShape: Secrets | null = null;
 
@@ -114,6 +117,27 @@ export class SessionReader {
    * serves others must pause between steps.
    */
   *read(): Generator<SessionSignal | null> {
+    for (const step of this.#steps()) {
+      if (!Array.isArray(step)) {
+        yield step;
+        continue;
+      }
+      for (const message of step) {
+        if (this.#stopped) break;
+        const { at } = message;
+        const plain = at === undefined ? message : withoutTime(message);
+        const each = this.#hidden ? yield* maskDecoded(this.#secrets, plain) : plain;
+        this.#at = at;
+        if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
+        else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
+        else if (each.type !== "turnEnd") yield each;
+        else yield* this.#endTurn(each.failure ? { kind: "error", ...each.failure } : SUCCESS);
+      }
+    }
+  }
+
+  /** The messages of a chunk are one step, because each `yield*` between them and the caller costs time per message. */
+  *#steps(): Generator<Step> {
     const length = this.#output.length();
     // The keeper may still be writing the last line. The next call reads it.
     for (const { line, end } of this.#journal.lines(this.#journalOffset)) {
@@ -129,7 +153,7 @@ export class SessionReader {
     yield* this.#readOutput(length);
   }
 
-  *#readOutput(until: number): Generator<SessionSignal | null> {
+  *#readOutput(until: number): Generator<Step> {
     for (const chunk of this.#output.read(this.#outputOffset, until)) {
       this.#outputOffset += chunk.length;
       yield* this.#decode(this.#mask.push(chunk));
@@ -138,34 +162,20 @@ export class SessionReader {
   }
 
   /** Decodes whole lines first, because a `ReadPoint` must lie between two lines. */
-  *#decode(bytes: Buffer): Generator<SessionSignal | null> {
+  *#decode(bytes: Buffer): Generator<Step> {
     const whole = bytes.lastIndexOf(NEWLINE) + 1;
     if (whole > 0) {
       this.#hidden ||= mayHide(bytes.subarray(0, whole));
-      yield* this.#toSignals(this.#decoder.push(bytes.subarray(0, whole)));
+      yield this.#decoder.push(bytes.subarray(0, whole));
       this.#hidden = false;
       this.#point = this.#here(this.#outputOffset - this.#mask.held - (bytes.length - whole));
     }
     if (whole === bytes.length) return;
     this.#hidden ||= mayHide(bytes.subarray(whole));
-    yield* this.#toSignals(this.#decoder.push(bytes.subarray(whole)));
+    yield this.#decoder.push(bytes.subarray(whole));
   }
 
-  *#toSignals(decoded: Decoded[]): Generator<SessionSignal | null> {
-    for (const message of decoded) {
-      if (this.#stopped) return;
-      const { at } = message;
-      const plain = at === undefined ? message : withoutTime(message);
-      const each = this.#hidden ? yield* maskDecoded(this.#secrets, plain) : plain;
-      this.#at = at;
-      if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
-      else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
-      else if (each.type !== "turnEnd") yield each;
-      else yield* this.#endTurn(each.failure ? { kind: "error", ...each.failure } : SUCCESS);
-    }
-  }
-
-  *#readEntry(entry: JournalEntry): Generator<SessionSignal | null> {
+  *#readEntry(entry: JournalEntry): Generator<Step> {
     this.#at = entry.at;
     switch (entry.type) {
       case "started":
@@ -214,7 +224,7 @@ export class SessionReader {
         return;
       case "exited": {
         yield* this.#decode(this.#mask.end());
-        yield* this.#toSignals(this.#decoder.flush());
+        yield this.#decoder.flush();
         this.#startDecoding();
         if (entry.deliberate) return;
         const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
@@ -225,11 +235,11 @@ export class SessionReader {
   }
 
   /** `line` is one of the keeper. The agent may be in the middle of a line of its own. */
-  *#readLine(line: AgentLine, at: string | undefined): Generator<SessionSignal | null> {
+  *#readLine(line: AgentLine, at: string | undefined): Generator<Step> {
     const wasHidden = this.#hidden;
     this.#hidden = true;
     const decoded = line.type === "report" ? line : decodeMessage({ ...line });
-    yield* this.#toSignals([at === undefined ? decoded : { ...decoded, at }]);
+    yield [at === undefined ? decoded : { ...decoded, at }];
     this.#hidden = wasHidden;
   }
 

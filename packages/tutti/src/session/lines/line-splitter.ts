@@ -12,6 +12,7 @@ const OBJECT = /^\s*\{/;
 
 export class LineSplitter {
   readonly #utf8 = new StringDecoder("utf8");
+  readonly #onLine: (line: string) => void;
   readonly #onDropped: (length: number) => void;
   /** Pieces of the unfinished line, joined only at its end: extending one string would copy a long line repeatedly. */
   #pieces: string[] = [];
@@ -20,30 +21,30 @@ export class LineSplitter {
   #shortened: ShortenedLine | null = null;
 
   /** `onDropped` is called for a JSON object that stays too long without the middle of its strings. */
-  constructor(onDropped: (length: number) => void = () => {}) {
+  constructor(onLine: (line: string) => void, onDropped: (length: number) => void = () => {}) {
+    this.#onLine = onLine;
     this.#onDropped = onDropped;
   }
 
-  *push(bytes: Uint8Array): Generator<string> {
+  push(bytes: Uint8Array): void {
     const text = this.#utf8.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
       const piece = text.slice(from, end);
       from = end + 1;
       // Most lines are short and come in one piece.
-      if (this.#length === 0 && piece.length <= LONG) {
-        yield piece;
-        continue;
+      if (this.#length === 0 && piece.length <= LONG) this.#onLine(piece);
+      else {
+        this.#extend(piece);
+        this.#take();
       }
-      this.#extend(piece);
-      yield* this.#take();
     }
     this.#extend(from === 0 ? text : text.slice(from));
   }
 
-  *flush(): Generator<string> {
+  flush(): void {
     this.#extend(this.#utf8.end());
-    if (this.#length > 0) yield* this.#take();
+    if (this.#length > 0) this.#take();
   }
 
   #extend(piece: string): void {
@@ -57,14 +58,14 @@ export class LineSplitter {
     this.#pieces = [];
   }
 
-  *#take(): Generator<string> {
+  #take(): void {
     const length = this.#length;
     const line = this.#shortened ? this.#shortened.end() : joined(this.#pieces);
     this.#pieces = [];
     this.#length = 0;
     this.#shortened = null;
     if (line === null) this.#onDropped(length);
-    else yield line;
+    else this.#onLine(line);
   }
 }
 
@@ -89,7 +90,13 @@ export const droppedMessage = (length: number): string => `[a message of ${lengt
 
 /** Unlike `node:readline`, splits at line feeds only: JSON may contain the other line separators of Unicode. */
 export async function* linesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
-  const splitter = new LineSplitter();
-  for await (const bytes of input) yield* splitter.push(Buffer.from(bytes as Uint8Array));
-  yield* splitter.flush();
+  let lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line));
+  for await (const bytes of input) {
+    splitter.push(Buffer.from(bytes as Uint8Array));
+    yield* lines;
+    lines = [];
+  }
+  splitter.flush();
+  yield* lines;
 }

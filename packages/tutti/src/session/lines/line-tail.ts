@@ -23,7 +23,7 @@ export class LineTail {
     this.#fd = openSync(file, "r");
     this.#onLine = onLine;
     this.#onDropped = onDropped;
-    this.#splitter = new LineSplitter(onDropped);
+    this.#splitter = new LineSplitter(onLine, onDropped);
     this.#watcher = watchQuietly(file, () => this.read());
     this.#timer = setInterval(() => this.read(), POLL_MS);
   }
@@ -41,8 +41,8 @@ export class LineTail {
   /** Call `finish` when the program has exited: its last line may have no line break. */
   finish(): void {
     this.#readUntil(() => false);
-    for (const line of this.#splitter.flush()) this.#onLine(line);
-    this.#splitter = new LineSplitter(this.#onDropped);
+    this.#splitter.flush();
+    this.#splitter = new LineSplitter(this.#onLine, this.#onDropped);
   }
 
   /**
@@ -57,7 +57,7 @@ export class LineTail {
         const length = readSync(this.#fd, this.#buffer, 0, CHUNK_BYTES, this.#offset);
         if (length === 0) return true;
         this.#offset += length;
-        for (const line of this.#splitter.push(this.#buffer.subarray(0, length))) this.#onLine(line);
+        this.#splitter.push(this.#buffer.subarray(0, length));
       }
       return false;
     } finally {
