@@ -14,8 +14,15 @@ export interface SecretShape {
   look(bytes: Uint8Array, start: number, isAll: boolean, found: { from: number }): number;
 }
 
-const set = (pattern: RegExp): Uint8Array =>
-  Uint8Array.from({ length: 256 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0));
+const ALL_BYTES = Buffer.from(Uint8Array.from({ length: 256 }, (_, code) => code)).toString("latin1");
+
+/** Searches all characters at once, because a test of each takes twice as long at the start of every keeper. */
+function set(pattern: RegExp): Uint8Array {
+  const members = new Uint8Array(256);
+  const all = new RegExp(pattern, `${pattern.flags}g`);
+  for (let found = all.exec(ALL_BYTES); found; found = all.exec(ALL_BYTES)) members[found.index] = 1;
+  return members;
+}
 
 const DIGIT = set(/[0-9]/);
 const HEX = set(/[0-9a-fA-F]/);
