@@ -14,7 +14,7 @@ import type { Run, Subagent } from "../schema/run.ts";
 import { sentence } from "../sentence.ts";
 import { isRunOver, type SubagentEnd } from "../schema/status.ts";
 
-type TaskStanding =
+export type TaskStanding =
   | "completed"
   | "failed"
   | "timeout"

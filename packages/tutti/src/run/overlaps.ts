@@ -1,4 +1,4 @@
-import { dependenciesOf } from "./plan/dependencies-of.ts";
+import { foundationOf } from "./plan/dependencies-of.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import { attemptRef } from "../schema/ids.ts";
 import type { Conflict } from "../schema/outcome.ts";
@@ -33,6 +33,6 @@ export function overlaps(run: Run): Conflict[] {
   return [...found.values()];
 }
 
-/** Whether neither task is among `dependenciesOf` the other one. */
+/** Whether neither task is among `foundationOf` the other one. */
 export const isApart = (run: Run, one: string, other: string): boolean =>
-  one !== other && !dependenciesOf(run, one).has(other) && !dependenciesOf(run, other).has(one);
+  one !== other && !foundationOf(run, one).has(other) && !foundationOf(run, other).has(one);

@@ -2,7 +2,7 @@
 // the broken files and learns about the work on both sides.
 import { describeFailed } from "./rules/checks.ts";
 import { workerOf } from "./lookup.ts";
-import { dependenciesOf } from "./plan/dependencies-of.ts";
+import { foundationOf } from "./plan/dependencies-of.ts";
 import { entryOf } from "./fold/shared-record.ts";
 import type { Report } from "./command.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -32,9 +32,9 @@ export function rejectMerge(run: Run, report: Extract<Report, { type: "mergeReje
   return [rejected, { type: "worker:failed", data: { ...about, error, code: "check_failed" } }];
 }
 
-/** The merged tasks that are not among `dependenciesOf` the task, so its first start did not contain their work. */
+/** The merged tasks that are not in `foundationOf` the task, so its first start did not contain their work. */
 export const mergedBeside = (run: Run, taskId: string): string[] => {
-  const known = dependenciesOf(run, taskId);
+  const known = foundationOf(run, taskId);
   return run.tasks.flatMap(({ id }) =>
     id !== taskId && !known.has(id) && entryOf(run.workers, id)?.merged === "merged" ? [id] : [],
   );

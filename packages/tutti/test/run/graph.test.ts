@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { makeTemplate } from "./make-run.ts";
+import { makeTemplate, Story } from "./make-run.ts";
 import { describe, expect, it } from "vitest";
+import { dependenciesOf, foundationOf } from "../../src/run/plan/dependencies-of.ts";
 import { findCycle, parallelGroups, planErrors } from "../../src/run/plan/graph.ts";
 import { readPlan, readPriority } from "../../src/run/plan/plan.ts";
 import type { Task } from "../../src/schema/task.ts";
@@ -43,6 +44,24 @@ describe("A plan", () => {
         for (const each of tasks) {
           const needed = each.dependencies.map((id) => level.get(id)!);
           expect(level.get(each.id)).toBe(needed.length === 0 ? 0 : Math.max(...needed) + 1);
+        }
+      }),
+    );
+  });
+
+  it("builds each task on its dependencies and on theirs, in whatever order it is asked", () => {
+    const plan = [task("e", "d", "a"), task("d", "c"), task("c", "b"), task("b", "a"), task("a")];
+    const asked = { ...new Story().execute([{ id: "a" }]).run, tasks: plan };
+    expect(dependenciesOf(asked, "e")).toEqual(["d", "a", "c", "b"]);
+    const { run } = new Story().execute([{ id: "a" }]);
+    fc.assert(
+      fc.property(shuffledDags, ({ tasks, shuffled }) => {
+        const planned = { ...run, tasks };
+        for (const { id } of shuffled) {
+          const found = new Set(dependenciesOf(planned, id));
+          const foundation = foundationOf(planned, id);
+          expect([...foundation]).toEqual(tasks.map((each) => each.id).filter((other) => found.has(other)));
+          expect(tasks.filter((each) => foundation.has(each.id))).toHaveLength(found.size);
         }
       }),
     );
@@ -92,10 +111,14 @@ describe("A plan", () => {
 
 /** Tasks that depend only on earlier ones. */
 const dags: fc.Arbitrary<Task[]> = fc
-  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 30 })
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 70, size: "max" })
   .map((rows) =>
     rows.map((picks, i) => task(`t${i}`, ...(i === 0 ? [] : new Set(picks.map((pick) => `t${pick % i}`))))),
   );
+
+const shuffledDags = dags.chain((tasks) =>
+  fc.record({ tasks: fc.constant(tasks), shuffled: fc.shuffledSubarray(tasks, { minLength: tasks.length }) }),
+);
 
 /** Tasks that may depend on any task. */
 const graphs: fc.Arbitrary<Task[]> = fc

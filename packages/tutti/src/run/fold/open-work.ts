@@ -6,7 +6,7 @@
 // 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known
 //    predecessor.
 // 2. `OpenWork` is immutable, so the index of an older state stays valid.
-import { dependencyState, taskStanding } from "../census.ts";
+import { dependencyState, taskStanding, type TaskStanding } from "../census.ts";
 import { NumberMap } from "./number-map.ts";
 import { outlineOf, type Outline } from "../plan/outline.ts";
 import { changedKeys, emptyRecord, entryOf, placeOf, withEntry, withoutEntries } from "./shared-record.ts";
@@ -84,11 +84,9 @@ function advance({ run: before, work }: Known, after: Run, outline: Outline): Op
   const next = { ...work };
   const workers = changedKeys(before.workers, after.workers);
   if (workers.size > 0) followWorkers(next, before, after, workers);
-  const tasks = new Set([
-    ...workers,
-    ...changedKeys(before.blocked, after.blocked),
-    ...changedKeys(before.skipped, after.skipped),
-  ]);
+  const blocked = changedKeys(before.blocked, after.blocked);
+  const skipped = changedKeys(before.skipped, after.skipped);
+  const tasks = blocked.size + skipped.size === 0 ? workers : new Set([...workers, ...blocked, ...skipped]);
   if (tasks.size > 0) followTasks(next, before, after, tasks, outline);
   if (before.inbox !== after.inbox) followInbox(next, before, after);
   return next;
@@ -97,15 +95,17 @@ function advance({ run: before, work }: Known, after: Run, outline: Outline): Op
 function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
   const workers = new Map<string, Worker>();
   const touched = { active: false, unmerged: false, waiting: false };
+  const touch = (worker: Worker): void => {
+    touched.active ||= isActive(worker);
+    touched.unmerged ||= isUnmerged(worker);
+    touched.waiting ||= isWaiting(worker);
+  };
   for (const taskId of changed) {
-    const [was, is] = [entryOf(before.workers, taskId), entryOf(after.workers, taskId)];
+    const was = entryOf(before.workers, taskId);
+    const is = entryOf(after.workers, taskId);
+    if (was) touch(was);
+    if (is) touch(is);
     if (is) workers.set(taskId, is);
-    for (const each of [was, is]) {
-      if (!each) continue;
-      touched.active ||= isActive(each);
-      touched.unmerged ||= isUnmerged(each);
-      touched.waiting ||= isWaiting(each);
-    }
     if (was?.sessionId === is?.sessionId) continue;
     if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);
     if (is) next.sessions = withEntry(next.sessions, is.sessionId, taskId);
@@ -129,20 +129,35 @@ function updated(
   belongs: (worker: Worker) => boolean,
   compare: (a: Worker, b: Worker) => number,
 ): readonly Worker[] {
-  const kept = list.map((worker) => changed.get(worker.taskId) ?? worker).filter(belongs);
-  const known = new Set(list.map(({ taskId }) => taskId));
-  const added = [...changed.values()].filter((worker) => belongs(worker) && !known.has(worker.taskId));
-  return added.length === 0 ? kept : [...kept, ...added].toSorted(compare);
+  const next: Worker[] = [];
+  const added = new Map(changed);
+  for (const known of list) {
+    const worker = changed.get(known.taskId) ?? known;
+    added.delete(known.taskId);
+    if (belongs(worker)) next.push(worker);
+  }
+  let isSorted = true;
+  for (const worker of added.values()) {
+    if (!belongs(worker)) continue;
+    isSorted &&= next.length === 0 || compare(next.at(-1)!, worker) < 0;
+    next.push(worker);
+  }
+  return isSorted ? next : next.toSorted(compare);
 }
 
-/** Updates the counts `met` and `lost` of the dependents of each changed task. */
+/**
+ * Updates the counts `met` and `lost` of the dependents of each changed task. Most changes are within an attempt and
+ * leave its `taskStanding` as it was.
+ */
 function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>, outline: Outline): void {
   const affected = new Set<number>();
   for (const taskId of changed) {
     const place = outline.places.get(taskId);
     if (place === undefined) continue;
+    const [stood, stands] = [taskStanding(before, taskId), taskStanding(after, taskId)];
+    if (stood === stands && stands !== "blocked" && stands !== "skipped") continue;
     affected.add(place);
-    next.unfinished += Number(isUnfinished(after, taskId)) - Number(isUnfinished(before, taskId));
+    next.unfinished += Number(isUnfinished(stands)) - Number(isUnfinished(stood));
     const [was, is] = [dependencyState(before, taskId), dependencyState(after, taskId)];
     if (was === is) continue;
     for (const dependent of outline.dependents[place]!) {
@@ -154,10 +169,7 @@ function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlyS
   for (const place of affected) judge(next, after, place, outline);
 }
 
-function isUnfinished(run: Run, taskId: string): boolean {
-  const standing = taskStanding(run, taskId);
-  return standing === "active" || standing === "neverStarted";
-}
+const isUnfinished = (standing: TaskStanding): boolean => standing === "active" || standing === "neverStarted";
 
 function added(counts: NumberMap<number>, place: number, by: number): NumberMap<number> {
   if (by === 0) return counts;

@@ -37,11 +37,12 @@ export function exhaustedBudget(
   wants: { turn: boolean; session: boolean },
   live?: Usage,
 ): BudgetKind | null {
+  const limited = BUDGET_KINDS.filter((kind) => run.budget[kind] !== undefined);
+  if (limited.length === 0) return null;
   const spent = used(run, at, live);
   return (
-    BUDGET_KINDS.find((kind) => {
-      const limit = run.budget[kind];
-      if (limit === undefined) return false;
+    limited.find((kind) => {
+      const limit = run.budget[kind]!;
       // Drivers refuse deeper sub-agents where the agent's protocol can. Those of other agents can only be noticed, so
       // `depth` may exceed its limit.
       if (kind === "depth") return spent.depth > limit;

@@ -12,7 +12,7 @@ import { openWork } from "../fold/open-work.ts";
 import { valuesOf } from "../fold/shared-record.ts";
 import { taskOf, workerOf } from "../lookup.ts";
 import { isHeldByInterface } from "../plan/interfaces.ts";
-import { dependenciesOf } from "../plan/dependencies-of.ts";
+import { foundationOf } from "../plan/dependencies-of.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Conflict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -21,7 +21,7 @@ import { sentence } from "../../sentence.ts";
 /** Conflicts between at least two tasks that `taskId` builds on. */
 export function collisionsOf(run: Run, taskId: string): Conflict[] {
   if (run.conflicts.length === 0 || taskOf(run, taskId)!.dependencies.length < 2) return [];
-  const built = dependenciesOf(run, taskId);
+  const built = foundationOf(run, taskId);
   return run.conflicts.filter(({ tasks }) => tasks.filter((id) => built.has(id)).length > 1);
 }
 
@@ -35,7 +35,7 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
   if (taskOf(run, taskId)!.dependencies.length < 2) return false;
   const collisions = collisionsOf(run, taskId);
   if (collisions.some(isOpen)) return true;
-  const built = dependenciesOf(run, taskId);
+  const built = foundationOf(run, taskId);
   const pending = unmerged.filter((worker) => built.has(worker.taskId));
   if (pending.length === 0 || collisions.length > 0) return pending.length > 0;
   // `touched` counts the tasks per file: only a merge can show whether two changes of the same file conflict.
@@ -49,7 +49,7 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
 const isHeldByMerge = (run: Run, taskId: string): boolean => {
   const isChecked = run.template.phases.aggregation.commands !== undefined;
   return openWork(run).unmerged.some(
-    (worker) => (isChecked || isHeldByInterface(run, worker)) && dependenciesOf(run, taskId).has(worker.taskId),
+    (worker) => (isChecked || isHeldByInterface(run, worker)) && foundationOf(run, taskId).has(worker.taskId),
   );
 };
 

@@ -7,7 +7,7 @@
 // 2. An approval ends when the work that it covers changes, when a ref of the run moves, and after `approvalTtl`.
 // 3. Nothing but `gate:opened` and `gate:overridden` opens a gate, and only `decide` makes them.
 import { workerOf } from "../lookup.ts";
-import { dependenciesOf } from "../plan/dependencies-of.ts";
+import { dependenciesOf, foundationOf } from "../plan/dependencies-of.ts";
 import type { ReadMessage } from "../command.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
@@ -84,7 +84,7 @@ function coveredCommit(run: Run, taskId: string): string | null {
 }
 
 const coversOf = (run: Run, taskId: string): Record<string, string | null> =>
-  Object.fromEntries([...dependenciesOf(run, taskId)].map((id) => [id, coveredCommit(run, id)]));
+  Object.fromEntries(dependenciesOf(run, taskId).map((id) => [id, coveredCommit(run, id)]));
 
 /** When `closeOutdated` may have to close a gate, because an approval expires. */
 export function gateExpiries(run: Run): number[] {
@@ -292,7 +292,7 @@ export function settleReview(
 
 /** A review settles its own refusal and those of the reviews that it depends on, because it reviews their fixes. */
 function refusalsBeside(run: Run, environment: string, taskId: string): string[] {
-  const settled = dependenciesOf(run, taskId);
+  const settled = foundationOf(run, taskId);
   return (gateEntry(run, environment)?.refusedBy ?? []).filter((id) => id !== taskId && !settled.has(id));
 }
 

@@ -14,7 +14,7 @@ export const rejectionLimit = ({ template }: Run): number => template.team?.reje
 
 /** Returns nothing after `rejectionLimit` rounds, or if no developer worked on the reviewed code. */
 export function rework(run: Run, review: Task, body: Record<string, unknown>, reasons: readonly string[]): RunEvent[] {
-  const reviewed = [...dependenciesOf(run, review.id)].map((id) => taskOf(run, id)!);
+  const reviewed = dependenciesOf(run, review.id).map((id) => taskOf(run, id)!);
   const reviews = run.tasks.filter((task) => isReview(run, task) && task.delegation === undefined);
   const round = reviews.filter(({ id }) => workerOf(run, id)?.status === "completed").length + 1;
   const developer = reviewed.find(({ role }) => isDeveloper(run.template.roles, role));

@@ -248,7 +248,7 @@ function checkReturned({ stage }: Checked, book: TeamBook, before: Run, parent: 
 
 function approvalOf(ledger: Ledger, run: Run, commit: string): Omit<Approval, "expiresAt"> {
   const review = run.tasks.findLast(({ role }) => isAuditor(run.template.roles, role))!;
-  const covers = [...dependenciesOf(run, review.id)].map((id) => [id, ledger.completed.get(id)] as const);
+  const covers = dependenciesOf(run, review.id).map((id) => [id, ledger.completed.get(id)] as const);
   return { commit, covers: new Map(covers) };
 }
 
