@@ -18,6 +18,8 @@ interface MergeQueueOptions {
 
 /** A session may wait for a worker host or a large checkout for long. Merges do not wait for it any longer than this. */
 const GIVE_WAY_MS = 2000;
+/** Without a reason, `abort` creates an exception with a stack trace. */
+const STARTED = "the sessions have started";
 
 export class MergeQueue {
   readonly #options: MergeQueueOptions;
@@ -60,7 +62,7 @@ export class MergeQueue {
    */
   async #giveWay(sessionStarts: Promise<unknown>, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
-    const stop = (): void => done.abort();
+    const stop = (): void => done.abort(STARTED);
     signal.addEventListener("abort", stop, { once: true });
     void sessionStarts.then(stop, stop);
     await this.#options.world.sleep(GIVE_WAY_MS, done.signal);

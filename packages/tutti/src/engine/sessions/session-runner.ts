@@ -77,6 +77,8 @@ const MAX_ID_CHARACTERS = 200;
 const MAX_TEXT_CHARACTERS = 50_000;
 /** Limit of `protocol:ignored` events per turn. */
 const MAX_IGNORED_EVENTS = 20;
+/** Without a reason, `abort` creates an exception with a stack trace, for every session that ends. */
+const ENDED = "the session has ended";
 
 export class SessionRunner {
   readonly sessionId: string;
@@ -342,7 +344,7 @@ export class SessionRunner {
   /** Also removes the workspace; its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
-    this.#checksEnd.abort();
+    this.#checksEnd.abort(ENDED);
     const since = this.#options.world.mono();
     const turn = this.#openTurn;
     if (how === "stop" && turn !== null) await this.#session?.interrupt(turn);
@@ -394,7 +396,7 @@ export class SessionRunner {
   /** Detaches from the session; its keeper continues it. */
   async leave(): Promise<void> {
     this.#ending = "leave";
-    this.#checksEnd.abort();
+    this.#checksEnd.abort(ENDED);
     this.#session?.leave();
     await this.#served;
     await this.#saver.settled();
