@@ -6,10 +6,28 @@ const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
  * is called only if the text uses its name.
  */
 export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
-  return text.replaceAll(PLACEHOLDER, (whole, name: string) =>
-    Object.hasOwn(variables, name) ? variableText(variables[name]) : whole,
-  );
+  let rendered = "";
+  for (const [i, part] of partsOf(text).entries()) {
+    if (i % 2 === 0) rendered += part;
+    else rendered += Object.hasOwn(variables, part) ? variableText(variables[part]) : `{${part}}`;
+  }
+  return rendered;
 }
+
+/** The text around the placeholders, with their names in between. */
+function partsOf(text: string): readonly string[] {
+  const known = knownParts.get(text);
+  if (known) return known;
+  const parts = text.split(PLACEHOLDER);
+  if (knownParts.size === MAX_KNOWN_PARTS) knownParts.clear();
+  if (text.length <= MAX_KNOWN_LENGTH) knownParts.set(text, parts);
+  return parts;
+}
+
+/** All tasks of a run have the same prompts. */
+const knownParts = new Map<string, readonly string[]>();
+const MAX_KNOWN_PARTS = 32;
+const MAX_KNOWN_LENGTH = 64 * 1024;
 
 /** `findPlaceholders` returns each name once, in order of first use. */
 export function findPlaceholders(text: string): string[] {

@@ -18,7 +18,8 @@ interface WorkInputs {
 /** `hash` may be another implementation of SHA-256 in hexadecimal, for example a native one. */
 export function workKey({ prompt, task, terms, agent, model, role, tree }: WorkInputs, hash = sha256): string {
   const { title, description, scope } = task;
-  const first = canonical({ prompt, task: { title, description, scope }, agent, model, role });
+  // Members in the order of their names, like those of `canonical`, which takes 20 times as long.
+  const first = JSON.stringify({ agent, model, prompt, role, task: { description, scope, title } });
   // The last members in the order of their names. All attempts of a run share `terms`, the largest of them.
   const text = `${first.slice(0, -1)},"terms":${canonicalTerms(terms)},"tree":${JSON.stringify(tree)}}`;
   return hash(text);
