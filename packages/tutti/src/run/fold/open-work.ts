@@ -42,22 +42,41 @@ interface Known {
   work: OpenWork;
 }
 
-/** Maps a state to its own `OpenWork`, or to that of its nearest predecessor that has one. */
-const nearest = new WeakMap<Run, Known>();
+/** Returns `run` itself, so that a subclass adds its private fields to it. */
+const State = function (run: Run): Run {
+  return run;
+} as unknown as new (run: Run) => object;
+
+/**
+ * A state with its own `OpenWork`, or with that of its nearest predecessor that has one. No copy, comparison or
+ * encoding of a state sees the private field. A `WeakMap` would keep every state until V8's next full collection.
+ */
+class IndexedState extends State {
+  #known: Known | undefined;
+
+  static get(run: Run): Known | undefined {
+    return #known in run ? run.#known : undefined;
+  }
+
+  static set(run: Run, known: Known): void {
+    const state = #known in run ? run : new IndexedState(run);
+    state.#known = known;
+  }
+}
 
 /** Links `after` to the index of `before`. The fold calls it for every step. */
 export function carryOver(before: Run, after: Run): void {
-  const known = nearest.get(before);
-  if (known) nearest.set(after, known);
+  const known = IndexedState.get(before);
+  if (known) IndexedState.set(after, known);
 }
 
 export function openWork(run: Run): OpenWork {
-  const known = nearest.get(run);
+  const known = IndexedState.get(run);
   if (known?.run === run) return known.work;
   const outline = outlineOf(run);
   const from = known && outlineOf(known.run) === outline ? known : nothingDone(run, outline);
   const work = advance(from, run, outline);
-  nearest.set(run, { run, work });
+  IndexedState.set(run, { run, work });
   return work;
 }
 

@@ -94,8 +94,10 @@ function hashOf(key: string): number {
 }
 
 function memberOf<T>({ members, numbers }: Table<T>, key: string): Member<T> | undefined {
-  const found = numbers.get(hashOf(key))?.find((each) => each.key === key);
-  return found && members.get(found.number);
+  const found = numbers.get(hashOf(key));
+  if (found === undefined) return undefined;
+  for (let i = 0; i < found.length; i++) if (found[i]!.key === key) return members.get(found[i]!.number);
+  return undefined;
 }
 
 function put<T>(table: Table<T>, key: string, value: T): Table<T> {
