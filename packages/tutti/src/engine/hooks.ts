@@ -120,9 +120,13 @@ export class HookRunner {
     }
   }
 
-  /** After a restart: submits `hookEnded` for interrupted hooks. `onEvents` runs those that never started. */
-  async activate(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
+  /**
+   * After a restart: submits `hookEnded` for interrupted hooks. `onEvents` runs those that never started. A run without
+   * hooks is not read again.
+   */
+  async activate(run: Run, readEvents: () => readonly StoredEvent[], writer: RunWriter): Promise<void> {
     if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
+    const events = readEvents();
     for (const [key, state] of Object.entries(run.hooks)) {
       if (state !== "running") continue;
       const [name, cause] = key.split(" ") as [HookName, string];

@@ -132,6 +132,9 @@ const Phases = z.strictObject({
     .prefault({}),
 });
 
+/** Of `maxAutoResumes`. A reader of the default alone need not build the schema. */
+export const DEFAULT_AUTO_RESUMES = 3;
+
 export const MaxWorkers = z.number().int().min(1).max(20);
 
 export const TemplateConfig = z.strictObject({
@@ -149,7 +152,7 @@ export const TemplateConfig = z.strictObject({
   answerTimeout: milliseconds(1000, 604_800_000).optional(),
   /** Resume a run by itself when the usage limit that paused it ends, at most `maxAutoResumes` times. */
   autoResume: z.boolean().default(false),
-  maxAutoResumes: z.number().int().min(1).max(50).default(3),
+  maxAutoResumes: z.number().int().min(1).max(50).default(DEFAULT_AUTO_RESUMES),
   autoSpawn: z.boolean().default(false),
   /** Start the agent of the task that will probably follow while another one works. It waits for its prompt. */
   warmSessions: z.boolean().default(false),

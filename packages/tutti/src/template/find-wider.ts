@@ -3,7 +3,7 @@
 import { settingsOf } from "./inherit.ts";
 import { DEFAULT_PERMISSIONS, PERMISSION_MODES } from "../schema/permissions.ts";
 import { DEFAULT_BREAKER } from "../schema/team/roles.ts";
-import { TemplateConfig } from "../schema/template.ts";
+import { DEFAULT_AUTO_RESUMES } from "../schema/template.ts";
 
 /** `outer` is the value that `value` replaces. Either is undefined if its side does not have the setting. */
 type IsWider = (value: unknown, outer: unknown) => boolean;
@@ -40,7 +40,7 @@ const RIGHTS: readonly [RegExp, IsWider][] = [
 /** `QUESTIONS` spare the user a question or a limit. */
 const QUESTIONS: readonly [RegExp, IsWider][] = [
   [/^\/config\/(autoSpawn|acceptWithoutWork|autoRetry|autoResume)$/, isTurnedOn],
-  [/^\/config\/maxAutoResumes$/, isAbove(TemplateConfig.shape.maxAutoResumes.parse(undefined))],
+  [/^\/config\/maxAutoResumes$/, isAbove(DEFAULT_AUTO_RESUMES)],
   [/^\/config\/answerTimeout$/, (value, outer) => value !== undefined && value !== outer],
   [/^\/config\/budget\/[^/]+$/, (value, outer) => outer !== undefined && Number(value ?? Infinity) > Number(outer)],
   [/^\/phases\/aggregation\/conflictResolution$/, isNoLonger("ask")],

@@ -7,6 +7,7 @@ import { callsIn } from "../../src/engine/hooks.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { runCommand } from "../../src/session/run-command.ts";
 import { newMemoryDisk } from "../../src/store/memory.ts";
+import type { EventQuery } from "../../src/store/store.ts";
 import { FaultyStore } from "../store/faulty-store.ts";
 
 let lab: EngineLab;
@@ -17,6 +18,16 @@ afterEach(async () => {
   for (const engine of lab.engines) await engine.close();
   lab.tearDown();
 });
+
+/** Counts the readings of logs of runs. */
+class CountingStore extends FaultyStore {
+  count = 0;
+
+  override read(query: EventQuery): StoredEvent[] {
+    if (query.run != null) this.count++;
+    return super.read(query);
+  }
+}
 
 const hook = (run: string, more: object = {}) => ({ run, timeout: 600_000, onFailure: "continue" as const, ...more });
 const config = { autoSpawn: true };
@@ -162,6 +173,23 @@ describe("a hook", () => {
     await heir.until(id, ({ released }) => released);
     await heir.settled(id);
     expect(received).toContain("orchestrator:error");
+  });
+
+  it("is looked for in the log after a restart only if the template has one", async () => {
+    const reads = async (hooks: object): Promise<number> => {
+      const disk = newMemoryDisk();
+      const engine = lab.open(new FaultyStore(disk), { hooks: { note: () => {} } });
+      const id = await lab.begin(engine, good(), { config: { autoSpawn: false }, hooks });
+      await engine.until(id, ({ status }) => status === "confirming");
+      await engine.close();
+      const store = new CountingStore(disk);
+      const heir = lab.open(store, { hooks: { note: () => {} } });
+      const { count } = store;
+      await heir.activate(id);
+      return store.count - count;
+    };
+    expect(await reads({ onError: hook("note") })).toBe(1);
+    expect(await reads({})).toBe(0);
   });
 
   it("depends on the phase at its event, not on the run's current phase", () => {

@@ -165,7 +165,7 @@ export class RunRegistry {
     this.subSessions.monitor.wake();
     if (!writer.run.released && !reconciler.begun) {
       reconciler.claim();
-      await this.#hooks.activate(writer.run, this.#options.store.read({ run: id }), writer);
+      await this.#hooks.activate(writer.run, () => this.#options.store.read({ run: id }), writer);
       await reconciler.begin();
     }
     return writer.run;
