@@ -8,9 +8,10 @@ import { newCluster, newDatabase, query, withPostgres } from "../lab/postgres.ts
 import { createHostTables, Fleet } from "../../src/fleet/fleet.ts";
 import { HostLink, type HostFacts } from "../../src/fleet/host-link.ts";
 import { JobQueue } from "../../src/fleet/job-queue.ts";
+import { removeHost, setDrained } from "../../src/fleet/manage-hosts.ts";
 import { withRemoteSessions } from "../../src/fleet/remote-sessions.ts";
 import { openHeldStore } from "../../src/main/held-store.ts";
-import { openDatabase } from "../../src/store/postgres/database.ts";
+import { openDatabase, type Database } from "../../src/store/postgres/database.ts";
 import { migrateDatabase } from "../../src/store/postgres/migrate.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -25,8 +26,7 @@ afterEach(async () => {
 
 /** Hosts that hold one attempt each. */
 async function startHosts(url: string, leaseMs: number, names: readonly string[]): Promise<HostLink[]> {
-  const database = await openDatabase({ url });
-  closing.push(() => database.close());
+  const database = await openOwner(url);
   await createHostTables(database);
   const jobs = await JobQueue.open(database);
   await query(url, "UPDATE tutti_hosts.setting SET lease_ms = $1", [leaseMs]);
@@ -36,12 +36,18 @@ async function startHosts(url: string, leaseMs: number, names: readonly string[]
     await placeAttempts(database, jobs, [key]);
     const link = new HostLink(database, name, realWorld);
     const facts: HostFacts["facts"] = { agents: [], sandbox: false, memory: 0, cpus: 1 };
-    await link.join({ name, labels: {}, capacity: 1, version: "1", facts }, []);
+    await link.join({ name, labels: {}, capacity: 2, version: "1", facts }, []);
     expect((await link.sync([], 1, [])).taken).toMatchObject([{ key }]);
     links.push(link);
   }
   await jobs.close();
   return links;
+}
+
+async function openOwner(url: string): Promise<Database> {
+  const database = await openDatabase({ url });
+  closing.push(() => database.close());
+  return database;
 }
 
 async function openFleet(url: string, leaseMs: number): Promise<void> {
@@ -106,6 +112,41 @@ describe("the lease of a host", () => {
       await silent(url, "gone", "1 day");
       await openFleet(url, LEASE_MS);
       expect(await states(url)).toEqual({ one: "held", gone: "over" });
+    }),
+  );
+});
+
+describe("a user", () => {
+  it(
+    "drains a host, which keeps its session, renews its lease and takes no other one",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [one] = await startHosts(url, LEASE_MS, ["one"]);
+      const database = await openOwner(url);
+      const jobs = await JobQueue.open(database);
+      await placeAttempts(database, jobs, ["run/next/1"]);
+      await jobs.close();
+      await setDrained(database, "one", true);
+      expect((await one!.sync([], 1, [])).taken).toEqual([]);
+      await query(url, "DELETE FROM tutti_hosts.attempt WHERE state = 'waiting'");
+      // Opening looks for lost hosts.
+      await openFleet(url, LEASE_MS);
+      expect(await states(url)).toEqual({ one: "held" });
+      expect(await one!.beat(false)).toMatchObject({ drained: true, held: { "run/one/1": 0 } });
+    }),
+  );
+
+  it(
+    "removes a host, whose sessions are over at once, although no server looks for lost hosts",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [one] = await startHosts(url, LEASE_MS, ["one", "two"]);
+      await removeHost(await openOwner(url), "one");
+      expect(await query(url, "SELECT host, state, reason FROM tutti_hosts.attempt ORDER BY host")).toEqual([
+        { host: "one", state: "over", reason: "its host was removed" },
+        { host: "two", state: "held", reason: null },
+      ]);
+      await expect(one!.beat(false)).rejects.toMatchObject({ code: "host_removed" });
     }),
   );
 });

@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { FleetLab } from "./fleet-lab.ts";
-import { query, withPostgres } from "../lab/postgres.ts";
+import { newDatabase, query, withPostgres } from "../lab/postgres.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { SharedWork } from "../../src/fleet/shared-work.ts";
+import { openHeldStore } from "../../src/main/held-store.ts";
 import type { OpenEngine } from "../../src/main/open-engine.ts";
+import { Exchange } from "../../src/workspace/exchange/exchange.ts";
 
 let lab: FleetLab;
 
@@ -36,6 +39,50 @@ async function moveRuns(first: OpenEngine): Promise<OpenEngine> {
 
 const isShared = async (commit: string): Promise<boolean> =>
   (await query(lab.url, "SELECT 1 FROM tutti_hosts.parcel WHERE refs LIKE '%' || $1 || '%'", [commit])).length > 0;
+
+describe("a commit of a host", () => {
+  it(
+    "is shared as a bundle if the host could not push it",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const first = await lab.begin();
+      lab.rejectPushes();
+      const before = await openSecond();
+      await lab.closeServer(before);
+      await lab.worker("one");
+      const { id, head, open } = await startRun(first);
+      await expect.poll(() => isShared(head)).toBe(true);
+      const second = await moveRuns(first);
+      open();
+      const run = await second.engine.until(id, ({ released }) => released);
+      expect(run.workers).toMatchObject({ a: { attempt: 1 }, b: { status: "completed", attempt: 1 } });
+      expect(lab.git("rev-parse", `refs/tutti/${id}/a/1`)).toBe(run.workers["a"]!.commit);
+    }),
+  );
+
+  it(
+    "is shared without another push if the host has pushed it",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      lab.url = await newDatabase();
+      const { fleet, store, lock } = await openHeldStore(lab.data, lab.url);
+      try {
+        await query(lab.url, "INSERT INTO tutti.servers (id, epoch, beat, batch) VALUES ('another', 1, 1, 1)");
+        await expect.poll(() => fleet.isShared).toBe(true);
+        // The server cannot reach the remote of its clone, to which the host pushes with its own login.
+        lab.git("remote", "add", "origin", join(lab.folder, "missing.git"));
+        const shared = new SharedWork(fleet, new Exchange(join(lab.folder, "transfers")));
+        const refs = { "refs/tutti/run/a/1": lab.git("rev-parse", "HEAD") };
+        await shared.share(lab.repo, "run", refs, true);
+        expect(await fleet.parcels("run")).toEqual([{ refs, bundle: null }]);
+      } finally {
+        await fleet.close();
+        await store.close();
+        lock.release();
+      }
+    }),
+  );
+});
 
 describe("a server that takes over a run on another machine", () => {
   for (const how of ["through the remote", "as bundles if the remote rejects them"])

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { FleetLab } from "./fleet-lab.ts";
 import { query, withPostgres } from "../lab/postgres.ts";
-import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { done, goodWorker, mainSession, type ScriptedTask } from "../lab/scenarios.ts";
 import { openHosts } from "../../src/main/fleet/hosts.ts";
 import type { OpenEngine } from "../../src/main/open-engine.ts";
 
@@ -12,15 +12,18 @@ let lab: FleetLab;
 afterEach(() => lab.end());
 
 /** A run with the task `a`, whose turn has begun and waits for `open`. */
-async function startWaitingRun(local: OpenEngine): Promise<{ id: string; open: () => void }> {
+async function startWaitingRun(
+  local: OpenEngine,
+  tasks: ScriptedTask[] = [{ id: "a" }],
+): Promise<{ id: string; open: () => void }> {
   const { file, open } = lab.gate();
   const turn = {
     tools: ["Write"],
-    write: { "docs/a.md": "# A\n" },
+    write: { "docs/{TASK_ID}.md": "# {TASK_ID}\n" },
     waitForFile: file,
     block: done({ summary: "wrote" }),
   };
-  const agent = lab.scenario([...mainSession([{ id: "a" }]), { match: { role: "worker" }, turns: [turn] }]);
+  const agent = lab.scenario([...mainSession(tasks), { match: { role: "worker" }, turns: [turn] }]);
   const id = await lab.startRun(local, agent);
   await local.engine.until(id, (run) => (run.workers["a"]?.session.turn ?? null) !== null);
   await lab.untilDelivered(["a"]);
@@ -105,6 +108,36 @@ describe("a worker host", () => {
   );
 
   it(
+    "keeps its session while it is drained, also over a restart, and gets no other one",
+    withPostgres(async () => {
+      lab = new FleetLab();
+      const local = await lab.begin();
+      const before = await lab.worker("one");
+      const { id, open } = await startWaitingRun(local, [{ id: "a" }, { id: "b", dependencies: ["a"] }]);
+      await local.hosts!.drain(before.id);
+      before.process.kill("SIGKILL");
+      await before.ended;
+      const after = await lab.worker("one");
+      expect(after.id).toBe(before.id);
+      const [host] = await local.hosts!.list();
+      expect(host).toMatchObject({ state: "draining", tasks: ["a"] });
+      // The next beat of the host.
+      await expect.poll(async () => (await local.hosts!.list())[0]!.seenAt).not.toBe(host!.seenAt);
+      open();
+      const run = await local.engine.until(id, ({ released }) => released);
+      expect(run.workers).toMatchObject({
+        a: { status: "completed", attempt: 1 },
+        b: { status: "completed", attempt: 1 },
+      });
+      const places = "SELECT task, host FROM tutti_hosts.attempt WHERE task IS NOT NULL ORDER BY task";
+      expect(await query(lab.url, places)).toEqual([
+        { task: "a", host: after.id },
+        { task: "b", host: null },
+      ]);
+    }),
+  );
+
+  it(
     "has a login that may do nothing else, sends bundles where it may not push, and survives restarts of all processes",
     withPostgres(async () => {
       lab = new FleetLab();
@@ -143,7 +176,7 @@ describe("a worker host", () => {
       const run = await second.engine.until(id, ({ released }) => released);
       expect(run.workers["a"]).toMatchObject({ status: "completed", attempt: 1 });
       const { branch } = await second.engine.result(id);
-      expect(lab.git("show", `${branch}:docs/a.md`)).toBe("# A");
+      expect(lab.git("show", `${branch}:docs/a.md`)).toBe("# a");
       expect(lab.remoteGit("for-each-ref", "refs/tutti", "refs/heads/tutti")).toBe("");
       await hosts.remove("gpu-1");
       const { code, stderr } = await after.ended;
