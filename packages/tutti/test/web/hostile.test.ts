@@ -112,9 +112,11 @@ function withEveryField(run: Run): Run {
     return { id: `item_${kind}`, kind, question: WORDS, options: [WORDS, "no"], ...about, ...more };
   };
   const isOpen = run.status === "running";
+  const side = { title: WORDS, description: WORDS, summary: WORDS };
+  const sides = ["a", "b"].map((taskId) => ({ taskId, ...side }));
   const inbox = {
     permission: item("permission", { evidence: { tool: WORDS, subject: WORDS }, default: WORDS, expiresAt: 2e12 }),
-    decision: item("decision", { taskId: null, evidence: { type: WORDS, files: ["a.md"], tasks: ["a", "b"] } }),
+    decision: item("decision", { taskId: null, evidence: { type: WORDS, files: ["a.md"], sides } }),
     blocker: item("blocker", { evidence: { blocker_type: WORDS } }),
   };
   const command = { name: "test", run: "npm test", exitCode: 1, durationMs: 5, output: WORDS };
@@ -296,6 +298,7 @@ describe("Hostile text", () => {
       await open(`${run}?tab=log`, ".activity .agent-words");
       await open(`${run}?session=a`, ".entry-tool");
       expect(await page.locator(".entry").allInnerTexts()).toHaveLength(2);
+      await open(`${run}?session=a&part=summary`, ".transcript .task-summary .notice");
       await open(`${run}?session=a&part=changes`, ".transcript .diff-text");
       await open(`${run}?session=a&part=checks`, ".transcript .claim");
       await open(`${run}?session=b&part=attempts`, ".transcript .tab-rows .agent-words");
@@ -310,6 +313,54 @@ describe("Hostile text", () => {
       await page.setViewportSize({ width: 360, height: 740 });
       await expectMarked(page, "items at 360 px");
       await page.close();
+    }),
+  );
+
+  test(
+    "is the only text that is marked as the words of an agent, sentences of Tutti are not",
+    onStage(async (stage) => {
+      const asks = worker("a", { then: "ask:Which colour?" });
+      const fails = worker("b", { block: { phase: "completion", data: { task_id: "b", status: "failed" } } });
+      const silent = worker("c", { say: "hm" }, { say: "hm" }, { say: "hm" }, { say: "hm" });
+      const { id } = await stage.begin(
+        [...mainSession(["a", "b", "c"].map((task) => ({ id: task }))), asks, fails, silent],
+        "Paint it",
+        {
+          config: { autoSpawn: true, answerTimeout: 1_800_000 },
+        },
+      );
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 3);
+      const page = await stage.page();
+      const expectUnmarked = async (text: RegExp) => {
+        const found = page.getByText(text);
+        await found.first().waitFor();
+        for (const each of await found.all())
+          expect([
+            String(text),
+            await each.evaluate(
+              (e) => (e as { closest: (selector: string) => object | null }).closest(".agent-words") === null,
+            ),
+          ]).toEqual([String(text), true]);
+      };
+      // The default is whole, because the user decides by it.
+      await expectUnmarked(/The user did not answer in time\..*state your assumptions\./);
+      await page.goto(`${stage.url}/runs/${id}`);
+      await expectUnmarked(/^\d tool calls? in/);
+      await page.goto(`${stage.url}/runs/${id}?session=b&part=summary`);
+      await expectUnmarked(/^It ended without a summary\.$/);
+      await page.goto(`${stage.url}/runs/${id}?session=a&part=checks`);
+      await expectUnmarked(/^It has not reported yet\.$/);
+      for (const part of ["checks", "attempts"]) {
+        await page.goto(`${stage.url}/runs/${id}?session=c&part=${part}`);
+        await page
+          .locator(".transcript")
+          .getByText(/no usable answer after \d tries/i)
+          .first()
+          .waitFor();
+        await expectUnmarked(/no usable answer after \d tries/i);
+      }
+      await page.goto(`${stage.url}/templates?id=documentation`);
+      await expectUnmarked(/^Documents a repository/);
     }),
   );
 });

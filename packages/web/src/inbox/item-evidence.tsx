@@ -140,12 +140,16 @@ function Side({ side: { taskId, title, description, summary, ref } }: { side: Co
   return (
     <section aria-label={translate("Side of {taskId}", { taskId })}>
       <h3>
-        <code>{shown(taskId, 100)}</code> {title !== undefined && <AgentText text={title} max={120} />}
+        <code>{shown(taskId, 100)}</code> {title !== undefined && <AgentWords text={title} max={120} />}
       </h3>
-      {description !== undefined && <LongText text={description} max={400} />}
+      {description !== undefined && (
+        <div className="agent-words">
+          <LongText text={description} max={400} />
+        </div>
+      )}
       <FactList
         rows={[
-          [translate("The worker says"), summary],
+          [translate("The worker says"), words(summary)],
           [translate("Version"), ref],
         ]}
       />

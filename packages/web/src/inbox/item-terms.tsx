@@ -20,10 +20,7 @@ export function ItemTerms({ item }: { item: AnyItem }) {
       {riskWord !== null && <span className={`chip${risk === "high" ? " tone-bad" : ""}`}>{riskWord}</span>}
       {left === null && item.default !== undefined && (
         <span className="muted">
-          {translate("without an answer:")}{" "}
-          <q>
-            <AgentText text={item.default} max={80} />
-          </q>
+          {translate("without an answer:")} <DefaultAnswer item={item} />
         </span>
       )}
       {left !== null && (
@@ -36,18 +33,26 @@ export function ItemTerms({ item }: { item: AnyItem }) {
             {item.default !== undefined && (
               <>
                 {` ${translate("with")} `}
-                <q>
-                  {isOfAgent(item) ? (
-                    <AgentWords text={item.default} max={80} />
-                  ) : (
-                    <AgentText text={say(item.default)} max={80} />
-                  )}
-                </q>
+                <DefaultAnswer item={item} />
               </>
             )}
           </span>
         </span>
       )}
     </p>
+  );
+}
+
+/** An option of an agent's item is its words. Any other default is a sentence of Tutti. */
+function DefaultAnswer({ item }: { item: AnyItem }) {
+  const text = item.default ?? "";
+  return (
+    <q>
+      {isOfAgent(item) && item.options?.includes(text) ? (
+        <AgentWords text={text} max={200} />
+      ) : (
+        <AgentText text={say(text)} max={200} />
+      )}
+    </q>
   );
 }

@@ -1,4 +1,4 @@
-import { say, translate } from "../text/language.ts";
+import { translate } from "../text/language.ts";
 import { Badge } from "../parts/badge.tsx";
 import { endingLook } from "./ending-look.ts";
 import type { StatusStyle } from "../run/run-look.ts";
@@ -7,8 +7,7 @@ import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
-import { AgentText } from "../text/agent-text.tsx";
-import { AgentQuote } from "../text/agent-words.tsx";
+import { FailureText } from "../text/failure-text.tsx";
 import { compact, duration, moment, money, plural } from "../text/format.ts";
 import type { RunTimeline, RunUsage } from "../../../tutti/src/schema/api/run-values.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
@@ -19,7 +18,8 @@ interface Properties {
   taskId: string | null;
 }
 
-type AttemptRow = RunTimeline["sessions"][number] & { error: string | null; used: RunUsage["sessions"][number] | null };
+type Reason = Pick<Run["workers"][string], "error" | "errorCode">;
+type AttemptRow = RunTimeline["sessions"][number] & { reason: Reason; used: RunUsage["sessions"][number] | null };
 
 export function Attempts({ run, place, taskId }: Properties) {
   const newest = taskId === null ? run.main : run.workers[taskId];
@@ -30,7 +30,7 @@ export function Attempts({ run, place, taskId }: Properties) {
       <ActionError error={error} />
       {value?.length === 0 && <p className="nothing-yet">{translate("It has not started yet.")}</p>}
       <ol className="tab-rows" aria-label={translate("Attempts")}>
-        {value?.toReversed().map(({ sessionId, attempt, startedAt, endedAt, ending, turns, error: reason, used }) => {
+        {value?.toReversed().map(({ sessionId, attempt, startedAt, endedAt, ending, turns, reason, used }) => {
           const { word, tone, icon }: StatusStyle =
             ending === null ? { word: translate("Working"), tone: "running", icon: "dot" } : endingLook(ending);
           return (
@@ -46,10 +46,10 @@ export function Attempts({ run, place, taskId }: Properties) {
                   {duration((endedAt === null ? Date.now() : Date.parse(endedAt)) - Date.parse(startedAt))}
                 </span>
               </div>
-              {reason !== null && (
-                <AgentQuote>
-                  <AgentText text={say(reason)} max={600} />
-                </AgentQuote>
+              {reason.error !== null && (
+                <p>
+                  <FailureText error={reason.error} code={reason.errorCode} max={600} />
+                </p>
               )}
               <p className="muted">
                 {[
@@ -82,13 +82,13 @@ async function readAttempts(id: string, taskId: string | null, signal: AbortSign
   return Promise.all(
     sessions.map(async (session) => ({
       ...session,
-      error: taskId === null ? null : await readReason(id, session.sessionId, signal),
+      reason: taskId === null ? NO_REASON : await readReason(id, session.sessionId, signal),
       used: usage.sessions.find(({ sessionId }) => sessionId === session.sessionId) ?? null,
     })),
   );
 }
 
-async function readReason(id: string, key: string, signal: AbortSignal): Promise<string | null> {
-  const { error } = await server.call("GET /api/orchestrator/:id/workers/:key", { params: { id, key }, signal });
-  return error;
-}
+const NO_REASON: Reason = { error: null, errorCode: null };
+
+const readReason = (id: string, key: string, signal: AbortSignal): Promise<Reason> =>
+  server.call("GET /api/orchestrator/:id/workers/:key", { params: { id, key }, signal });

@@ -4,6 +4,7 @@ import { Notice } from "../parts/notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { AgentQuote } from "../text/agent-words.tsx";
 import { plural } from "../text/format.ts";
+import { isOfTutti } from "../text/is-of-tutti.ts";
 import { LongText } from "../text/long-text.tsx";
 import { ToolCounts } from "../workers/tool-counts.tsx";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
@@ -17,19 +18,28 @@ const MERGED = {
 /** `summary` is the worker's own claim; the facts beside it are those that Tutti found itself. */
 export function ClaimAndEvidence({ worker }: { worker: Worker }) {
   const { summary, error, outputFiles, reportedWarnings = [], warnings = [], commit, merged, toolStats } = worker;
+  // A sentence of Tutti, such as that of a time-out, is no claim.
+  const claim = summary ?? (isOfTutti(worker.errorCode) ? null : error);
   return (
     <>
       <div className="claim">
         <div>
           <h3>{translate("The worker says")}</h3>
-          <AgentQuote>
-            <LongText text={summary ?? (error && say(error)) ?? translate("It has not reported yet.")} max={600} />
-            {reportedWarnings.map((warning) => (
-              <p key={warning}>
-                <AgentText text={warning} max={300} />
-              </p>
-            ))}
-          </AgentQuote>
+          {claim === null && (
+            <p className="muted">
+              {error === null ? translate("It has not reported yet.") : <AgentText text={say(error)} max={600} />}
+            </p>
+          )}
+          {(claim !== null || reportedWarnings.length > 0) && (
+            <AgentQuote>
+              {claim !== null && <LongText text={claim} max={600} />}
+              {reportedWarnings.map((warning) => (
+                <p key={warning}>
+                  <AgentText text={warning} max={300} />
+                </p>
+              ))}
+            </AgentQuote>
+          )}
         </div>
         <div>
           <h3>{translate("Tutti saw")}</h3>

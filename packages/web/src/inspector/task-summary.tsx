@@ -2,9 +2,10 @@ import { translate } from "../text/language.ts";
 import { ChangedFiles } from "../run/result/changed-files.tsx";
 import { FactList } from "../parts/fact-list.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { AgentText } from "../text/agent-text.tsx";
+import { AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
 import type { Task } from "../../../tutti/src/schema/task.ts";
+import { isWorkerOver } from "../../../tutti/src/schema/status.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
 /** `task` is the work that was asked for, and `worker` the work that came of it. `TaskDetails` has the state. */
@@ -18,7 +19,7 @@ export function TaskSummary({ task, worker }: { task: Task; worker: Worker | und
       </div>
       <FactList
         rows={[
-          [translate("Files"), task.scope.join(", ")],
+          [translate("Files"), task.scope.length > 0 && <AgentWords text={task.scope.join(", ")} max={600} />],
           [translate("Priority"), task.priority],
           [translate("Agent"), worker?.session.agent ?? task.agent],
           [translate("Model"), worker?.session.model ?? task.model],
@@ -27,19 +28,31 @@ export function TaskSummary({ task, worker }: { task: Task; worker: Worker | und
         ]}
       />
       <h3>{translate("Summary")}</h3>
-      <div className="agent-words">
-        <LongText text={worker?.summary ?? translate("It has not reported yet.")} max={2000} />
-      </div>
+      {worker?.summary ? (
+        <div className="agent-words">
+          <LongText text={worker.summary} max={2000} />
+        </div>
+      ) : (
+        <p className="muted">
+          {worker && isWorkerOver(worker.status)
+            ? translate("It ended without a summary.")
+            : translate("It has not reported yet.")}
+        </p>
+      )}
       {(worker?.reportedWarnings ?? []).map((warning) => (
         <Notice key={warning} tone="warning">
-          <AgentText text={warning} max={400} />
+          <AgentWords text={warning} max={400} />
         </Notice>
       ))}
       {worker && (
         <>
           <h3>{translate("Output")}</h3>
           <ChangedFiles files={worker.outputFiles} />
-          {isData(worker.output) && <LongText text={JSON.stringify(worker.output, null, 2)} max={4000} mono />}
+          {isData(worker.output) && (
+            <div className="agent-words">
+              <LongText text={JSON.stringify(worker.output, null, 2)} max={4000} mono />
+            </div>
+          )}
         </>
       )}
     </div>

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Rehearsal } from "./rehearsal.tsx";
 import { PromptPreview } from "../new-run/prompt-preview.tsx";
 import { FactList } from "../parts/fact-list.tsx";
@@ -24,7 +24,19 @@ interface ResolvedTemplate {
   warnings: string[];
 }
 
-export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange: () => void }) {
+interface Properties {
+  row: ListedTemplate;
+  /** Whether the user chose it. */
+  isChosen: boolean;
+  onChange: () => void;
+}
+
+export function TemplateCard({ row, isChosen, onChange }: Properties) {
+  const box = useRef<HTMLElement>(null);
+  // In a narrow window the card is below the list.
+  useEffect(() => {
+    if (isChosen && box.current!.getBoundingClientRect().top > innerHeight / 2) box.current!.scrollIntoView();
+  }, []);
   const { id, name, description, valid, errors, place, version, author, tags } = row;
   const [copyName, setCopyName] = useState("");
   const { value, error } = useRequest(valid ? id : null, (signal) =>
@@ -45,7 +57,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
     navigate(templatesAddress(null));
   };
   return (
-    <section className="card run-tab" aria-labelledby="template-title">
+    <section ref={box} className="card run-tab" aria-labelledby="template-title">
       <div className="tab-row-head">
         <h2 id="template-title">
           <AgentText text={name} max={120} />
@@ -54,7 +66,7 @@ export function TemplateCard({ row, onChange }: { row: ListedTemplate; onChange:
           {translate("New run with it")}
         </Link>
       </div>
-      <p className="agent-words">
+      <p className="muted">
         <AgentText text={description} max={600} />
       </p>
       {errors.map((problem) => (

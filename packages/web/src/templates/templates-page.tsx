@@ -64,7 +64,14 @@ export function TemplatesPage({ id }: { id: string | null }) {
             );
           })}
         </nav>
-        {chosen && <TemplateCard key={chosen.id} row={chosen} onChange={() => setChanges(changes + 1)} />}
+        {chosen && (
+          <TemplateCard
+            key={chosen.id}
+            row={chosen}
+            isChosen={chosen.id === id}
+            onChange={() => setChanges(changes + 1)}
+          />
+        )}
       </div>
     </div>
   );

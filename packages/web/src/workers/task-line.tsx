@@ -20,31 +20,25 @@ interface Properties {
 export function TaskLine({ task, run, onOpen }: Properties) {
   const { word, tone, icon } = taskLook(run, task);
   return (
-    <Line
-      id={task.id}
-      title={task.title}
-      detail={detail(run, task)}
-      isOfAgent={run.workers[task.id]?.error != null && !isOfTutti(run.workers[task.id]?.errorCode)}
-      word={word}
-      tone={tone}
-      icon={icon}
-      onOpen={onOpen}
-    />
+    <Line id={task.id} title={task.title} {...detail(run, task)} word={word} tone={tone} icon={icon} onOpen={onOpen} />
   );
 }
 
-interface LineProperties extends StatusStyle {
-  id: string;
-  title: string;
+interface Detail {
   detail: string;
   /** Whether `detail` may have words of an agent. */
-  isOfAgent: boolean;
+  isOfAgent?: boolean;
+}
+
+interface LineProperties extends StatusStyle, Detail {
+  id: string;
+  title: string;
   onOpen: (taskId: string) => void;
 }
 
 /** A plan may have hundreds of lines, so `memo` renders only changes. `onOpen` does the same in all renders. */
 const Line = memo(
-  function Line({ id, title, detail: words, isOfAgent, word, tone, icon, onOpen }: LineProperties) {
+  function Line({ id, title, detail: words, isOfAgent = false, word, tone, icon, onOpen }: LineProperties) {
     return (
       <li>
         <button type="button" className="task-line" data-worker={id} onClick={() => onOpen(id)}>
@@ -74,22 +68,25 @@ const timeOf = ({ startedAt, completedAt }: Run["workers"][string]): string =>
     ? ""
     : translate(" in {time}", { time: duration(completedAt - startedAt) });
 
-function detail(run: Run, task: Task): string {
+function detail(run: Run, task: Task): Detail {
   const worker = run.workers[task.id];
   if (worker?.status === "completed") {
     const files = plural(worker.outputFiles.length, "file");
-    return `${files}${timeOf(worker)}, ${plural(worker.toolStats.total, "tool call")}`;
+    return { detail: `${files}${timeOf(worker)}, ${plural(worker.toolStats.total, "tool call")}` };
   }
   if (worker?.error) {
     const hasReason =
       isRunOver(run.status) ||
       Object.values(run.inbox).some(({ kind, taskId }) => kind === "failure" && taskId === task.id);
     // The result, or the inbox item of the failure, has the reason.
-    return hasReason ? `${plural(worker.toolStats.total, "tool call")}${timeOf(worker)}` : say(worker.error);
+    if (hasReason) return { detail: `${plural(worker.toolStats.total, "tool call")}${timeOf(worker)}` };
+    return { detail: say(worker.error), isOfAgent: !isOfTutti(worker.errorCode) };
   }
-  if (Object.hasOwn(run.skipped, task.id)) return translate("skipped by a user");
+  if (Object.hasOwn(run.skipped, task.id)) return { detail: translate("skipped by a user") };
   const blocked = run.blocked[task.id];
-  if (blocked) return translate("blocked by {tasks}", { tasks: blocked.join(", ") });
+  if (blocked) return { detail: translate("blocked by {tasks}", { tasks: blocked.join(", ") }) };
   const open = task.dependencies.filter((id) => run.workers[id]?.status !== "completed" && !run.skipped[id]?.satisfied);
-  return open.length > 0 ? translate("after {tasks}", { tasks: open.join(", ") }) : translate("queued");
+  return {
+    detail: open.length > 0 ? translate("after {tasks}", { tasks: open.join(", ") }) : translate("queued"),
+  };
 }
