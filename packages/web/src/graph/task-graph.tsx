@@ -28,6 +28,8 @@ const READABLE = 0.6;
 const LARGE = 40;
 const STEP = 80;
 const NO_LINK = { hideAttribution: true };
+/** Its own ones describe keys that delete nodes and edges. */
+const NO_DESCRIPTIONS = { "node.a11yDescription.default": "", "edge.a11yDescription.default": "" };
 
 export function TaskGraph(properties: Properties) {
   return (
@@ -151,6 +153,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
         disableKeyboardA11y
         onlyRenderVisibleElements={nodes.length > LARGE}
         proOptions={NO_LINK}
+        ariaLabelConfig={NO_DESCRIPTIONS}
       >
         {isLarge && <MiniMap className="mini-map" pannable ariaLabel={null} />}
       </ReactFlow>
@@ -259,7 +262,8 @@ function useEdges(run: Run, layout: GraphLayout): DependencyEdgeType[] {
     const passed = run.workers[from]?.status === "completed";
     const last = known.current.get(id);
     if (last?.data?.points === points && last.data.passed === passed) return last;
-    return { id, source: from, target: to, type: "dependency", data: { points, passed } };
+    const ariaLabel = translate("{to} after {from}", { from, to });
+    return { id, source: from, target: to, type: "dependency", ariaLabel, data: { points, passed } };
   });
   known.current = new Map(edges.map((edge) => [edge.id, edge]));
   return edges;

@@ -10,6 +10,7 @@ import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { Task } from "../../schema/task.ts";
 import { leadOf, workingRoles } from "../../schema/team/roles.ts";
+import { sentence } from "../../sentence.ts";
 
 /** The plan, its `changes` and its budget are confirmed together or rejected together. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
@@ -59,9 +60,11 @@ export function askToConfirm(run: Run, { tasks, errors }: Plan, history: History
   const { maxWorkers, parallelExecution } = run.template.config;
   const sound = errors.length === 0;
   const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
-  const question = sound
-    ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
-    : `The plan is invalid: ${errors.join("; ")}`;
+  const question = !sound
+    ? sentence("The plan is invalid: {errors}", { errors: errors.join("; ") })
+    : tasks.length === 1
+      ? sentence("Carry out this plan of 1 task?")
+      : sentence("Carry out this plan of {count} tasks?", { count: tasks.length });
   return addItem(
     run,
     { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
