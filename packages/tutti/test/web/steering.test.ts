@@ -184,6 +184,51 @@ describe("A user of the dashboard", () => {
   );
 
   test(
+    "chooses commands of the palette with the arrow keys, and cancels a run there only by choosing it twice",
+    onStage(async (stage) => {
+      const hangs = [...mainSession([{ id: "a" }]), firstAttempt("a", { say: "hm", then: "hang" })];
+      const { id } = await stage.begin(hangs, "Write a page", { config: { autoSpawn: true } });
+      for (let i = 0; i < 12; i++) await stage.begin(hangs, `Other ${i}`, { start: false });
+      await stage.engine.until(id, ({ workers }) => workers["a"]?.session.turn != null);
+      const page = await stage.page(`/runs/${id}`);
+      await untilStatus(page, "a", "Working");
+      await page.keyboard.press("Control+k");
+      const chosen = page.locator(".palette [aria-selected=true]");
+      await chosen.waitFor();
+      expect(await page.getByRole("option", { name: "Go to the inbox" }).locator("kbd").innerText()).toBe("g i");
+      const count = await page.getByRole("option").count();
+      for (let at = 1; at < count; at++) await page.keyboard.press("ArrowDown");
+      expect(await chosen.innerText()).toMatch(/Write a page|Other/);
+      expect(
+        await page.evaluate(`(() => {
+          const [inner, outer] = [".palette .is-chosen", ".palette"].map((each) => document.querySelector(each).getBoundingClientRect());
+          return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
+        })()`),
+      ).toBe(true);
+      await page.getByRole("combobox").fill("cancel this");
+      await page.keyboard.press("Enter");
+      await page.getByText("It cannot be resumed. Choose it again to confirm.").waitFor();
+      expect(stage.engine.get(id)!.status).toBe("running");
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press("Enter");
+      await stage.until(id, "cancelled");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+
+      // Keys are hints for a keyboard, and a phone has none.
+      const plan = await stage.begin(mainSession([{ id: "a" }]), "Write another page");
+      await stage.until(plan.id, "confirming");
+      for (const [isMobile, number] of [
+        [false, 2],
+        [true, 0],
+      ] as const) {
+        const inbox = await stage.page("/", { isMobile, hasTouch: isMobile, viewport: { width: 400, height: 740 } });
+        await inbox.getByRole("button", { name: "Confirm plan" }).waitFor();
+        await expect.poll(() => inbox.locator(".item-answer kbd:visible").count()).toBe(number);
+      }
+    }),
+  );
+
+  test(
     "with a view token sees everything, and why the buttons are disabled",
     onStage(
       async (stage) => {

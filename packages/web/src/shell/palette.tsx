@@ -24,6 +24,10 @@ interface Command {
   name: string;
   /** The same as a command line, which the foot of the palette copies. */
   line?: string;
+  /** The same in other places of the page. */
+  keys?: string;
+  /** Set for a command that cannot be taken back. It is carried out when it is chosen again. */
+  question?: string;
   run: () => unknown;
 }
 
@@ -42,19 +46,30 @@ export function Palette({ route, typed, onClose }: Properties) {
   const [note, setNote] = useState("");
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLUListElement>(null);
   const runs = useLive((state) => state.runs) ?? [];
   const refusal = useRefusal();
   const here = route.view === "run" ? runs.find(({ id }) => id === route.id) : undefined;
   const commands: Command[] = [
     ...(here && refusal === null ? ofRun(here.id, here.status) : []),
-    { name: translate("Go to the inbox"), line: "tutti inbox", run: () => navigate(INBOX) },
-    { name: translate("Go to the runs"), line: "tutti list", run: () => navigate(RUNS) },
-    { name: translate("New run"), line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
-    { name: translate("Go to the templates"), line: "tutti templates list", run: () => navigate(TEMPLATES) },
-    { name: translate("Go to the schedules"), line: "tutti schedules list", run: () => navigate(SCHEDULES) },
-    { name: translate("Go to the costs"), run: () => navigate(COSTS) },
-    { name: translate("Check the machine"), line: "tutti doctor", run: () => navigate(MACHINE) },
-    { name: translate("Go to the hosts"), line: "tutti hosts list", run: () => navigate(HOSTS) },
+    { name: translate("Go to the inbox"), keys: "g i", line: "tutti inbox", run: () => navigate(INBOX) },
+    { name: translate("Go to the runs"), keys: "g r", line: "tutti list", run: () => navigate(RUNS) },
+    { name: translate("New run"), keys: "g n", line: 'tutti run "REQUEST"', run: () => navigate(NEW_RUN) },
+    {
+      name: translate("Go to the templates"),
+      keys: "g t",
+      line: "tutti templates list",
+      run: () => navigate(TEMPLATES),
+    },
+    {
+      name: translate("Go to the schedules"),
+      keys: "g s",
+      line: "tutti schedules list",
+      run: () => navigate(SCHEDULES),
+    },
+    { name: translate("Go to the costs"), keys: "g c", run: () => navigate(COSTS) },
+    { name: translate("Check the machine"), keys: "g m", line: "tutti doctor", run: () => navigate(MACHINE) },
+    { name: translate("Go to the hosts"), keys: "g h", line: "tutti hosts list", run: () => navigate(HOSTS) },
     ...runs.toReversed().map(({ id, userRequest }) => ({
       name: translate("Open {id}: {userRequest}", { id, userRequest: shown(userRequest, 80) }),
       line: `tutti attach ${id}`,
@@ -65,6 +80,10 @@ export function Palette({ route, typed, onClose }: Properties) {
   const found = commands.filter(({ name }) => wanted.every((word) => name.toLowerCase().includes(word))).slice(0, MOST);
   const chosen = found[Math.min(index, found.length - 1)];
   useEffect(() => setIndex(0), [text]);
+  useEffect(() => setNote(""), [text, index]);
+  useEffect(() => {
+    box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
+  }, [text, index]);
   // `showModal` of the dialog has focused its first button.
   useEffect(() => {
     field.current?.focus();
@@ -73,6 +92,7 @@ export function Palette({ route, typed, onClose }: Properties) {
 
   const use = async (command: Command | undefined) => {
     if (!command) return;
+    if (command.question !== undefined && note !== command.question) return setNote(command.question);
     try {
       await command.run();
       onClose();
@@ -103,7 +123,7 @@ export function Palette({ route, typed, onClose }: Properties) {
         onChange={({ target }) => setText(target.value)}
         onKeyDown={onKey}
       />
-      <ul id={list} className="palette" role="listbox" aria-label={translate("Commands and runs")}>
+      <ul ref={box} id={list} className="palette" role="listbox" aria-label={translate("Commands and runs")}>
         {found.map((command, at) => (
           <li
             key={command.name}
@@ -115,6 +135,7 @@ export function Palette({ route, typed, onClose }: Properties) {
             onClick={() => void use(command)}
           >
             <span className="clip">{command.name}</span>
+            {command.keys !== undefined && <kbd>{command.keys}</kbd>}
           </li>
         ))}
       </ul>
@@ -145,6 +166,9 @@ function ofRun(id: string, status: RunStatus): Command[] {
   const order = (word: string, name: "start" | "pause" | "resume" | "cancel"): Command => ({
     name: word,
     line: `tutti ${name} ${id}`,
+    ...(name === "cancel" && {
+      question: `${translate("Cancel this run? It cannot be resumed.")} ${translate("Choose it again to confirm.")}`,
+    }),
     run: () => server.order(id, name),
   });
   const isOver = isRunOver(status);
