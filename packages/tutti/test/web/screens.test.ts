@@ -156,7 +156,7 @@ describe("The inbox", () => {
       await attempts.nth(1).waitFor();
       expect(await attempts.allInnerTexts()).toEqual([
         expect.stringMatching(/Completed[\s\S]*Attempt 2/),
-        expect.stringMatching(/Failed[\s\S]*Attempt 1[\s\S]*no luck/),
+        expect.stringMatching(/Failed[\s\S]*Attempt 1[\s\S]*No luck/),
       ]);
       // The worker of a completed task receives nothing, so the main session gets a comment on its work.
       await page.getByRole("link", { name: "Changes", exact: true }).last().click();
@@ -412,6 +412,13 @@ describe("Places", () => {
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("button", { name: "Yes, delete" }).click();
       await page.getByRole("link", { name: /my-own/ }).waitFor({ state: "detached" });
+      // In a narrow window a template is below the list, and comes into view when it is chosen.
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.getByRole("link", { name: /^Testing/ }).click();
+      await page.getByRole("heading", { name: "Testing" }).waitFor();
+      await expect.poll(() => isUncovered(page, "#template-title")).toBe(true);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole("link", { name: /^Documentation documentation/ }).click();
       await page.getByRole("link", { name: "New run with it" }).click();
       await expect.poll(() => page.getByLabel("Template").inputValue()).toBe("documentation");
 
@@ -785,6 +792,21 @@ describe("A run", () => {
       await page.getByRole("heading", { name: "Costs" }).waitFor();
       await page.goBack();
       await expect.poll(() => page.getByLabel("Your answer").inputValue()).toBe("Green");
+      // So do parts of one page in two outages.
+      for (const key of ["Control+k", "?"]) {
+        await stage.stopServer();
+        await page.getByText("Reconnecting").waitFor();
+        await page.locator("main").focus();
+        const reloaded = page.waitForEvent("load");
+        await page.keyboard.press(key);
+        await stage.startServer("0.0.0");
+        await reloaded;
+        await page.getByText("Live", { exact: true }).waitFor();
+        await page.locator("main").focus();
+        await page.keyboard.press(key);
+        await page.getByRole("dialog").waitFor();
+        await page.keyboard.press("Escape");
+      }
       await stage.stopServer();
       await page.getByRole("button", { name: "Answer", exact: true }).click();
       await page.getByText("The server does not respond.").waitFor();

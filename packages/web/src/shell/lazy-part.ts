@@ -1,7 +1,7 @@
 import { lazy, type FunctionComponent, type LazyExoticComponent } from "react";
 
 const PROBE_MS = 1000;
-const RELOADED_KEY = "tutti-reloaded-for-part";
+const RELOADED_KEY = "tutti-reloaded-for-part ";
 
 /**
  * Like `lazy`, for a part whose chunk may be requested while the server is away: it is loaded when the server is back.
@@ -12,14 +12,18 @@ export function lazyPart<P>(load: () => Promise<FunctionComponent<P>>): LazyExot
 }
 
 async function loadWithServer<T>(load: () => Promise<T>): Promise<T> {
+  // The source of `load` has the path of its chunk.
+  const key = `${RELOADED_KEY}${String(load)}`;
   try {
-    return await load();
+    const part = await load();
+    sessionStorage.removeItem(key);
+    return part;
   } catch (error) {
     await untilServerAnswers();
     // Browsers and the loader of styles remember what failed, and another version of the server has other chunks, so
-    // only a new page is complete. Drafts and the address survive. A second failure is no outage.
-    if (sessionStorage.getItem(RELOADED_KEY) === location.href) throw error;
-    sessionStorage.setItem(RELOADED_KEY, location.href);
+    // only a new page is complete. Drafts and the address survive. A second failure of this part is no outage.
+    if (sessionStorage.getItem(key) !== null) throw error;
+    sessionStorage.setItem(key, "");
     location.reload();
     return new Promise<T>(() => {});
   }
