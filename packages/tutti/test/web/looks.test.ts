@@ -29,7 +29,18 @@ const TOO_WIDE = `(document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth)
     .map((e) => e.tagName + "." + e.className).slice(0, 8))`;
 
-/** Names and marks of the phases that overlap each other or leave the window, and percentages that wrap or are cut off. */
+/** Elements below the content, which leave an empty part at the end of the page. */
+const TOO_TALL = `(() => {
+  const end = document.querySelector("main").getBoundingClientRect().bottom + 1;
+  return document.documentElement.scrollHeight <= Math.max(innerHeight, end + scrollY + 60) ? [] :
+    [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().top > end)
+      .map((e) => e.tagName + "." + e.className).slice(0, 8);
+})()`;
+
+/**
+ * Names and marks of the phases that overlap each other or leave the window, percentages that wrap or are cut off, names
+ * of places that are cut off, and short texts of tables that are broken into many lines.
+ */
 const MISPLACED = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)]
     .map((e) => ({ e, box: e.getBoundingClientRect() })).filter(({ box }) => box.width > 2);
@@ -41,7 +52,13 @@ const MISPLACED = `(() => {
     const outer = e.parentElement.getBoundingClientRect();
     return e.getClientRects().length > 1 || box.height > 24 || box.right > outer.right + 1 || box.left < outer.left;
   });
-  return [...steps, ...percents].map(({ e }) => e.className + " " + e.textContent);
+  const places = seen(".rail-place.is-here > span").filter(({ e, box }) => {
+    const outer = e.parentElement.getBoundingClientRect();
+    return e.scrollWidth > e.clientWidth + 1 || box.left < outer.left || box.right > outer.right;
+  });
+  const cells = seen(".task-table td, .cost-rows :is(td, th)")
+    .filter(({ e, box }) => e.textContent.length < 60 && box.height > 84);
+  return [...steps, ...percents, ...places, ...cells].map(({ e }) => e.className + " " + e.textContent);
 })()`;
 
 const WIDTHS = [1280, 360, 768, 1920];
@@ -126,6 +143,7 @@ async function views(stage: Stage): Promise<[string, string][]> {
     ["plan", `/runs/${plan.id}`],
     ["question", `/runs/${asking.id}`],
     ["working", `/runs/${halfway.id}`],
+    ["table", `/runs/${halfway.id}?view=table`],
     ["transcript", `/runs/${halfway.id}?session=invoices`],
     ["finished", `/runs/${finished.id}`],
     ["degraded", `/runs/${degraded.id}`],
@@ -146,7 +164,7 @@ async function views(stage: Stage): Promise<[string, string][]> {
 }
 
 async function expectFits(page: Page, view: string): Promise<void> {
-  expect(await page.evaluate(`[...${TOO_WIDE}, ...${MISPLACED}]`), view).toEqual([]);
+  expect(await page.evaluate(`[...${TOO_WIDE}, ...${TOO_TALL}, ...${MISPLACED}]`), view).toEqual([]);
 }
 
 async function checkView(page: Page, name: string, path: string): Promise<void> {
@@ -155,7 +173,8 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   await page.goto(new URL(path, page.url()).href);
   await page.getByText("Live", { exact: true }).waitFor();
   await page.locator("main h1").waitFor();
-  if (path.startsWith("/runs/orch") && !path.includes("tab=")) await page.locator(".task-node").first().waitFor();
+  if (name === "table") await page.locator("[data-row]").first().waitFor();
+  else if (path.startsWith("/runs/orch") && !path.includes("tab=")) await page.locator(".task-node").first().waitFor();
   if (name === "transcript") await page.getByText("Prompt 1").waitFor();
   if (name === "inbox") await page.getByRole("button", { name: "Confirm plan" }).waitFor();
   if (name === "checks") await page.getByRole("list", { name: "Attempts" }).getByText("Attempt 1").waitFor();
@@ -247,6 +266,8 @@ describe("The page", () => {
       await page.getByRole("heading", { name: "Confirmer ce plan de 8 tâches" }).waitFor();
       await page.getByText("En direct", { exact: true }).waitFor();
       await page.getByText("Plus longue chaîne").waitFor();
+      await page.getByLabel("webhooks après payments").waitFor({ state: "attached" });
+      expect(await page.getByText("Press enter or space").count()).toBe(0);
       await page.getByRole("list", { name: "Événements récents" }).getByText("Le plan est prêt : 8 tâches").waitFor();
       expect(await page.getAttribute("html", "lang")).toBe("fr");
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
@@ -254,6 +275,11 @@ describe("The page", () => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await saveScreenshot(page, "french");
       expect(await violations(page)).toEqual([]);
+
+      await page.goto(stage.url);
+      await page.getByText("Exécuter ce plan de 8 tâches ?").waitFor();
+      await page.goto(`${stage.url}/runs/${plan.id}`);
+      await page.getByRole("heading", { name: "Confirmer ce plan de 8 tâches" }).waitFor();
 
       await page.getByRole("button", { name: "Show in English" }).click();
       await page.getByRole("heading", { name: "Confirm this plan of 8 tasks?" }).waitFor();

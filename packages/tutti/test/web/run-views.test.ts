@@ -56,6 +56,13 @@ describe("A run", () => {
       await transcript.getByRole("button", { name: "Show earlier (99,700)" }).waitFor();
       expect(await transcript.locator(".entry").count()).toBe(300);
       expect(asked).toEqual(["?tail=300"]);
+      // The transcript shows its end, and the search stays at its top.
+      expect(
+        await page.evaluate(`(() => {
+          const [filters, body] = [".entry-filters", ".transcript-body"].map((each) => document.querySelector(each).getBoundingClientRect());
+          return Math.round(filters.top - body.top);
+        })()`),
+      ).toBe(0);
 
       // The loaded part does not have the words, so the whole transcript is searched. A link shows the entry in its place.
       await transcript.getByLabel("Find in the transcript").fill("PART-4711.TS");
@@ -141,6 +148,39 @@ describe("A run", () => {
       await failed.getByRole("button", { name: "Leave all" }).click();
       await failed.waitFor({ state: "detached" });
       expect(stage.engine.get(id)!.inbox).toEqual({});
+    }),
+  );
+
+  test(
+    "opens at the part that its address names, and otherwise at its beginning",
+    onStage(async (stage) => {
+      const fails = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+      const tasks = Array.from({ length: 8 }, (_, i) => ({ id: `part-${i + 1}` }));
+      const failing = { match: { role: "worker" }, turns: [{ block: fails }] };
+      const { id } = await stage.begin([...mainSession(tasks), failing], "Write eight pages", {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(id, ({ released }) => released);
+      const page = await stage.page();
+      for (const [width, address, shows] of [
+        [1280, "?tab=log", ".tabs [aria-current]"],
+        [1280, "?session=part-3&part=summary", ".transcript-head"],
+        [360, "?tab=log", ".tabs [aria-current]"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 740 });
+        await page.goto(`${stage.url}/runs/${id}${address}`);
+        await page.locator(".result").waitFor();
+        await expect.poll(() => isInView(page, shows)).toBe(true);
+      }
+      expect(await violations(page)).toEqual([]);
+      // The page stays where the user goes.
+      await page.keyboard.press("Home");
+      await expect.poll(() => page.evaluate("scrollY")).toBe(0);
+      await page.setViewportSize({ width: 800, height: 740 });
+      await page.goto(`${stage.url}/runs/${id}`);
+      await page.locator(".result").waitFor();
+      await page.locator(".task-node").first().waitFor();
+      expect(await page.evaluate("scrollY")).toBe(0);
     }),
   );
 

@@ -27,6 +27,7 @@ export function ChangesPanel({ run, place }: { run: Run; place: RunPlace }) {
             <label>
               {translate("Of")}{" "}
               <select
+                className="field is-fitting"
                 aria-label={translate("Of which task")}
                 value={task ?? ""}
                 onChange={({ target }) =>

@@ -59,8 +59,7 @@ export function MachinePage() {
                 <span>
                   <AgentText text={sayCheck(found)} max={400} />
                   {advice !== undefined && (
-                    <span className="muted">
-                      {" "}
+                    <span className="checks-advice muted">
                       <AgentText text={sayCheck(advice)} max={400} />
                     </span>
                   )}

@@ -3,13 +3,12 @@ import { Suspense, useRef, type ReactNode } from "react";
 import type { ActivityLine } from "./activity.ts";
 import { RunHeader } from "./run-header.tsx";
 import { lookAtWork, runLook } from "./run-look.ts";
-import { RunNotes } from "./run-notes.tsx";
+import { RunTabs } from "./run-tabs.tsx";
 import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./waiting.ts";
 import { live } from "../live/live-store.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
-import { Link } from "../shell/link.tsx";
-import { RUN_TABS, runAddress, withSession, type RunPlace, type RunTab } from "../shell/page-route.ts";
+import { RUN_TABS, runAddress, withSession, type RunPlace } from "../shell/page-route.ts";
 import { leaveTo, navigate, replaceAddress } from "../shell/route.ts";
 import { useIsWide } from "../shell/use-is-wide.ts";
 import { useNow } from "../shell/use-now.ts";
@@ -20,6 +19,7 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { lazyPart } from "../shell/lazy-part.ts";
 
 const LostDrafts = lazyPart(async () => (await import("../inbox/lost-drafts.tsx")).LostDrafts);
+const RunNotes = lazyPart(async () => (await import("./run-notes.tsx")).RunNotes);
 const ActivityCard = lazyPart(async () => (await import("./activity-card.tsx")).ActivityCard);
 const ResultCard = lazyPart(async () => (await import("./result/result-card.tsx")).ResultCard);
 const InboxCards = lazyPart(async () => (await import("./inbox-cards.tsx")).InboxCards);
@@ -42,16 +42,6 @@ interface Properties {
 
 /** How often the page asks itself whether the run has stalled. */
 const CHECK_QUIET_MS = 5000;
-
-const TAB_NAMES: Record<RunTab, string> = {
-  tasks: translate("Tasks"),
-  plan: translate("Plan"),
-  changes: translate("Changes"),
-  checks: translate("Checks"),
-  cost: translate("Cost"),
-  messages: translate("Messages"),
-  log: translate("Log"),
-};
 
 export function LiveRun({ run, activity, warnings, place }: Properties) {
   const { session: opened, tab } = place;
@@ -94,10 +84,10 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
       <Panel name={translate("The header")}>
         <RunHeader run={run} look={look} />
       </Panel>
-      <Panel name={translate("The state of the run")}>
+      <Panel name={translate("The state of the run")} isRare>
         <RunNotes run={run} warnings={warnings} />
       </Panel>
-      <Panel name={translate("Your unsent drafts")}>
+      <Panel name={translate("Your unsent drafts")} isRare>
         <LostDrafts run={run.id} />
       </Panel>
       {isRunOver(run.status) && (
@@ -120,18 +110,7 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
           />
         </Panel>
       )}
-      <nav className="tabs" aria-label={translate("Parts of the run")}>
-        {tabs.map((each) => (
-          <Link
-            key={each}
-            to={runAddress(run.id, { ...place, tab: each, task: null, beside: null, find: "" })}
-            className={`tab${each === tab ? " is-here" : ""}`}
-            current={each === tab}
-          >
-            {TAB_NAMES[each]}
-          </Link>
-        ))}
-      </nav>
+      <RunTabs run={run.id} tabs={tabs} place={place} />
       <div className={`run-columns${tab === "tasks" ? " is-workers-first" : ""}`}>
         <div className="run-left">
           <Panel key={tab} name={translate("This part")}>
@@ -166,11 +145,18 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
 const hasRoles = ({ teamMessages, gate, template }: Run): boolean =>
   (teamMessages?.length ?? 0) > 0 || gate !== undefined || Object.keys(template.roles ?? {}).length > 0;
 
+interface PanelProperties {
+  name: string;
+  /** Keeps no place while it loads, because it is empty most of the time. */
+  isRare?: boolean;
+  children: ReactNode;
+}
+
 /** `ErrorBoundary` and `Suspense` let a part of the page load and fail by itself. */
-function Panel({ name, children }: { name: string; children: ReactNode }) {
+function Panel({ name, isRare = false, children }: PanelProperties) {
   return (
     <ErrorBoundary part={name}>
-      <Suspense fallback={<p className="loading">{translate("Loading …")}</p>}>{children}</Suspense>
+      <Suspense fallback={isRare ? null : <p className="loading">{translate("Loading …")}</p>}>{children}</Suspense>
     </ErrorBoundary>
   );
 }

@@ -69,6 +69,7 @@ export function EntryList({ run, place, entries, format, readEarlier, readLater,
           onChange={({ target }) => change({ words: target.value })}
         />
         <select
+          className="field is-fitting"
           aria-label={translate("Kind of entries")}
           value={kind}
           onChange={({ target }) => change({ kind: target.value as EntryKind })}

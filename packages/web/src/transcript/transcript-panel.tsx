@@ -81,6 +81,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
           <label className="attempt">
             {translate("Attempt")}
             <select
+              className="field is-fitting"
               value={attempt}
               onChange={({ target }) =>
                 replaceAddress(runAddress(run.id, { ...place, attempt: Number(target.value), entry: null }))

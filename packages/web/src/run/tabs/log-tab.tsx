@@ -61,6 +61,7 @@ export function LogTab({ run, activity, place, onChange }: Properties) {
           onChange={({ target }) => onChange({ find: target.value })}
         />
         <select
+          className="field is-fitting"
           aria-label={translate("Lines of the log")}
           value={log}
           onChange={({ target }) => onChange({ log: target.value as LogKind })}
@@ -76,7 +77,7 @@ export function LogTab({ run, activity, place, onChange }: Properties) {
         <div className="answer-row fork-row">
           <label>
             {translate("Last event of a fork")}{" "}
-            <select value={at} onChange={({ target }) => setChosen(Number(target.value))}>
+            <select className="field is-fitting" value={at} onChange={({ target }) => setChosen(Number(target.value))}>
               {activity.toReversed().map(({ runSeq, text, at: time }) => (
                 <option key={runSeq} value={runSeq}>
                   {`${clock(time)} ${shown(text, 60)}`}
