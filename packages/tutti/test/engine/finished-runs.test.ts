@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
+import { collectGarbage } from "../lab/collect-garbage.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
 import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { replay } from "../../src/engine/runs/replay.ts";
@@ -82,6 +83,25 @@ describe("an ended run", () => {
     expect(store.snapshots.load(id)).toBeNull();
     await engine.close();
     expect(open().engine.summaries()).toEqual([]);
+  });
+
+  it("leaves nothing in memory once it is removed, however many there were", async () => {
+    const { store, engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    const finished = new FinishedRuns(store, store.snapshots);
+    const run = { ...engine.get(id)!, released: false };
+    const addAndRemove = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const each = { ...run, id: Buffer.alloc(10_000, `orch_${i}_`).toString("latin1") };
+        finished.noted(each, 1, 1);
+        finished.take(each.id);
+      }
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = addAndRemove(10);
+    expect(addAndRemove(5000) - before).toBeLessThan(25_000_000);
   });
 });
 
