@@ -39,7 +39,7 @@ import { teamMetrics } from "../run/team/team-metrics.ts";
 import type { OrderArguments, OrderInput, OrderName } from "../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../schema/api/result-values.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import type { EventOf, RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
+import type { EventData, EventOf, RawEvent, RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { FollowedRun, Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -399,8 +399,9 @@ export class Engine {
   }
 
   #startWarnings(id: string): string[] {
-    for (const { type, data } of this.readEvents({ run: id }))
-      if (type === "orchestrator:started") return data.warnings;
+    // Parsing every event up to the start would cost more than the state: the first one holds the whole request.
+    for (const { type, data } of this.readRawEvents({ run: id }))
+      if (type === "orchestrator:started") return (JSON.parse(data) as EventData<"orchestrator:started">).warnings;
     return [];
   }
 

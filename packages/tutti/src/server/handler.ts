@@ -54,7 +54,7 @@ export async function answer(
   handle: AnyHandler,
   hide: Hide | null,
 ): Promise<Response> {
-  const respond = async (): Promise<Response> => {
+  const respond = async (count?: (bytes: number) => void): Promise<Response> => {
     const value = await handle({
       params: c.req.param(),
       query: () => decode(route.query!, c.req.query(), "query"),
@@ -65,7 +65,9 @@ export async function answer(
     if (value instanceof Response) return value;
     const status = route.status ?? 200;
     if (isGenerator(value)) return await streamArray(encodeItems(value, hide), status);
-    return c.json((hide ? hide(value) : value) as object, status);
+    const text = JSON.stringify(hide ? hide(value) : value);
+    count?.(text.length);
+    return c.body(text, status, { "Content-Type": "application/json" });
   };
   if (!route.large) return respond();
   return (await largeAnswersOf(route).build(respond, c.req.raw.signal)) ?? c.body(null, CLIENT_GONE);
