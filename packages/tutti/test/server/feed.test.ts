@@ -292,6 +292,8 @@ describe("clients that read nothing", () => {
     const feed = new Feed(log);
     const outlet = new StalledOutlet();
     feed.follow(outlet, everything(null));
+    // Until it is live, it reads the log and not the new events.
+    for (let i = 0; i < 20; i++) await turn();
     const seqs: string[] = [];
     for (let i = 0; i < 50; i++) {
       log.publish();
