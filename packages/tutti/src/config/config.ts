@@ -1,9 +1,9 @@
 // `readUserConfig` reads the `tutti.config.json` of the data folder, `readProjectConfig` that in the root of a
 // repository. The schemas are strict: an unknown setting is rejected with its path, so that a misspelt one does not go
 // unnoticed.
-import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { readForeignFile } from "../foreign-file.ts";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
 import { SubSessionOptions } from "../schema/options.ts";
@@ -122,7 +122,7 @@ function read<C extends { agent?: string | undefined; agents: Record<string, { a
 function readJson(file: string): unknown {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readForeignFile(file);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw new TuttiError("usage", `"${file}" cannot be read: ${(error as Error).message}. Check its permissions.`, {

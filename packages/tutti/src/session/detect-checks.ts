@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { readForeignFile } from "../foreign-file.ts";
 import type { CheckCommand } from "../schema/template.ts";
 
 /** `SCRIPTS` of `package.json`, in the order in which they run. */
@@ -17,17 +18,17 @@ const NO_TEST = /no test specified/;
 
 /** Returns the build, lint and test commands that the files of a project suggest. Empty if there are none. */
 export async function detectChecks(cwd: string): Promise<CheckCommand[]> {
-  const scripts = await scriptsIn(cwd);
+  const scripts = scriptsIn(cwd);
   if (scripts.length > 0) return scripts;
-  const makefile = (await readText(join(cwd, "Makefile"))) ?? "";
+  const makefile = readText(join(cwd, "Makefile")) ?? "";
   const targets = ["build", "lint", "test"].filter((name) => new RegExp(`^${name}\\s*:(?!=)`, "m").test(makefile));
   if (targets.length > 0) return targets.map((name) => ({ name, run: `make ${name}` }));
-  for (const [file, ...commands] of PROJECTS) if ((await readText(join(cwd, file))) !== null) return commands;
+  for (const [file, ...commands] of PROJECTS) if (isFile(join(cwd, file))) return commands;
   return [];
 }
 
-async function scriptsIn(cwd: string): Promise<CheckCommand[]> {
-  const text = await readText(join(cwd, "package.json"));
+function scriptsIn(cwd: string): CheckCommand[] {
+  const text = readText(join(cwd, "package.json"));
   if (text === null) return [];
   let scripts: Record<string, unknown>;
   try {
@@ -35,16 +36,25 @@ async function scriptsIn(cwd: string): Promise<CheckCommand[]> {
   } catch {
     return [];
   }
-  const manager = await managerOf(cwd);
+  const manager = managerOf(cwd);
   return SCRIPTS.filter((name) => typeof scripts[name] === "string" && !NO_TEST.test(scripts[name])).map((name) => ({
     name,
     run: `${manager} run ${name}`,
   }));
 }
 
-async function managerOf(cwd: string): Promise<string> {
-  if ((await readText(join(cwd, "pnpm-lock.yaml"))) !== null) return "pnpm";
-  return (await readText(join(cwd, "yarn.lock"))) === null ? "npm" : "yarn";
+function managerOf(cwd: string): string {
+  if (isFile(join(cwd, "pnpm-lock.yaml"))) return "pnpm";
+  return isFile(join(cwd, "yarn.lock")) ? "yarn" : "npm";
 }
 
-const readText = (file: string): Promise<string | null> => readFile(file, "utf8").catch(() => null);
+/** The agents may have put anything in the place of `file`. */
+function readText(file: string): string | null {
+  try {
+    return readForeignFile(file);
+  } catch {
+    return null;
+  }
+}
+
+const isFile = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFile() === true;

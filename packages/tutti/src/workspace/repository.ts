@@ -1,5 +1,6 @@
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { readForeignFile } from "../foreign-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isTooOld, readGitVersion } from "./git-version.ts";
 import { git, items, OLDEST_GIT, text, type GitOptions, type GitOutput } from "./git.ts";
@@ -144,8 +145,7 @@ async function findGaps(repository: Repository, options: GitOptions): Promise<{ 
 
 /** Git runs only if the index has attributes below the root. A version 4 of it does not contain whole paths. */
 async function usesLfs({ root, gitDir }: Repository, options: GitOptions): Promise<boolean> {
-  const attributes = await readFile(join(root, ".gitattributes"), "utf8").catch(() => "");
-  if (/\bfilter=lfs\b/.test(attributes)) return true;
+  if (/\bfilter=lfs\b/.test(readAttributes(root))) return true;
   const index = await readFile(join(gitDir, "index")).catch(() => Buffer.alloc(8));
   if (!index.includes(index[7] === 4 ? ".gitattributes" : "/.gitattributes")) return false;
   const args = [
@@ -159,6 +159,15 @@ async function usesLfs({ root, gitDir }: Repository, options: GitOptions): Promi
     ":(top,glob)**/.gitattributes",
   ];
   return (await git("look for files of Git LFS", args, { ...options, accept: [1] })).code === 0;
+}
+
+function readAttributes(root: string): string {
+  try {
+    return readForeignFile(join(root, ".gitattributes"));
+  } catch {
+    // Git ignores what it cannot read, too.
+    return "";
+  }
 }
 
 /** Distinguishes a repository without commits (`empty_repository`) from a damaged one, where HEAD cannot be read. */

@@ -1,5 +1,5 @@
 // `tutti.config.json` of the user and of a project: its validation, and its effect on runs.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tuttiJson } from "../cli/in-process.ts";
@@ -71,6 +71,17 @@ describe("a configuration", () => {
   it("of a project must not name environment variables", () => {
     writeProjectConfig({ agents: { x: { agent: "claude", env: ["HOME"] } } });
     expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("unknown setting agents.x.env");
+  });
+
+  it("is rejected if it is a link to a device, which may never end, or larger than 4 MiB", () => {
+    const file = join(lab.repo, "tutti.config.json");
+    symlinkSync("/dev/null", file);
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("it is not a regular file");
+    rmSync(file);
+    writeFileSync(file, `{}${" ".repeat(4 * 1024 * 1024)}`);
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("it is larger than 4 MiB");
+    writeFileSync(file, "{}");
+    expect(readProjectConfig(lab.repo)).toMatchObject({});
   });
 
   it("that is not JSON refuses a run before its creation: exit 2", async () => {

@@ -1,5 +1,6 @@
 // Verification commands run for real in the merged tree, and their exit codes count more than claims.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -212,5 +213,16 @@ describe("detectChecks", () => {
     mkdirSync(folder, { recursive: true });
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     expect((await detectChecks(folder)).map(({ run }) => run)).toEqual(expected);
+  });
+
+  it("does not wait for a pipe that an agent put in the place of a file", async () => {
+    const folder = join(lab.folder, "project");
+    mkdirSync(folder);
+    for (const name of ["package.json", "yarn.lock", "Cargo.toml"])
+      execFileSync("sh", ["-c", 'mkfifo "$0"', join(folder, name)]);
+    writeFileSync(join(folder, "Makefile"), "test:\n\tx\n");
+    expect(await detectChecks(folder)).toEqual([{ name: "test", run: "make test" }]);
+    rmSync(join(folder, "Makefile"));
+    expect(await detectChecks(folder)).toEqual([]);
   });
 });

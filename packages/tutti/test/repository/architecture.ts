@@ -19,6 +19,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // Where the programs and assets of the package are, in a clone, in a build and when installed.
   "own-files": [],
   "durable-file": ["schema"],
+  // Bounds files that a repository or an agent provides.
+  "foreign-file": [],
   // The sentences about a full disk and other conditions of the machine.
   "environment-fault": ["schema"],
   // The sentences about wrong members, for templates and messages.
@@ -33,14 +35,14 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   client: ["schema"],
   template: ["schema", "explain-issue", "world", "durable-file", "own-files"],
   // Completes templates and names agents, and reads the settings of schedules and notifications.
-  config: ["schema", "template", "session", "schedule", "notify"],
+  config: ["schema", "template", "session", "schedule", "notify", "foreign-file"],
   // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
   schedule: ["schema", "world", "durable-file"],
   store: ["schema", "environment-fault"],
-  workspace: ["schema", "world", "durable-file", "environment-fault"],
+  workspace: ["schema", "world", "durable-file", "foreign-file", "environment-fault"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   // Keepers offer tools to their agents.
-  session: ["schema", "protocol", "mcp", "world", "durable-file", "environment-fault", "own-files"],
+  session: ["schema", "protocol", "mcp", "world", "durable-file", "foreign-file", "environment-fault", "own-files"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // Worker hosts: sessions and workspaces of the engine on other machines, over a database.
   fleet: ["schema", "world", "durable-file", "store", "session", "workspace", "engine"],
@@ -121,7 +123,16 @@ const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts", "rehear
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "explain-issue", "sentence", "durable-file", "own-files", "environment-fault", "index"];
+const topFiles = [
+  "world",
+  "explain-issue",
+  "sentence",
+  "durable-file",
+  "foreign-file",
+  "own-files",
+  "environment-fault",
+  "index",
+];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];

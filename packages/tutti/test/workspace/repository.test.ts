@@ -1,4 +1,5 @@
-import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { commitAll, commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
@@ -30,6 +31,14 @@ describe("inspect", () => {
     write(lab.repo, { "art/.gitattributes": "*.png filter=lfs\n" });
     git(lab.repo, "add", "art");
     expect((await lab.workspaces.inspect(lab.repo)).gaps).toEqual([expect.stringContaining("Git LFS")]);
+  });
+
+  it("does not wait for a pipe or a device to which .gitattributes links", async () => {
+    const lab = laboratory();
+    const pipe = join(lab.top, "pipe");
+    execFileSync("sh", ["-c", 'mkfifo "$0"', pipe]);
+    symlinkSync(pipe, join(lab.repo, ".gitattributes"));
+    expect(await lab.workspaces.inspect(lab.repo)).toMatchObject({ dirty: true });
   });
 
   it("returns root, head and branch of a clean checkout", async () => {
