@@ -80,7 +80,7 @@ async function leftCommits(
   known: readonly string[],
 ): Promise<string[]> {
   const visited: string[] = [];
-  for (const commit of await headLogOf(registration)) {
+  for (const commit of headLogOf(registration)) {
     const near = known.map((descendant) => isNearAncestor(repository, commit, descendant));
     if (!(await Promise.all(near)).includes(true)) visited.push(commit);
   }

@@ -4,7 +4,7 @@ import { savedRef } from "../schema/ids.ts";
 import { isFolder } from "./folder.ts";
 import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
 import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
-import { headOf, headRefOf, registrations, type Registration } from "./registry.ts";
+import { headOf, headRefOf, registrations, removeTraps, type Registration } from "./registry.ts";
 import { changedFiles, isAncestor, parentsOf, treeOf, type Repository } from "./repository.ts";
 import { writeCommit } from "./write-commit.ts";
 import { clearScratch, keepIndex, writeWorkingTree } from "./working-tree.ts";
@@ -64,7 +64,7 @@ export async function saveWork(
 }
 
 /** Leaves out `worktrees` inside the workspace. `scratchIndex` then lists the tree, and the caller may use it. */
-export function treeOfWorkspace(
+export async function treeOfWorkspace(
   repository: Repository,
   paths: WorkspacePaths,
   worktrees: readonly Registration[],
@@ -72,6 +72,7 @@ export function treeOfWorkspace(
 ): Promise<string> {
   const skip = worktrees.flatMap(({ path }) => (path !== null && isInside(paths.path, path) ? [path] : []));
   const adminDir = worktrees.find(({ path }) => path === paths.path)?.adminDir;
+  if (adminDir !== undefined) await removeTraps(adminDir);
   return writeWorkingTree(repository, { ...paths, adminDir, folder: paths.path, skip }, base);
 }
 

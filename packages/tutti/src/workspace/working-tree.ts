@@ -5,7 +5,7 @@
 //    missing files `openSkipped` finds in the index which of them git skips: those are not deleted.
 // 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
 // 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
-import { copyFile, lstat, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { constants, copyFile, lstat, lutimes, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -186,11 +186,15 @@ export async function clearScratch(scratchIndex: string): Promise<void> {
   for (const path of [scratchIndex, `${scratchIndex}.lock`]) await rm(path, { force: true });
 }
 
-/** Keeps `mtimeMs`: git uses it to decide whether a file may have changed after the index was written. */
+/**
+ * Keeps `mtimeMs`: git uses it to decide whether a file may have changed after the index was written. Replaces `to`, in
+ * whose place an agent may have put a link to another file.
+ */
 export async function copyIndex(from: string, to: string): Promise<void> {
-  await copyFile(from, to);
+  await rm(to, { force: true });
+  await copyFile(from, to, constants.COPYFILE_EXCL);
   const seconds = Math.floor((await stat(from)).mtimeMs) / 1000;
-  await utimes(to, seconds, seconds);
+  await lutimes(to, seconds, seconds);
 }
 
 /** `indexMark` contains the boot id, because a power cut may truncate an index. */

@@ -1,4 +1,5 @@
 // Attacks by an agent without a sandbox: it tries to make Tutti start a program or change the user's refs.
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -10,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   attemptRef,
@@ -287,6 +288,36 @@ describe("an agent that tampers with refs", () => {
       expect(git(path, "status", "--porcelain")).toBe("");
       expect(git(path, "rev-parse", "HEAD")).toBe(to);
       expect(readFileSync(mine, "utf8")).toBe("nonsense\n");
+    },
+  );
+
+  it.each(["HEAD", "index", "logs/HEAD"])(
+    "with a pipe or a link as %s of its worktree neither blocks Tutti nor changes the target of the link",
+    async (name) => {
+      const lab = laboratory();
+      const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+      write(path, { "work.txt": "w" });
+      const file = join(lab.repo, ".git/worktrees/task-1", name);
+      const mine = join(lab.top, "mine.txt");
+      writeFileSync(mine, "mine\n");
+      const replace = (make: () => void) => {
+        rmSync(file, { force: true });
+        mkdirSync(dirname(file), { recursive: true });
+        make();
+      };
+      replace(() => execFileSync("sh", ["-c", 'mkfifo "$0"', file]));
+      expect((await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m")).files).toEqual(["work.txt"]);
+      for (const content of ["one", "two"]) {
+        const to = commitOn(lab, lab.head, { "to.txt": content });
+        replace(() => (content === "one" ? execFileSync("sh", ["-c", 'mkfifo "$0"', file]) : symlinkSync(mine, file)));
+        await lab.workspaces.move(lab.repo, key(), to);
+        expect(git(path, "rev-parse", "HEAD")).toBe(to);
+        expect(git(path, "status", "--porcelain")).toBe("");
+      }
+      expect(readFileSync(mine, "utf8")).toBe("mine\n");
+      replace(() => execFileSync("sh", ["-c", 'mkfifo "$0"', file]));
+      await lab.workspaces.remove(lab.repo, key());
+      expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
     },
   );
 });
