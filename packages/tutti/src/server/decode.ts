@@ -45,7 +45,7 @@ interface IdPage {
 
 /** Reads the body as JSON, or as text if the route sets `bodyType`. An empty body is undefined: some routes need none. */
 export async function readBody(c: RequestContext, { body, bodyType, maxBytes }: Route): Promise<unknown> {
-  const bytes = await readBytes(c, maxBytes);
+  const bytes = await readBytes(c.req.raw, maxBytes);
   const isText = bodyType !== undefined;
   let value: unknown;
   try {
@@ -60,10 +60,10 @@ export async function readBody(c: RequestContext, { body, bodyType, maxBytes }: 
 }
 
 /** `readBytes` counts as bytes arrive, because a chunked body has no Content-Length. */
-export async function readBytes(c: RequestContext, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> {
+export async function readBytes(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();
+  const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
   for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
     size += part.value.length;
     if (size > maxBytes) throw tooLarge(maxBytes);

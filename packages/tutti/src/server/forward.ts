@@ -2,7 +2,7 @@
 // so the other server carries the request out as its own. `HIDE_HEADER` makes it hide secrets before a search, which would
 // reveal them piece by piece; this server hides them again, because a server of an older version ignores the header.
 import type { Context } from "hono";
-import type { Bindings } from "./decode.ts";
+import { readBytes, type Bindings } from "./decode.ts";
 import { HIDE_HEADER, type Hide } from "./access/hide.ts";
 import type { Engine } from "../engine/engine.ts";
 
@@ -46,7 +46,7 @@ export async function forwardRequest(
       ...Object.fromEntries(HEADERS.flatMap((name) => (c.req.header(name) ? [[name, c.req.header(name)!]] : []))),
       ...(hide && { [HIDE_HEADER]: "1" }),
     },
-    body: await c.req.raw.clone().text(),
+    body: (await readBytes(c.req.raw.clone())).toString("utf8"),
   });
   if (answer === null) return null;
   const body = hide ? JSON.stringify(hide(JSON.parse(answer.body))) : answer.body;

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { expect, it } from "vitest";
 import type { Bindings } from "../../src/server/decode.ts";
 import { forwardRequest, type ForwardedRequest } from "../../src/server/forward.ts";
+import type { TuttiError } from "../../src/schema/error.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
 
@@ -18,6 +19,27 @@ it("the answer of another server, which does not know the role of the token, is 
   };
   expect(await bodyFor(hide)).toEqual([{ text: 'a "***"' }]);
   expect(await bodyFor(null)).toEqual([{ text: 'a "secret"' }]);
+});
+
+it("a body above 1 MiB is not read to its end and not forwarded", async () => {
+  const engine = { isForeign: () => true, runOfItem: () => null };
+  const app = new Hono<Bindings>();
+  let codes: unknown[] = [];
+  app.onError((error, c) => {
+    codes = [...codes, (error as TuttiError).code];
+    return c.body(null, 413);
+  });
+  app.post("/api/orchestrator/:id/start", async (c) => (await forwardRequest(c, engine, () => expect.fail(), null))!);
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (++sent < 1000) controller.enqueue(new Uint8Array(64 * 1024));
+      else controller.close();
+    },
+  });
+  await app.request("/api/orchestrator/orch_1/start", { method: "POST", body, duplex: "half" });
+  expect(codes).toEqual(["payload_too_large"]);
+  expect(sent).toBeLessThan(40);
 });
 
 it("a search that is forwarded for the role view does not find the text of a secret on the other server", async () => {

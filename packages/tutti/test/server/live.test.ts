@@ -216,6 +216,16 @@ describe("a WebSocket message", () => {
     expect(follower.seqs().length).toBeGreaterThan(0);
   });
 
+  it("that subscribes to more than 10,000 runs closes only its own socket", async () => {
+    const [greedy, other] = [await lab.socket(), await lab.socket()];
+    for (let i = 0; i <= 10_000; i++) {
+      const message = { type: "subscribe", channel: "orchestrator", orchestratorId: `orch_${i}` };
+      greedy.socket.send(JSON.stringify(message));
+    }
+    expect(await greedy.closed).toBe(1008);
+    await other.reached(await burst(1));
+  });
+
   it("that is too large or violates the protocol closes only its own socket", async () => {
     const [large, broken, other] = [await lab.socket(), await lab.socket(), await lab.socket()];
     large.socket.send("x".repeat(1024 * 1024 + 1));

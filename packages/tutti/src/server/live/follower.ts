@@ -77,6 +77,10 @@ export class Follower {
     this.#subscribed?.delete(run);
   }
 
+  get subscriptions(): number {
+    return this.#subscribed?.size ?? 0;
+  }
+
   get wanted(): Pick<FeedRequest, "run" | "process"> {
     return this.#wanted;
   }

@@ -23,6 +23,9 @@ import { TuttiError } from "../../schema/error.ts";
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** `MAX_RUN_NAME` is longer than any run id. */
 const MAX_RUN_NAME = 100;
+/** Far more runs than a client can show. Without a limit, a client could fill the memory with subscriptions. */
+const MAX_SUBSCRIPTIONS = 10_000;
+const POLICY_VIOLATION = 1008;
 const SWITCHING = 101;
 const EVENTS_PATH = "/api/events";
 const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!;
@@ -101,7 +104,11 @@ export class Upgrade {
         report(SWITCHING);
         // `ws` has already closed a socket that violates the protocol.
         socket.on("error", () => {});
-        socket.on("message", (data, isBinary) => handleMessage(follower, data, isBinary));
+        socket.on("message", (data, isBinary) => {
+          handleMessage(follower, data, isBinary);
+          if (follower.subscriptions > MAX_SUBSCRIPTIONS)
+            socket.close(POLICY_VIOLATION, `More than ${MAX_SUBSCRIPTIONS} subscriptions.`);
+        });
       });
     } catch (error) {
       refuse(connection, error);

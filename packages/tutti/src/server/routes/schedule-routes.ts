@@ -24,7 +24,7 @@ export function scheduleHandlers(automation: OpenAutomation | undefined): Handle
       const { req } = context;
       const signatures = { hub: req.header("x-hub-signature-256"), tutti: req.header("x-tutti-signature") };
       // The signature covers the raw bytes, so `readBytes` does not parse the body.
-      const launched = await automation.triggers.deliver(name, signatures, await readBytes(context));
+      const launched = await automation.triggers.deliver(name, signatures, await readBytes(context.req.raw));
       return launched.isNew ? encode(launched) : context.json(encode(launched), 200);
     },
   };
