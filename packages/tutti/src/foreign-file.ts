@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 /** `MAX_FOREIGN_BYTES` is more than a file of settings needs. */
-export const MAX_FOREIGN_BYTES = 4 * 1024 * 1024;
+const MAX_FOREIGN_BYTES = 4 * 1024 * 1024;
 
 /** Throws if `file` is not a regular file of at most `maxBytes`. */
 export function readForeignFile(file: string, maxBytes = MAX_FOREIGN_BYTES): string {
