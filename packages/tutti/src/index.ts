@@ -42,7 +42,8 @@ export { fromCanonical, toCanonical, translate } from "./protocol/canonical/tran
 export { parseOrchestratorResponse } from "./protocol/response/parse-orchestrator-response.ts";
 export { ResponseParser } from "./protocol/response/response-parser.ts";
 export { apply, fold } from "./run/apply.ts";
-export { census, outcome } from "./run/census.ts";
+export { census } from "./run/census.ts";
+export { outcome } from "./run/outcome/outcome.ts";
 export { ERRORS, TuttiError, type ErrorCode } from "./schema/error.ts";
 export { EVENTS, type EventData, type EventType, type RunEvent, type StoredEvent } from "./schema/event.ts";
 export type { Census, Conflict, Outcome, Usage, Verdict } from "./schema/outcome.ts";

@@ -29,7 +29,7 @@ import { NO_VAULT, sealEvents, type Vault } from "./seal-command.ts";
 import type { SlotLimits } from "./slots.ts";
 import { readAnswer } from "../protocol/response/read-answer.ts";
 import { FOLD_VERSION } from "../run/apply.ts";
-import { outcome } from "../run/census.ts";
+import { outcome } from "../run/outcome/outcome.ts";
 import { sizeOf } from "../run/fold/shared-record.ts";
 import { endedResult } from "../run/ended-result.ts";
 import type { Order } from "../run/command.ts";

@@ -3,7 +3,8 @@
 import { askForMore, exhaustedBudget } from "./rules/budget.ts";
 import { mainAgent } from "./rules/assign-agent.ts";
 import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
-import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
+import { dependencyState, taskStanding } from "./census.ts";
+import { completedVerdict } from "./outcome/outcome.ts";
 import { endHolds } from "./emerging.ts";
 import { confirm } from "./plan/confirm.ts";
 import { raiseForeignChanges } from "./plan/interfaces.ts";

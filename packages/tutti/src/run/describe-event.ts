@@ -3,9 +3,9 @@
 // The dashboard passes a `Say` that translates. Words of agents and users never pass through it.
 import { describeFailed } from "./rules/checks.ts";
 import { census } from "./census.ts";
-import { describeUse } from "./used-names.ts";
+import { describeUse } from "./outcome/used-names.ts";
 import { describeProblems } from "./describe-problems.ts";
-import { describeChange, describeMovedRef } from "./repository-warnings.ts";
+import { describeChange, describeMovedRef } from "./outcome/repository-warnings.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
 import type { VerificationAnswer } from "../schema/answer.ts";
 import type { InboxItem } from "../schema/inbox.ts";

@@ -1,5 +1,5 @@
 // `describeResult` makes the text of a pull request, in Markdown.
-import { outcome } from "./census.ts";
+import { outcome } from "./outcome/outcome.ts";
 import { taskReport } from "./plan/task-report.ts";
 import type { CheckedCommand, Outcome, TaskReport } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";

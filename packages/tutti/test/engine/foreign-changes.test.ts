@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
-import { outcome } from "../../src/run/census.ts";
+import { outcome } from "../../src/run/outcome/outcome.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";

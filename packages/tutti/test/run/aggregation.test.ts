@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
-import { outcome } from "../../src/run/census.ts";
+import { outcome } from "../../src/run/outcome/outcome.ts";
 import type { Answer, VerificationAnswer } from "../../src/schema/answer.ts";
 import type { Template } from "../../src/schema/template.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, turnOver } from "./make-run.ts";
-import { census, completedVerdict, outcome } from "../../src/run/census.ts";
+import { census } from "../../src/run/census.ts";
+import { completedVerdict, outcome } from "../../src/run/outcome/outcome.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 

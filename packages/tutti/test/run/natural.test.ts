@@ -1,7 +1,8 @@
 // Runs in natural mode: one session with sub-agents of its own, without a plan.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
-import { census, outcome } from "../../src/run/census.ts";
+import { census } from "../../src/run/census.ts";
+import { outcome } from "../../src/run/outcome/outcome.ts";
 import type { SubagentReport, TurnOver } from "../../src/run/command.ts";
 import { deadlines, schedule } from "../../src/run/schedule.ts";
 import type { Answer } from "../../src/schema/answer.ts";

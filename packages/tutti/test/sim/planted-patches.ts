@@ -5,7 +5,7 @@ import type { judgeAnswer } from "../../src/protocol/response/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
 import type { exhaustedBudget } from "../../src/run/rules/budget.ts";
 import type { isBranchHeld, waitsForBranch } from "../../src/run/rules/collisions.ts";
-import type { outcome } from "../../src/run/census.ts";
+import type { outcome } from "../../src/run/outcome/outcome.ts";
 import type { decideWorkerAnswer } from "../../src/run/rules/decide-worker-answer.ts";
 import type { decideStep } from "../../src/run/decide.ts";
 import type { answerByDefault } from "../../src/run/inbox/default-answer.ts";
@@ -40,7 +40,7 @@ export const PATCHED = {
   "run/rules/retry.ts": ["automaticRetry"],
   "run/rules/work-key.ts": ["workKey"],
   "run/rules/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
-  "run/census.ts": ["outcome"],
+  "run/outcome/outcome.ts": ["outcome"],
   "run/lifecycle.ts": ["stopWorkers"],
   "run/inbox/default-answer.ts": ["answerByDefault"],
   "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],

@@ -5,7 +5,7 @@ import { teamLines } from "../terminal/team-lines.ts";
 import { cutAtWord, wrapText } from "../terminal/text-width.ts";
 import { findRun } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
-import { outcome } from "../../run/census.ts";
+import { outcome } from "../../run/outcome/outcome.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
   const runs = await readRuns(output);

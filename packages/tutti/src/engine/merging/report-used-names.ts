@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path/posix";
-import { tasksToCompare } from "../../run/used-names.ts";
+import { tasksToCompare } from "../../run/outcome/used-names.ts";
 import { asTuttiError } from "../../schema/error.ts";
 import type { UsedName } from "../../schema/outcome.ts";
 import type { Worker } from "../../schema/worker.ts";

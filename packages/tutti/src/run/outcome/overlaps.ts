@@ -1,9 +1,9 @@
-import { foundationOf } from "./plan/dependencies-of.ts";
-import { entryOf } from "./fold/shared-record.ts";
-import { attemptRef } from "../schema/ids.ts";
-import type { Conflict } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
-import type { Worker } from "../schema/worker.ts";
+import { foundationOf } from "../plan/dependencies-of.ts";
+import { entryOf } from "../fold/shared-record.ts";
+import { attemptRef } from "../../schema/ids.ts";
+import type { Conflict } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
 
 /**
  * Files that several tasks changed and git merged without a conflict, grouped by their tasks. A pair of tasks

@@ -1,8 +1,8 @@
 // `repositoryWarnings` are sentences about changes in the repository that no task made.
-import type { EventData } from "../schema/event.ts";
-import type { MovedRef } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
-import { sentence, type Say } from "../sentence.ts";
+import type { EventData } from "../../schema/event.ts";
+import type { MovedRef } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import { sentence, type Say } from "../../sentence.ts";
 
 /** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;

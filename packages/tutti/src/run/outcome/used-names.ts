@@ -2,13 +2,13 @@
 // session about conflicts is a claim, which `unprovenConflicts` compares with them and with the files that the tasks
 // changed.
 import { isApart } from "./overlaps.ts";
-import { entryOf } from "./fold/shared-record.ts";
-import type { Report } from "./command.ts";
-import type { RunEvent } from "../schema/event.ts";
-import type { UsedName } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
-import { sentence, type Say } from "../sentence.ts";
-import type { Worker } from "../schema/worker.ts";
+import { entryOf } from "../fold/shared-record.ts";
+import type { Report } from "../command.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { UsedName } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import { sentence, type Say } from "../../sentence.ts";
+import type { Worker } from "../../schema/worker.ts";
 
 /** Completed tasks of which none builds on all others (`isApart`), so that their names can contradict. */
 export function tasksToCompare(run: Run): Worker[] {

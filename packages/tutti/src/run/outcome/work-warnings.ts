@@ -1,6 +1,6 @@
-import type { UnprovenFiles } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
-import { sentence } from "../sentence.ts";
+import type { UnprovenFiles } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import { sentence } from "../../sentence.ts";
 
 /** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;

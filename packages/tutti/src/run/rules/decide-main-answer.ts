@@ -21,7 +21,7 @@ import { planNextCycle, isPlanningAgain } from "../team/cycle.ts";
 import { decideMainDelegation, planOfDelegations, questionIn } from "../team/decide-delegation.ts";
 import { ownReport } from "../team/delegate.ts";
 import { isLedByDelegation } from "../team/delegation.ts";
-import { describeUnproven } from "../work-warnings.ts";
+import { describeUnproven } from "../outcome/work-warnings.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
 import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
 import { FAILURE_OPTIONS } from "./retry.ts";

@@ -9,7 +9,7 @@ import { mainAgent, workerAgent } from "./assign-agent.ts";
 import { askForMore, exhaustedBudget } from "./budget.ts";
 import { collisionsOf, isRepairing, waitsForDecisions } from "./collisions.ts";
 import { fail, mishap } from "../consequences.ts";
-import { noteUsedNames } from "../used-names.ts";
+import { noteUsedNames } from "../outcome/used-names.ts";
 import { noteEmerging } from "../emerging.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";

@@ -4,7 +4,7 @@ import { askUser } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
 import { pause } from "../lifecycle.ts";
 import { MAX_LOSSES, MAX_TRIES } from "./losses.ts";
-import { describeUnproven } from "../work-warnings.ts";
+import { describeUnproven } from "../outcome/work-warnings.ts";
 import { escalate } from "../team/blocker.ts";
 import {
   afterCompletion,

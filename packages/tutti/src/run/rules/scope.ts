@@ -2,7 +2,7 @@
 // touch (`undeclaredChanges`).
 import { isInScope, scopePath } from "../plan/scopes.ts";
 import { entryOf } from "../fold/shared-record.ts";
-import { listNames } from "../work-warnings.ts";
+import { listNames } from "../outcome/work-warnings.ts";
 import type { EventOf } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";

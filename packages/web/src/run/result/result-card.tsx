@@ -7,7 +7,7 @@ import { Conflicts } from "./conflicts.tsx";
 import { VERDICTS } from "../run-look.ts";
 import { useOutputFiles } from "./use-output-files.ts";
 import { Verification } from "./verification.tsx";
-import { outcome } from "../../../../tutti/src/run/census.ts";
+import { outcome } from "../../../../tutti/src/run/outcome/outcome.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { Icon } from "../../parts/icon.tsx";
