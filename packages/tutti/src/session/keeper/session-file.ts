@@ -1,8 +1,9 @@
 // A `SessionFile` of a session folder is plain or packed. The packed file is in place before the plain one is removed,
 // so a reader always finds one of them.
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { openRegular } from "./open-regular.ts";
 import { PackedFile, writePacked } from "../transcript/packed-file.ts";
 import { syncFolder } from "../../durable-file.ts";
 
@@ -74,7 +75,7 @@ export class SessionFile {
   }
 
   #withFile<T>(plain: (fd: number) => T, packed: (file: PackedFile) => T, missing: T): T {
-    const fd = this.#packed ? null : orNull(() => openSync(this.#path, "r"));
+    const fd = this.#packed ? null : openRegular(this.#path, constants.O_RDONLY);
     if (fd === null) {
       this.#packed ??= orNull(() => new PackedFile(packedName(this.#path)));
       return this.#packed ? packed(this.#packed) : missing;
@@ -114,29 +115,13 @@ export const isThere = (file: string): boolean => existsSync(file) || existsSync
 
 /** No process may write to the file. A repeat after a crash packs again: `rm` follows the sync of the packed file. */
 export async function pack(file: string): Promise<void> {
-  if (!existsSync(file)) return;
+  const fd = openRegular(file, constants.O_RDONLY);
+  if (fd === null) return;
   const temporary = `${packedName(file)}.${process.pid}.new`;
-  await writePacked(file, temporary);
+  await writePacked(fd, temporary);
   await rename(temporary, packedName(file));
   syncFolder(dirname(file));
   await rm(file);
-}
-
-/**
- * Opens a file of a session folder in which an agent may have put anything: null if there is none, or a link or a pipe in
- * its place. `O_NONBLOCK` keeps a pipe from blocking the caller.
- */
-export function openRegular(path: string, flags: number): number | null {
-  let fd: number;
-  try {
-    fd = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENXIO", "EISDIR"].includes((error as NodeJS.ErrnoException).code!)) return null;
-    throw error;
-  }
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  return null;
 }
 
 function orNull<T>(work: () => T): T | null {

@@ -37,7 +37,8 @@ import type { DialogueName } from "../dialogues.ts";
 import type { ProcessIdentity } from "../process.ts";
 import { isSignedBy, signRequest } from "./request-key.ts";
 import type { SandboxSpec } from "../sandbox/sandbox-command.ts";
-import { isThere, openRegular, parseLine, readWhole } from "./session-file.ts";
+import { openRegular } from "./open-regular.ts";
+import { isThere, parseLine, readWhole } from "./session-file.ts";
 import { bootId, isUnwritable, makeFolderDurably, removeFile, syncFolder, writeDurably } from "../../durable-file.ts";
 import { environmentFault, findErrno } from "../../environment-fault.ts";
 import type { DelegationRight } from "../../schema/task.ts";
@@ -177,11 +178,12 @@ export const filesOfAgent = (folder: string): string[] => {
 };
 
 export function readJson<T>(file: string): T | null {
+  const fd = openRegular(file, constants.O_RDONLY);
+  if (fd === null) return null;
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as T;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
+    return JSON.parse(readFileSync(fd, "utf8")) as T;
+  } finally {
+    closeSync(fd);
   }
 }
 

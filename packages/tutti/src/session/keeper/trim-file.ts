@@ -1,6 +1,6 @@
 // `trimFile` removes the middle of a file of an agent that wrote too much. Its beginning and its end stay.
 import { closeSync, constants, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
-import { openRegular } from "./session-file.ts";
+import { openRegular } from "./open-regular.ts";
 
 /** `TAIL_BYTES` of the end are kept. */
 const TAIL_BYTES = 1024 * 1024;

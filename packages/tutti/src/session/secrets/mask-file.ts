@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "../transcript/forget-parts.ts";
 import { maskRegion } from "./mask.ts";
-import { openRegular } from "../keeper/session-file.ts";
+import { openRegular } from "../keeper/open-regular.ts";
 import { trimErrors, trimOutput } from "../keeper/output-limit.ts";
 import {
   filesOfAgent,

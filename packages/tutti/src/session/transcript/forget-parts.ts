@@ -2,7 +2,7 @@
 // whole and masked, but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length,
 // so offsets stay valid.
 import { closeSync, constants, readSync, writeSync } from "node:fs";
-import { openRegular } from "../keeper/session-file.ts";
+import { openRegular } from "../keeper/open-regular.ts";
 import { paths, readJson, type KeeperSpec } from "../keeper/session-folder.ts";
 
 const CHUNK_BYTES = 256 * 1024;

@@ -1,9 +1,10 @@
 // A `PackedFile` is a gzip file with random access. It consists of many gzip members, each with a part of the content.
 // A member's header contains its packed and unpacked length, so `read` unpacks only the member it needs.
-import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, createReadStream, createWriteStream, fstatSync, readSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { crc32, deflateRaw, gunzipSync } from "node:zlib";
+import { openRegular } from "../keeper/open-regular.ts";
 
 const PART_BYTES = 1024 * 1024;
 /** A gzip header with one extra field: packed and unpacked length of the member. */
@@ -21,10 +22,10 @@ async function packPart(part: Buffer): Promise<Buffer> {
   return Buffer.concat([header, packed, trailer]);
 }
 
-/** `writePacked` resolves when the packed file is synced. */
-export async function writePacked(file: string, packed: string): Promise<void> {
+/** `writePacked` closes `fd`, and resolves when the packed file is synced. */
+export async function writePacked(fd: number, packed: string): Promise<void> {
   await pipeline(
-    createReadStream(file, { highWaterMark: PART_BYTES }),
+    createReadStream("", { fd, highWaterMark: PART_BYTES }),
     async function* (parts: AsyncIterable<Buffer>) {
       let empty = true;
       for await (const part of parts) {
@@ -104,7 +105,8 @@ export class PackedFile {
   }
 
   #withFile<T>(work: (fd: number) => T): T {
-    const fd = openSync(this.#path, "r");
+    const fd = openRegular(this.#path, constants.O_RDONLY);
+    if (fd === null) throw Object.assign(new Error(`"${this.#path}" is not a file.`), { code: "ENOENT" });
     try {
       return work(fd);
     } finally {
