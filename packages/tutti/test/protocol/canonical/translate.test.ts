@@ -66,7 +66,7 @@ describe("the canonical model", () => {
     expect(level(undefined)).toBeUndefined();
   });
 
-  it("has one word for each outcome (D2-023..D2-026)", () => {
+  it("has one word for each outcome (D2-023..D2-026/X16)", () => {
     const outcome = (protocol: Protocol, value: unknown) => {
       const canonical = canonicalOf(protocol, value);
       return [canonical.kind, "outcome" in canonical ? canonical.outcome : undefined];
