@@ -205,8 +205,14 @@ describe("A user of the dashboard", () => {
           return inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
         })()`),
       ).toBe(true);
-      await page.getByRole("combobox").fill("cancel this");
-      await page.keyboard.press("Enter");
+      // Enter right after the text, before the browser does anything else.
+      await page.evaluate(`(async () => {
+        const field = document.querySelector("[role=combobox]");
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, "cancel this");
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        await Promise.resolve();
+        field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+      })()`);
       await page.getByText("It cannot be resumed. Choose it again to confirm.").waitFor();
       expect(stage.engine.get(id)!.status).toBe("running");
       expect(await violations(page)).toEqual([]);

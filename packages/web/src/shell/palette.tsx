@@ -79,8 +79,16 @@ export function Palette({ route, typed, onClose }: Properties) {
   const wanted = text.toLowerCase().split(/\s+/);
   const found = commands.filter(({ name }) => wanted.every((word) => name.toLowerCase().includes(word))).slice(0, MOST);
   const chosen = found[Math.min(index, found.length - 1)];
-  useEffect(() => setIndex(0), [text]);
-  useEffect(() => setNote(""), [text, index]);
+  // Not an effect, which could clear the question of a command that was chosen right after the text was typed.
+  const choose = (at: number) => {
+    if (at !== index) setNote("");
+    setIndex(at);
+  };
+  const find = (typedText: string) => {
+    setText(typedText);
+    setIndex(0);
+    setNote("");
+  };
   useEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
   }, [text, index]);
@@ -101,8 +109,8 @@ export function Palette({ route, typed, onClose }: Properties) {
     }
   };
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown") setIndex(Math.min(index + 1, found.length - 1));
-    else if (event.key === "ArrowUp") setIndex(Math.max(index - 1, 0));
+    if (event.key === "ArrowDown") choose(Math.min(index + 1, found.length - 1));
+    else if (event.key === "ArrowUp") choose(Math.max(index - 1, 0));
     else if (event.key === "Enter") void use(chosen);
     else return;
     event.preventDefault();
@@ -120,7 +128,7 @@ export function Palette({ route, typed, onClose }: Properties) {
         aria-activedescendant={chosen ? `${list}-${found.indexOf(chosen)}` : undefined}
         placeholder={translate("Find a command or a run")}
         value={text}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => find(target.value)}
         onKeyDown={onKey}
       />
       <ul ref={box} id={list} className="palette" role="listbox" aria-label={translate("Commands and runs")}>
@@ -131,7 +139,7 @@ export function Palette({ route, typed, onClose }: Properties) {
             role="option"
             aria-selected={command === chosen}
             className={command === chosen ? "is-chosen" : undefined}
-            onPointerMove={() => setIndex(at)}
+            onPointerMove={() => choose(at)}
             onClick={() => void use(command)}
           >
             <span className="clip">{command.name}</span>
