@@ -131,18 +131,6 @@ export const SubmittedWork = z.object({
 });
 export type SubmittedWork = z.infer<typeof SubmittedWork>;
 
-/** Why the work of an attempt was not merged. The next attempt starts from `Rework`. */
-interface Rework {
-  attempt: number;
-  /** The run's branch, on which `commands` pass. */
-  head: string;
-  /** `head` with the work of the attempt. */
-  start: string;
-  files: string[];
-  /** Commands that failed with the work of the attempt (`CheckedCommand`). */
-  commands: CheckedCommand[];
-}
-
 export interface Worker {
   sessionId: string;
   orchestratorId: string;
@@ -198,7 +186,16 @@ export interface Worker {
   /** State of `commit` relative to the run's branch. `conflict` only occurs in runs of older versions. */
   merged: "not yet" | "merged" | "conflict";
   /** Set after the merge of an earlier attempt was rejected, until the task is retried without it. */
-  rework?: Rework;
+  rework?: {
+    attempt: number;
+    /** The run's branch, on which `commands` pass. */
+    head: string;
+    /** `head` with the work of the attempt. The next attempt starts from it. */
+    start: string;
+    files: string[];
+    /** Commands that failed with the work of the attempt (`CheckedCommand`). */
+    commands: CheckedCommand[];
+  };
   startedAt: number | null;
   completedAt: number | null;
   lastActivityAt: number | null;
