@@ -82,7 +82,8 @@ function objectsIn(text: string, form: MessageForm): MessageText[] {
 }
 
 /** A part of a damaged message, or the same in another notation. */
-const STATEMENT = /(?:message_?type|approval_?status)["'`]?\s*[:=]/i;
+const STATEMENT =
+  /(?:message_?type|approval_?status|blocking_?deployment|all_?passed)["'`]?\s*[:=]|["'`]rejected["'`]/i;
 
 /** A name may be written with escapes. */
 const withoutEscapes = (raw: string): string =>
