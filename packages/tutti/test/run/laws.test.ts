@@ -5,6 +5,7 @@ import { newStory, settings, walk } from "./walk.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { census, taskStanding } from "../../src/run/census.ts";
 import type { RecordedEvent } from "../../src/run/command.ts";
+import { collisionsOf } from "../../src/run/rules/collisions.ts";
 import { consequences } from "../../src/run/consequences.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../src/run/transitions.ts";
@@ -157,7 +158,9 @@ describe("`schedule`", () => {
           const wanted = schedule(run, { freeSlots: 99 }, run.updatedAt);
           const anything = wanted.spawnMain || wanted.spawn.length + wanted.sessions.length + wanted.merges.length > 0;
           // A task that builds on both sides of a conflict starts after the user's decision.
-          const waits = wanted.lookAt !== null || Object.values(run.inbox).some(({ kind }) => kind === "decision");
+          const left = run.tasks.filter(({ id }) => ["neverStarted", "active"].includes(taskStanding(run, id)));
+          const isHeld = left.some(({ id }) => collisionsOf(run, id).some(({ resolution }) => resolution === null));
+          const waits = wanted.lookAt !== null || isHeld;
           if (isRunOver(run.status)) expect(anything).toBe(false);
           else if (!["created", "confirming", "paused"].includes(run.status) && !waits) {
             expect(anything).toBe(true);
