@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { expect, it } from "vitest";
 import { git, key, laboratory, observe, refs, RUN, write } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 import { processTree } from "../lab/lab.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 
 const CRASHES = 16;
 
@@ -20,18 +21,33 @@ async function crash(lab: Laboratory, afterMs: number): Promise<void> {
   expect(child.exitCode).toBeNull();
   const closed = once(child, "close");
   if (child.pid === undefined) throw new Error("the process did not start");
-  // A stopped process starts no further git. Each git leads its own process group.
+  // A stopped process starts no further git. SIGSTOP takes effect later, so a git could still start after the listing.
   process.kill(child.pid, "SIGSTOP");
-  for (const pid of processTree(child.pid).slice(1)) killGroup(pid);
+  await waitUntil(() => stateOf(child.pid!) === "T");
+  const gits = processTree(child.pid).slice(1);
+  // Each git leads its own process group, which has no leader until git itself is loaded.
+  for (const pid of gits) for (const target of [-pid, pid]) killProcess(target);
   process.kill(child.pid, "SIGKILL");
   await closed;
+  // A killed git first finishes its system call, which may create a file in a folder that `release` has deleted.
+  await waitUntil(() => gits.every((pid) => [null, "Z", "X"].includes(stateOf(pid))));
 }
 
-function killGroup(pid: number): void {
+/** The state of a process in Linux: `T` is stopped, `Z` and `X` are ended. Null if the process does not exist. */
+function stateOf(pid: number): string | null {
   try {
-    process.kill(-pid, "SIGKILL");
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.charAt(stat.lastIndexOf(")") + 2);
   } catch {
-    // It has exited, or it belongs to the group of another git.
+    return null;
+  }
+}
+
+function killProcess(target: number): void {
+  try {
+    process.kill(target, "SIGKILL");
+  } catch {
+    // It has exited, or there is no group of this number.
   }
 }
 
