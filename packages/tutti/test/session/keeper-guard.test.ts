@@ -8,14 +8,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, turn } from "./session-lab.ts";
-import { sessionKeyOf } from "../../src/session/keeper/request-key.ts";
+import { sessionKeyOf, signRequest } from "../../src/session/keeper/request-key.ts";
 import { paths, readEnd, readKeeper, readRequest, request, turnName } from "../../src/session/keeper/session-folder.ts";
 import { findSessionProcesses, lockLimitOf } from "../../src/session/keeper/session-processes.ts";
 import { isAlive } from "../../src/session/process.ts";
@@ -30,16 +31,18 @@ afterEach(() => lab.tearDown());
 
 const folderOf = ({ runId, sessionId }: SessionSpec): string => join(lab.folder, "sessions", runId, sessionId);
 
-/** Asks a question in its first turn, and writes every line it receives to `heard`. */
+/** Asks a question in its first turn and ends every other one. Writes every line it receives to `heard`. */
 const asker = (heard: string): string =>
   lab.program(
     "command",
     `import { appendFileSync } from "node:fs";
      import { createInterface } from "node:readline";
+     let turns = 0;
      for await (const line of createInterface({ input: process.stdin })) {
        appendFileSync(${JSON.stringify(heard)}, line + "\\n");
        const { type } = JSON.parse(line);
-       if (type !== "answer") console.log(JSON.stringify({ type: "ask", id: "q", question: "May I?" }));
+       if (type === "user") turns += 1;
+       if (type !== "answer" && turns === 1) console.log(JSON.stringify({ type: "ask", id: "q", question: "May I?" }));
        else console.log(JSON.stringify({ type: "turn_end" }));
      }`,
   );
@@ -56,15 +59,16 @@ describe("A request to a keeper", () => {
     { how: "that is no JSON", write: (file: string) => writeFileSync(file, "YES") },
     {
       how: "with the signature of another key",
-      write: (file: string) => request(join(dirname(file), ".."), wrongKey, "answer-q", answer as never),
+      write: (file: string) =>
+        writeFileSync(file, JSON.stringify({ ...answer, signature: signRequest(wrongKey, "answer-q", answer) })),
     },
     {
       how: "with a valid content under another name",
-      write: (file: string) => copyFileSync(join(dirname(file), `${turnName(1)}.json`), file),
+      write: (file: string, requests: string) => copyFileSync(join(requests, `${turnName(1)}.json`), file),
     },
     {
       how: "that is a link",
-      write: (file: string) => symlinkSync(join(dirname(file), `${turnName(1)}.json`), file),
+      write: (file: string, requests: string) => symlinkSync(join(requests, `${turnName(1)}.json`), file),
     },
     { how: "that is a folder", write: (file: string) => mkdirSync(file) },
   ])("$how ends the session and is not carried out", async ({ write }) => {
@@ -73,10 +77,16 @@ describe("A request to a keeper", () => {
     const session = lab.host.open(spec);
     const signals = await listen(
       session,
-      ({ type }) => type === "gone",
+      // `turnOver` follows if the keeper carries the request out.
+      ({ type }) => type === "gone" || type === "turnOver",
       async ({ type }) => {
         if (type === "ready") await session.deliver(turn(1));
-        if (type === "ask") write(join(paths(folderOf(spec)).requests, "answer-q.json"));
+        if (type !== "ask") return;
+        const { requests } = paths(folderOf(spec));
+        const file = join(requests, "answer-q.json");
+        write(`${file}.new`, requests);
+        // The keeper must not read a part of the request, which would be forged for that reason alone.
+        renameSync(`${file}.new`, file);
       },
     );
     expect(signals.slice(-2)).toEqual([
