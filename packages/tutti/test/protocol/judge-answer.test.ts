@@ -5,7 +5,7 @@ import { judgeAnswer, readProgress } from "../../src/protocol/response/judge-ans
 import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response/response-scanner.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 import type { AnswerPhase } from "../../src/schema/status.ts";
-import { realWorld } from "../../src/world.ts";
+import { realWorld, type World } from "../../src/world.ts";
 import { Story } from "../run/make-run.ts";
 import { block, delimited, END, START } from "./blocks.ts";
 
@@ -210,6 +210,32 @@ describe("progress and heartbeat blocks", () => {
         },
       ]);
     }
+  });
+
+  it("that come too fast wait, and keep no process alive that has nothing else to do", async () => {
+    const story = new Story().execute([{ id: "t1" }]);
+    story.spawn("t1");
+    const record = new TurnRecord(DEFAULT_DELIMITERS);
+    const told: RunEvent[] = [];
+    let wakes: () => void = () => {};
+    // The time stands still, and the test ends the wait.
+    const world: World = {
+      ...realWorld,
+      mono: () => 0,
+      sleep: (ms, _signal, inBackground) =>
+        new Promise((resolve) => {
+          expect({ ms, inBackground }).toEqual({ ms: 1000, inBackground: true });
+          wakes = resolve;
+        }),
+    };
+    const look = () => ({ run: story.run, worker: story.run.workers["t1"]!, record, progress: null });
+    const teller = new ProgressReporter({ world, look, record: async (event) => void told.push(event) });
+    await teller.changed(false);
+    await teller.changed(false);
+    expect(told).toHaveLength(1);
+    world.mono = () => 1000;
+    wakes();
+    await expect.poll(() => told).toHaveLength(2);
   });
 
   it("are ignored if they are not valid", () => {

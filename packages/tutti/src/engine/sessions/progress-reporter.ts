@@ -59,7 +59,8 @@ export class ProgressReporter {
   #later(reported: boolean, waitMs: number): void {
     if (this.#waiting) return;
     this.#waiting = true;
-    void this.#options.world.sleep(waitMs).then(async () => {
+    // In the background, because a process that has nothing else to do must exit.
+    void this.#options.world.sleep(waitMs, undefined, true).then(async () => {
       this.#waiting = false;
       // A failed store halts the engine.
       await this.changed(reported).catch(() => {});
