@@ -1,5 +1,6 @@
 // Agents that write too much: the disk stays bounded, and reading goes on in slices.
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -66,12 +67,13 @@ describe("An agent under a keeper", () => {
   it("may write any amount of errors, of which the beginning and the end stay", async () => {
     const agent = lab.program(
       "command",
-      `import { writeSync } from "node:fs";
+      // What it writes in the moment of the truncation may be lost, so "the end" follows that moment.
+      `import { fstatSync, writeSync } from "node:fs";
        process.stdin.once("data", () => {
          writeSync(2, "the beginning\\n");
          const timer = setInterval(() => {
-           for (let i = 0; i < 100; i++) writeSync(2, "x".repeat(9999) + "\\n");
-           if (++rounds < 30) return;
+           if (++rounds <= 30) for (let i = 0; i < 100; i++) writeSync(2, "x".repeat(9999) + "\\n");
+           if (rounds < 30 || fstatSync(2).size > ${8 * MEGABYTE}) return;
            clearInterval(timer);
            writeSync(2, "the end\\n");
            console.log(JSON.stringify({ type: "assistant", text: "done" }));
@@ -189,6 +191,36 @@ describe("The files of a session", () => {
     expect(lines.endsWith(tail!)).toBe(true);
     expect(tail!.length).toBeGreaterThan(400);
     expect(head!.length + Number(omitted) + tail!.length).toBe(lines.length);
+  });
+
+  it("keep the lines in order that a program appends while they are trimmed", () => {
+    const file = paths(folder).output;
+    const line = (i: number): string => `line ${i} `.padEnd(99, ".") + "\n";
+    let count = 0;
+    const append = (lines: number): void => {
+      appendFileSync(file, Array.from({ length: lines }, () => line(count++)).join(""));
+    };
+    append(10_000);
+    const { readSync } = fs;
+    let reads = 0;
+    fs.readSync = (...args: unknown[]): number => {
+      if (++reads <= 5) append(1000);
+      return Reflect.apply(readSync, fs, args);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect(trimFile(file, 100_000)).toBe(true);
+    } finally {
+      fs.readSync = readSync;
+      syncBuiltinESMExports();
+    }
+    const [head, omitted, tail] = readFileSync(file, "utf8").split(/\n\[(\d+) bytes left out\]\n/);
+    const lines = Array.from({ length: count }, (_, i) => line(i)).join("");
+    expect(lines.startsWith(head!)).toBe(true);
+    expect(lines.endsWith(tail!)).toBe(true);
+    expect(tail).toMatch(/^line /);
+    expect(head!.length + Number(omitted) + tail!.length).toBe(lines.length);
+    expect(reads).toBeGreaterThan(5);
   });
 
   it("may contain four times as much of an agent's own protocol, which is removed at the end", async () => {
