@@ -8,8 +8,9 @@ import { TuttiError } from "../schema/error.ts";
 import { pathName, runBranch } from "../schema/ids.ts";
 import type { Exchange } from "../workspace/exchange/exchange.ts";
 
+const refPrefix = (runId: string): string => `refs/tutti/${pathName(runId)}/`;
 /** The ref of a run's branch on its way to another server. No repository of a server has it. */
-const headRef = (runId: string): string => `refs/tutti/${pathName(runId)}/head`;
+const headRef = (runId: string): string => `${refPrefix(runId)}head`;
 
 interface UnsharedRefs {
   cwd: string;
@@ -94,7 +95,7 @@ export class SharedWork {
       for (const [ref, commit] of Object.entries(refs)) {
         // The branch of the run keeps `headRef` reachable.
         const parcel = { refs: { [ref]: commit }, start: commit, bundle: null };
-        if (ref !== headRef(runId)) await this.#exchange.receive(cwd, null, parcel, ref);
+        if (ref !== headRef(runId)) await this.#exchange.receive(cwd, null, parcel, refPrefix(runId));
       }
     }
   }

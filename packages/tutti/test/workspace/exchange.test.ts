@@ -77,6 +77,24 @@ describe("commits between machines", () => {
     expect(existsSync(trap)).toBe(false);
   });
 
+  it("write no file and set no ref to which the name of a ref leads", async () => {
+    const start = git(sender, "rev-parse", "HEAD");
+    const work = commit(sender, "climbing");
+    const mine = join(folder, "mine");
+    writeFileSync(mine, "words of the user");
+    const names = ["../../heads/trunk", "../../../../../mine", "a//1", "./a", "a/.1", "a/1.lock", ""];
+    writeFileSync(`${mine}.lock`, "");
+    const before = git(receiver, "for-each-ref");
+    const bundle = await exchange.pack(sender, [work], [start]);
+    for (const name of names) {
+      const parcel = { refs: { [`refs/tutti/run/${name}`]: work }, start, bundle };
+      // Git rejects some of the names, but only after the files in the way are removed.
+      await exchange.receive(receiver, null, parcel, "refs/tutti/run/").catch(() => {});
+    }
+    expect(git(receiver, "for-each-ref")).toBe(before);
+    expect([mine, `${mine}.lock`].filter((file) => !existsSync(file))).toEqual([]);
+  });
+
   it("find the clone complete that another attempt is creating", async () => {
     const clone = join(folder, "shared");
     const first = exchange.openClone(clone);

@@ -26,6 +26,8 @@ export interface Parcel {
 const NETWORK_MS = 60 * 60_000;
 /** `push` and `send` skip all refs but `OWN_REF`, so no branch of the user moves. */
 const OWN_REF = /^refs\/(?:tutti|heads\/tutti)\/[\w./-]+$/;
+/** The part of a ref of `receive` behind its prefix. With `..` it would name any other file of this machine. */
+const SAFE_REST = /^[\w-]+(?:\/[\w-]+)*$/;
 
 export class Exchange {
   readonly #folder: string;
@@ -178,10 +180,14 @@ export class Exchange {
     });
   }
 
-  /** Adds the commits of a parcel to the repository, and sets their refs, which must begin with `refPrefix`. */
+  /**
+   * Adds the commits of a parcel to the repository, and sets their refs. Ignores those that are not below `refPrefix`: the
+   * parcel may come from another machine.
+   */
   async receive(cwd: string, remote: string | null, { refs, start, bundle }: Parcel, refPrefix: string): Promise<void> {
     const repository = await locate(cwd);
-    const entries = Object.entries(refs).filter(([ref, commit]) => ref.startsWith(refPrefix) && isHash(commit));
+    const isBelow = (ref: string) => ref.startsWith(refPrefix) && SAFE_REST.test(ref.slice(refPrefix.length));
+    const entries = Object.entries(refs).filter(([ref, commit]) => isBelow(ref) && isHash(commit));
     await this.bring(cwd, remote, { refs: Object.fromEntries(entries), bundle }, [start]);
     for (const [ref, commit] of entries)
       await enqueue(repository.commonDir, () => replaceRef(repository, ref, commit, start));
