@@ -24,6 +24,7 @@ import type { LiveHolders } from "./live/live-holders.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
 import { protocolHandlers } from "./routes/protocol-routes.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
+import { restrictionOf } from "./access/restriction.ts";
 import { runHandlers } from "./routes/run-routes.ts";
 import { scheduleHandlers } from "./routes/schedule-routes.ts";
 import { serverHandlers } from "./routes/server-routes.ts";
@@ -129,7 +130,10 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...protocolHandlers(),
   };
   const { forward } = parts;
-  const filter = forward ? (c: Context<Bindings>, hide: Hide | null) => forwardRequest(c, engine, forward, hide) : null;
+  const filter = forward
+    ? (c: Context<Bindings>, hide: Hide | null) =>
+        forwardRequest(c, engine, forward, hide, restrictionOf(parts.onlyNamedAgents, c))
+    : null;
   mountRoutes(app, handlers, engine, filter);
   app.get("*", async (c) => {
     if (isApi(c.req.path)) throw routeNotFound(c);

@@ -21,14 +21,14 @@ afterEach(() => {
   lab.tearDown();
 });
 
-async function serve(name: string, url: string): Promise<{ child: ChildProcess; client: Client }> {
+async function serve(name: string, url: string): Promise<{ child: ChildProcess; address: string; client: Client }> {
   const args = ["--data-dir", join(lab.folder, name), "serve", "--port", "0", "--token", name, "--database-url", url];
   const child = spawn(process.execPath, [LAUNCHER, ...args], { cwd: lab.folder, stdio: ["ignore", "pipe", "ignore"] });
   servers.push(child);
   let text = "";
   child.stdout.on("data", (part: Buffer) => (text += part.toString()));
   const address = await waitUntil(() => /listening on (\S+)\/\?token/.exec(text)?.[1]);
-  return { child, client: createClient({ baseUrl: address, token: name }) };
+  return { child, address, client: createClient({ baseUrl: address, token: name }) };
 }
 
 describe("Two servers over one database", () => {
@@ -88,6 +88,36 @@ describe("Two servers over one database", () => {
         "SELECT count(*)::int AS count, max(seq)::int AS last FROM tutti.events",
       );
       expect(log!.count).toBe(log!.last);
+    }),
+  );
+
+  it(
+    "do not let a token of one name a program for a run of the other that it could not name itself",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const [a, b] = await Promise.all([serve("a", url), serve("b", url)]);
+      const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+      const { orchestratorId: id } = await a.client.create({
+        templateId: "documentation",
+        message: "x",
+        cwd: lab.repo,
+        agent,
+        autoStart: true,
+      });
+      const plan = await waitUntil(async () => (await b.client.inbox()).find(({ kind }) => kind === "plan"));
+      const { token } = await b.client.call("POST /api/tokens", { body: { name: "ci", role: "operate" } });
+      const operator = createClient({ baseUrl: b.address, token });
+      const ran = join(lab.folder, "ran");
+      const modifications = { one: { agent: `command:touch ${ran}` } };
+      for (const order of ["edit", "confirm"] as const)
+        await expect(operator.order(id, order, { modifications })).rejects.toMatchObject({
+          status: 403,
+          code: "forbidden",
+        });
+      expect(await b.client.inbox()).toEqual([plan]);
+      await operator.order(id, "confirm", {});
+      await waitUntil(async () => (await b.client.get(id)).status === "completed");
+      expect(existsSync(ran)).toBe(false);
     }),
   );
 });

@@ -14,7 +14,7 @@ it("the answer of another server, which does not know the role of the token, is 
   const hide = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll("secret", "***")) as T;
   const bodyFor = async (hideOfRole: typeof hide | null) => {
     const app = new Hono<Bindings>();
-    app.get("/api/orchestrator/:id/result", async (c) => (await forwardRequest(c, engine, owner, hideOfRole))!);
+    app.get("/api/orchestrator/:id/result", async (c) => (await forwardRequest(c, engine, owner, hideOfRole, null))!);
     return (await app.request("/api/orchestrator/orch_1/result")).json();
   };
   expect(await bodyFor(hide)).toEqual([{ text: 'a "***"' }]);
@@ -29,7 +29,10 @@ it("a body above 1 MiB is not read to its end and not forwarded", async () => {
     codes = [...codes, (error as TuttiError).code];
     return c.body(null, 413);
   });
-  app.post("/api/orchestrator/:id/start", async (c) => (await forwardRequest(c, engine, () => expect.fail(), null))!);
+  app.post(
+    "/api/orchestrator/:id/start",
+    async (c) => (await forwardRequest(c, engine, () => expect.fail(), null, null))!,
+  );
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -60,7 +63,7 @@ it("a search that is forwarded for the role view does not find the text of a sec
       const engine = { isForeign: () => true, runOfItem: () => null };
       app.get(
         "/api/orchestrator/:id/workers/:key/transcript",
-        async (c) => (await forwardRequest(c, engine, (_run, request) => owner(request), hide))!,
+        async (c) => (await forwardRequest(c, engine, (_run, request) => owner(request), hide, null))!,
       );
       return (await app.request(path)).json();
     };

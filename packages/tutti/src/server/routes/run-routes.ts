@@ -1,5 +1,5 @@
 import type { AllowedFolders } from "../access/allowed-folders.ts";
-import type { Holder } from "../access/holder.ts";
+import { restrictionOf } from "../access/restriction.ts";
 import { itemsAfter } from "../decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
 import { encodeTimeline } from "./encode-timeline.ts";
@@ -36,7 +36,7 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   return {
     "POST /api/orchestrator": async ({ body, context }) => {
       const request = await body();
-      const restricted = restrictionOf(onlyNamedAgents, context.get("holder")!);
+      const restricted = restrictionOf(onlyNamedAgents, context);
       if (restricted !== null) mustNameNoPrograms(request, restricted);
       folders.check(request.cwd);
       const key = context.req.header("idempotency-key");
@@ -91,12 +91,6 @@ function* wholeStates(engine: Engine, runs: readonly { id: string }[]): Generato
 
 export function* encodeAll<T, R>(items: Iterable<T>, encode: (item: T) => R): Generator<R> {
   for (const item of items) yield encode(item);
-}
-
-/** `restrictionOf` completes "rejected …"; null if the request may name programs. */
-export function restrictionOf(onlyNamedAgents: boolean, holder: Holder): string | null {
-  if (onlyNamedAgents) return "on a server that listens beyond loopback";
-  return holder.role === "admin" ? null : "with a token that lacks the role admin";
 }
 
 export function mustBeNamedAgents(agents: readonly (string | null | undefined)[], when: string): void {

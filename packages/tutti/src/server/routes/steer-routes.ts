@@ -1,5 +1,6 @@
 import type { AnyHandler, Handlers } from "../handler.ts";
-import { findRun, mustBeNamedAgents, restrictionOf, type RunRouteOptions } from "./run-routes.ts";
+import { findRun, mustBeNamedAgents, type RunRouteOptions } from "./run-routes.ts";
+import { restrictionOf } from "../access/restriction.ts";
 import { countConfirmed } from "../../engine/sub-sessions/count-confirmed.ts";
 import { orderKey, ORDERS, type OrderKey, type OrderName } from "../../schema/api/orders.ts";
 import type { ChangedPlan } from "../../schema/plan-changes.ts";
@@ -19,7 +20,7 @@ export function steerHandlers({
       if (name === "confirm" || name === "edit") {
         const { modifications, added } = input as Pick<ChangedPlan, "modifications" | "added">;
         const agents = [...Object.values(modifications), ...added].map(({ agent }) => agent);
-        const restricted = restrictionOf(onlyNamedAgents, context.get("holder")!);
+        const restricted = restrictionOf(onlyNamedAgents, context);
         if (restricted !== null) mustBeNamedAgents(agents, restricted);
       }
       const run = await engine.order(id, name, input as never);
