@@ -21,7 +21,7 @@ import { paths, readEnd, readKeeper, readRequest, request, turnName } from "../.
 import { findSessionProcesses, lockLimitOf } from "../../src/session/keeper/session-processes.ts";
 import { isAlive } from "../../src/session/process.ts";
 import type { Session, SessionSpec } from "../../src/session/session.ts";
-import { realWorld } from "../../src/world.ts";
+import { realWorld, type World } from "../../src/world.ts";
 
 let lab: SessionLab;
 beforeEach(() => {
@@ -47,8 +47,16 @@ const asker = (heard: string): string =>
      }`,
   );
 
-/** A host for which time passes fast, for waits that end by themselves. */
-const hurriedHost = () => lab.newHost({ world: { ...realWorld, mono: () => performance.now() * 50 } });
+/** A host for which time passes fast, for waits that end by themselves. A wait of an hour fails. */
+const hurriedHost = () => {
+  const mono = () => performance.now() * 50;
+  const until = mono() + 3_600_000;
+  const sleep: World["sleep"] = (ms, signal) => {
+    if (mono() > until) throw new Error("A wait that must end by itself did not end within an hour.");
+    return realWorld.sleep(ms, signal);
+  };
+  return lab.newHost({ world: { ...realWorld, mono, sleep } });
+};
 
 describe("A request to a keeper", () => {
   const answer = { type: "answer", askId: "q", text: "YES", input: `${JSON.stringify({ type: "answer", id: "q" })}\n` };
@@ -186,13 +194,13 @@ describe("A keeper", () => {
     const spec = lab.spec(lab.program("command", "process.exit(0);"));
     const session = lab.host.open(spec);
     await listen(session, ({ type }) => type === "gone");
-    // The same session again in a keeper whose `process.exit` does not return.
+    // The same session again in a keeper that ends with 99 if it relies on Node's own exit, which may hang.
     const folder = join(lab.folder, "sessions", "again");
     mkdirSync(paths(folder).requests, { recursive: true });
     copyFileSync(paths(folderOf(spec)).spec, paths(folder).spec);
-    const hang = `data:text/javascript,process.on("exit", () => { for (;;); });`;
+    const exit = `data:text/javascript,process.on("exit", () => process.reallyExit(99));`;
     const program = join(import.meta.dirname, "../../src/session/keeper/keeper.ts");
-    const keeper = spawn(process.execPath, ["--import", hang, program, folder], {
+    const keeper = spawn(process.execPath, ["--import", exit, program, folder], {
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", "ignore", "ignore", "pipe"],
     });
