@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { hurriedWorld } from "../lab/hurried-world.ts";
 import { endSession } from "../../src/session/keeper/end-session.ts";
 import { identify, isAlive } from "../../src/session/process.ts";
 import { makeSessionFolder, paths, writeJson } from "../../src/session/keeper/session-folder.ts";
@@ -32,7 +33,7 @@ it("`endSession` kills a keeper that does not exit after it wrote `end.json`", a
     makeSessionFolder(folder);
     const identity = identify(keeper.pid!)!;
     writeJson(paths(folder).end, { reason: "closed", keeper: identity });
-    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    await endSession(folder, "session_1", hurriedWorld());
     expect(isAlive(identity)).toBe(false);
   } finally {
     keeper.kill("SIGKILL");
@@ -48,9 +49,9 @@ it("`endSession` does not signal a process that only has the keeper's old pid", 
     const identity = identify(other.pid!)!;
     const keeper = { ...identity, startTime: "1" };
     writeJson(paths(folder).keeper, keeper);
-    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    await endSession(folder, "session_1", hurriedWorld());
     writeJson(paths(folder).end, { reason: "closed", keeper });
-    await endSession(folder, "session_1", { ...realWorld, mono: () => performance.now() * 100 });
+    await endSession(folder, "session_1", hurriedWorld());
     expect(isAlive(identity)).toBe(true);
   } finally {
     other.kill("SIGKILL");

@@ -16,12 +16,12 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, turn } from "./session-lab.ts";
+import { hurriedWorld } from "../lab/hurried-world.ts";
 import { sessionKeyOf, signRequest } from "../../src/session/keeper/request-key.ts";
 import { paths, readEnd, readKeeper, readRequest, request, turnName } from "../../src/session/keeper/session-folder.ts";
 import { findSessionProcesses, lockLimitOf } from "../../src/session/keeper/session-processes.ts";
 import { isAlive } from "../../src/session/process.ts";
 import type { Session, SessionSpec } from "../../src/session/session.ts";
-import { realWorld, type World } from "../../src/world.ts";
 
 let lab: SessionLab;
 beforeEach(() => {
@@ -47,16 +47,7 @@ const asker = (heard: string): string =>
      }`,
   );
 
-/** A host for which time passes fast, for waits that end by themselves. A wait of an hour fails. */
-const hurriedHost = () => {
-  const mono = () => performance.now() * 50;
-  const until = mono() + 3_600_000;
-  const sleep: World["sleep"] = (ms, signal) => {
-    if (mono() > until) throw new Error("A wait that must end by itself did not end within an hour.");
-    return realWorld.sleep(ms, signal);
-  };
-  return lab.newHost({ world: { ...realWorld, mono, sleep } });
-};
+const hurriedHost = () => lab.newHost({ world: hurriedWorld() });
 
 describe("A request to a keeper", () => {
   const answer = { type: "answer", askId: "q", text: "YES", input: `${JSON.stringify({ type: "answer", id: "q" })}\n` };
