@@ -446,7 +446,10 @@ export class Fleet {
   async #finish(attempts: readonly { key: string; reason: string }[]): Promise<void[]> {
     const { rows } = await this.#query(() =>
       this.#options.database.pool.query<EndedRow>(
-        `UPDATE tutti_hosts.attempt a SET state = 'over', reason = coalesce(a.reason, f.reason) FROM (
+        // The output of a check may contain secrets; the log has it without them.
+        `WITH cleared AS (
+           UPDATE tutti_hosts.request SET reply = NULL WHERE key = ANY($1) AND name LIKE 'runCheck %')
+         UPDATE tutti_hosts.attempt a SET state = 'over', reason = coalesce(a.reason, f.reason) FROM (
            SELECT a.key, g.reason FROM tutti_hosts.attempt a JOIN unnest($1::text[], $2::text[]) AS g (key, reason) USING (key)
             WHERE a.state <> 'here' ORDER BY a.key FOR UPDATE OF a) AS f
           WHERE a.key = f.key RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,

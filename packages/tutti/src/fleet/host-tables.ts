@@ -15,6 +15,8 @@
 // 7. Rows of `request`, `signal` and `entry` are inserted while their attempt is locked. So no foreign key is needed,
 //    which would be checked for each row. `Fleet.forget` deletes them after their attempt.
 //
+// 8. The requests of an attempt that is over keep no content: prompts contain the secrets that users wrote.
+//
 // Values of agents are stored as text, because `jsonb` rejects the character U+0000.
 
 /** `own_host` raises `HOST_REMOVED` for a host that the user has removed. */
@@ -348,6 +350,17 @@ export const HOST_FUNCTIONS_SQL = [
   RETURN true;`,
     "own host;",
   ),
+  define(
+    "clear_requests()",
+    "trigger",
+    `
+  UPDATE request SET body = '{}' WHERE key = NEW.key;
+  RETURN NULL;`,
+  ),
+  `DROP TRIGGER IF EXISTS cleared ON tutti_hosts.attempt;
+   CREATE TRIGGER cleared AFTER UPDATE OF state ON tutti_hosts.attempt FOR EACH ROW
+     WHEN (NEW.state = 'over' AND OLD.state <> 'over') EXECUTE FUNCTION tutti_hosts.clear_requests();
+   UPDATE tutti_hosts.request SET body = '{}' WHERE key IN (SELECT key FROM tutti_hosts.attempt WHERE state = 'over');`,
   "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tutti_hosts FROM PUBLIC;",
   // A login that an earlier version added lacks the functions that are new.
   `DO $grant$ DECLARE login text; BEGIN

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { openDataFolder } from "../data-folder.ts";
-import { checkRunner, MEMORY_PER_SESSION, openHost } from "../sessions.ts";
+import { checkRunner, maskOf, MEMORY_PER_SESSION, openHost } from "../sessions.ts";
 import { provideHostTables } from "../../fleet/fleet.ts";
 import { runWorker } from "../../fleet/worker.ts";
 import { readVersion } from "../../own-files.ts";
@@ -39,7 +39,7 @@ export async function serveAsHost(options: WorkerHostOptions): Promise<void> {
   try {
     await provideHostTables(database);
     const lock = lockFolder(folder, identify(process.pid)!);
-    const sessions = openHost(folder, { agentEnv });
+    const sessions = withMaskedPrompts(openHost(folder, { agentEnv }), maskOf(folder, { agentEnv }));
     const workspaces = createGitWorkspaces({ folder: join(folder, "worktrees") });
     const memory = totalmem();
     const capacity = options.capacity ?? Math.max(1, Math.floor(memory / MEMORY_PER_SESSION / 2));
@@ -79,6 +79,15 @@ export async function serveAsHost(options: WorkerHostOptions): Promise<void> {
     await database.close();
   }
 }
+
+/** Transcripts stay in the database, and prompts contain the secrets that users wrote. */
+const withMaskedPrompts = (sessions: SessionHost, mask: <T>(value: T) => T): SessionHost => ({
+  ...sessions,
+  async transcript(...args) {
+    const entries = await sessions.transcript(...args);
+    return entries.map((entry) => (entry.type === "prompt" ? mask(entry) : entry));
+  },
+});
 
 function installed(sessions: SessionHost, cwd: string): string[] {
   return BUILT_IN_AGENTS.filter((agent) => {
