@@ -255,6 +255,28 @@ describe("A process that an agent started", () => {
     expect([isAlive(keeper), exists(pid)]).toEqual([false, false]);
   });
 
+  it("with an empty environment ends also if another engine ends the session of a keeper that was killed", async () => {
+    const pidFile = join(lab.folder, "pid");
+    const spec = lab.spec(hider(pidFile));
+    const session = lab.host.open(spec);
+    const pid = await hidden(session, pidFile);
+    session.leave();
+    process.kill(readKeeper(folderOf(spec))!.pid, "SIGKILL");
+    await lab.newHost().end(spec.runId, spec.sessionId);
+    expect(exists(pid)).toBe(false);
+  });
+
+  it("with an empty environment ends also if the keeper ends the session without an engine", async () => {
+    const pidFile = join(lab.folder, "pid");
+    const spec = lab.spec(hider(pidFile));
+    const session = lab.newHost({ orphanAfterMs: 500 }).open(spec);
+    const pid = await hidden(session, pidFile);
+    session.leave();
+    writeFileSync(lab.engineFile, JSON.stringify({ pid: 1, startTime: "another", bootId: "" }));
+    await expect.poll(() => readEnd(folderOf(spec))).toMatchObject({ reason: "orphaned" });
+    expect(exists(pid)).toBe(false);
+  });
+
   it("of another session is not touched", () => {
     expect(lockLimitOf("session_1")).not.toBe(lockLimitOf("session_2"));
     expect(lockLimitOf("session_1")).toBe(lockLimitOf("session_1"));

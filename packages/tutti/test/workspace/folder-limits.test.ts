@@ -1,6 +1,6 @@
 // Repositories that lead out of the folders which a run may use, by git's own pointers or by symbolic links.
 import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { expectFailure, git, key, laboratory, refs, RUN, type Laboratory } from "./laboratory.ts";
 import { allowedFolders } from "../../src/server/access/allowed-folders.ts";
@@ -52,6 +52,39 @@ describe("a list of folders", () => {
       ({ repo, top, head }, evil) => {
         git(top, "init", "--quiet", evil);
         writeFileSync(join(evil, ".git/objects/info/alternates"), `${join(repo, ".git/objects")}\n`);
+        git(evil, "update-ref", "HEAD", head);
+      },
+    ],
+    [
+      "the folder of a worktree outside, which leads back",
+      ({ repo, top }, evil) => {
+        const real = join(dirname(evil), "real");
+        git(top, "clone", "--quiet", repo, real);
+        git(real, "worktree", "add", "--quiet", "--detach", evil);
+        renameSync(join(real, ".git/worktrees/evil"), join(top, "outside"));
+        writeFileSync(join(top, "outside/commondir"), `${join(real, ".git")}\n`);
+        writeFileSync(join(evil, ".git"), `gitdir: ${join(top, "outside")}\n`);
+      },
+    ],
+    [
+      "alternates of alternates",
+      ({ repo, top, head }, evil) => {
+        const between = join(dirname(evil), "between");
+        for (const [folder, next] of [
+          [evil, between],
+          [between, repo],
+        ] as const) {
+          git(top, "init", "--quiet", folder);
+          writeFileSync(join(folder, ".git/objects/info/alternates"), `${join(next, ".git/objects")}\n`);
+        }
+        git(evil, "update-ref", "HEAD", head);
+      },
+    ],
+    [
+      "alternates in quotes",
+      ({ repo, top, head }, evil) => {
+        git(top, "init", "--quiet", evil);
+        writeFileSync(join(evil, ".git/objects/info/alternates"), `"${join(repo, ".git/objects")}"\n`);
         git(evil, "update-ref", "HEAD", head);
       },
     ],
