@@ -4,7 +4,7 @@
 //
 // Targets: at most 1 ms from ready to started in the median, and no peer better in any figure. p-graph is not durable,
 // so it only shows the cost of the graph itself. A peer that is not available here is listed and skipped.
-// Run: npm run bench -- beside
+// Run: npm run bench -- beside, or TUTTI_BENCH_BESIDE="Tutti fleet,Restate" npm run bench -- beside for some of them.
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,9 @@ import { inPeace, killed, tookPart } from "./start-participant.ts";
 import { median } from "../protocol/compare.ts";
 import { bundleProgram } from "../../../../scripts/bundle-program.mjs";
 
-const ROUNDS = 3;
+const ROUNDS = Number(process.env["TUTTI_BENCH_ROUNDS"] ?? 3);
+/** The names of the participants, or null for all. The first one that is measured is the baseline of the ratios. */
+const CHOSEN = process.env["TUTTI_BENCH_BESIDE"]?.split(",") ?? null;
 
 interface Entry {
   name: string;
@@ -93,7 +95,7 @@ async function measure(all: readonly Entry[], folder: string, packages: string):
 
 function show(all: readonly Entry[]): void {
   const measured = all.filter(({ figures }) => figures.length > 0);
-  const ours = measured.find(({ name }) => name === "Tutti");
+  const ours = measured.find(({ name }) => name.startsWith("Tutti"));
   if (!ours) throw new Error("Tutti itself did not finish");
   for (const { name, version, durability } of measured) console.log(`${name} ${version}: ${durability}`);
   const baseline = medians(ours.figures);
@@ -161,7 +163,8 @@ if (!(await tookPart())) {
     const peers = installPeers();
     if (typeof peers === "string") console.log(`skipped: every peer except p-graph, because ${peers}`);
     const packages = typeof peers === "string" ? null : peers.folder;
-    const all = await entries(folder, packages, stops);
+    const provided = await entries(folder, packages, stops);
+    const all = provided.filter(({ name }) => CHOSEN === null || CHOSEN.includes(name));
     const before = syncMs(folder);
     await measure(all, folder, packages ?? "");
     const syncs = [before, syncMs(folder)].map((ms) => ms.toFixed(2));
