@@ -38,13 +38,14 @@ const TOO_TALL = `(() => {
 })()`;
 
 /**
- * Names and marks of the phases that overlap each other or leave the window, percentages that wrap or are cut off, names
- * of places that are cut off, and short texts of tables that are broken into many lines.
+ * Names and marks of the phases and parts of the top bar that overlap each other or leave the window, percentages that
+ * wrap or are cut off, names of places that are cut off, short texts of tables that are broken into many lines, and heads
+ * of cards and fields for sentences that are squeezed beside others.
  */
 const MISPLACED = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)]
     .map((e) => ({ e, box: e.getBoundingClientRect() })).filter(({ box }) => box.width > 2);
-  const parts = seen(".step-mark, .step-name, .step-note");
+  const parts = seen(".step-mark, .step-name, .step-note, .top-bar > :not(.push)");
   const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
   const steps = parts.filter(({ e, box }) => box.left < 0 || box.right > innerWidth
     || parts.some((other) => other.e !== e && overlap(box, other.box)));
@@ -58,7 +59,19 @@ const MISPLACED = `(() => {
   });
   const cells = seen(".task-table td, .cost-rows :is(td, th)")
     .filter(({ e, box }) => e.textContent.length < 60 && box.height > 84);
-  return [...steps, ...percents, ...places, ...cells].map(({ e }) => e.className + " " + e.textContent);
+  const squeezed = seen(".plan-head > div:nth-child(2), main textarea").filter(({ box }) => box.width < 200);
+  return [...steps, ...percents, ...places, ...cells, ...squeezed].map(({ e }) => e.className + " " + e.textContent);
+})()`;
+
+/** Pixels that the nodes of a graph leave empty in both directions, although they are drawn smaller than they are. */
+const WASTED = `(() => {
+  const frame = document.querySelector(".graph")?.getBoundingClientRect();
+  const boxes = [...document.querySelectorAll(".graph .task-node")].map((e) => e.getBoundingClientRect());
+  if (frame === undefined || boxes.length === 0) return 0;
+  const zoom = boxes[0].width / document.querySelector(".graph .task-node").offsetWidth;
+  const extent = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
+  const unused = Math.min(frame.width - extent("left", "right"), frame.height - extent("top", "bottom"));
+  return zoom > 0.99 ? 0 : Math.max(0, Math.round(unused - 72));
 })()`;
 
 const WIDTHS = [1280, 360, 768, 1920];
@@ -201,6 +214,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
         await page.emulateMedia({ colorScheme });
       }
       await expectFits(page, `${name} ${colorScheme} ${width}`);
+      await expect.poll(() => page.evaluate(WASTED), { message: `graph of ${name} at ${width} px` }).toBe(0);
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
   }

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type ReactFlowState } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
 import { groupStages, stagesOf, type GroupedPlan } from "./group-stages.ts";
@@ -86,16 +86,17 @@ function Drawing({ run, opened, onOpen }: Properties) {
     [flow],
   );
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      const { width, height } = entry!.contentRect;
-      setWidth(width);
-      const zoom = Math.min((width - 2 * MARGIN) / layout.width, (height - 2 * MARGIN) / layout.height);
-      const isReadable = zoom >= READABLE;
-      fit(wanted.current ?? (isReadable ? [] : working.current.slice(0, 6)));
-    });
+    const observer = new ResizeObserver(([entry]) => setWidth(entry!.contentRect.width));
     observer.observe(frame.current!);
     return () => observer.disconnect();
-  }, [fit, layout]);
+  }, []);
+  // `fitView` uses these sizes, which React Flow measures itself: before it has, the nodes would fit the last ones.
+  const [shownWidth, shownHeight] = [useStore(widthOf), useStore(heightOf)];
+  useEffect(() => {
+    const zoom = Math.min((shownWidth - 2 * MARGIN) / layout.width, (shownHeight - 2 * MARGIN) / layout.height);
+    const isReadable = zoom >= READABLE;
+    fit(wanted.current ?? (isReadable ? [] : working.current.slice(0, 6)));
+  }, [fit, layout, shownWidth, shownHeight]);
 
   const showAll = () => {
     wanted.current = [];
@@ -270,6 +271,9 @@ function useEdges(run: Run, layout: GraphLayout): DependencyEdgeType[] {
 }
 
 const isAtWork = (tone: Severity): boolean => tone === "running" || tone === "you";
+
+const widthOf = (state: ReactFlowState): number => state.width;
+const heightOf = (state: ReactFlowState): number => state.height;
 
 const isSame = (before: Record<string, unknown>, after: NodeContent | StageContent): boolean =>
   Object.entries(after).every(([name, value]) => before[name] === value);
