@@ -319,6 +319,9 @@ describe("The dashboard", () => {
       const question = page.getByRole("region", { name: "Question" });
       await question.getByText("Which colour?").waitFor();
       expect(await statusOf(page, "a")).toBe("Needs you");
+      const workers = page.getByRole("region", { name: "Workers" });
+      await workers.getByRole("heading", { name: "Needs you 1" }).waitFor();
+      expect(await workers.getByRole("heading", { name: /^Working/ }).count()).toBe(0);
       expect(await question.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
       await question.getByLabel("Your answer").fill("Green");
       await question.getByRole("button", { name: "Answer" }).click();
@@ -350,6 +353,7 @@ describe("The dashboard", () => {
     onStage(async (stage) => {
       const page = await stage.page("/runs/orch_aaaaaaaaaaaa");
       await page.getByRole("heading", { name: 'Run "orch_aaaaaaaaaaaa" does not exist' }).waitFor();
+      expect(await page.getByRole("link", { name: "Go to the list of runs" }).getAttribute("href")).toBe("/runs");
       await page.goto(`${stage.url}/somewhere`);
       await page.getByRole("heading", { name: "Page not found" }).waitFor();
       await page.getByRole("link", { name: "Go to the list of runs" }).click();

@@ -120,7 +120,13 @@ describe("The inbox", () => {
       ];
       const id = await confirmed(stage, sessions, "Write four pages");
       await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 4);
-      const page = await stage.page();
+      const page = await stage.page("/", { viewport: { width: 360, height: 480 } });
+      // On a phone the item is below the list, so that choosing one moves it into view.
+      await page.locator(".inbox-item").last().click();
+      const heading = page.locator(".inbox-open h2");
+      await heading.getByText("did not complete").waitFor();
+      expect((await heading.boundingBox())!.y).toBeLessThan(240);
+      await page.setViewportSize({ width: 1280, height: 800 });
       // A newer server: an event of an unknown type, and an item of an unknown kind, between two known ones.
       await page.routeWebSocket(/events/, (socket) => {
         const real = socket.connectToServer();
@@ -322,6 +328,8 @@ describe("A plan", () => {
       await stage.engine.until(id, ({ workers }) => workers["t1"]?.session.turn != null);
       const page = await stage.page(`/runs/${id}`, { viewport: { width: 1440, height: 900 } });
       await page.getByRole("region", { name: "Table of tasks" }).waitFor();
+      // The table has all tasks, and the list beside it only the first ones.
+      await page.getByText("and 43 more in the table").waitFor();
       const columns = ["State", "Task", "After", "Progress", "Tools", "Time", "Cost"];
       expect(await page.locator(".task-table th").allInnerTexts()).toEqual(columns);
       await page.getByLabel("Find tasks").fill("t41");

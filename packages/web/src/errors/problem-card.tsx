@@ -1,9 +1,17 @@
 import { translate } from "../text/language.ts";
+import type { ReactNode } from "react";
 import { describeProblem } from "./problem.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
-export function ProblemCard({ error, retry }: { error: unknown; retry: () => void }) {
+interface Properties {
+  error: unknown;
+  retry: () => void;
+  /** Another way on, for an error that trying again does not mend. */
+  children?: ReactNode;
+}
+
+export function ProblemCard({ error, retry, children }: Properties) {
   const { title, advice } = describeProblem(error);
   return (
     <section className="card empty" role="alert">
@@ -15,6 +23,7 @@ export function ProblemCard({ error, retry }: { error: unknown; retry: () => voi
       <button type="button" className="button" onClick={retry}>
         {translate("Try again")}
       </button>
+      {children}
     </section>
   );
 }

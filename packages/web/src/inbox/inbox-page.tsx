@@ -34,6 +34,7 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
   if (found >= 0) place.current = found;
   const index = Math.min(found >= 0 ? found : place.current, items.length - 1);
   const item = items[index];
+  const box = useRef<HTMLDivElement>(null);
   const now = useNow(true, 30_000);
 
   usePageTitle(`${items.length > 0 ? `(${items.length}) ` : ""}${translate("Inbox")}`);
@@ -43,6 +44,8 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
     if (!next) return false;
     place.current = to;
     replaceAddress(inboxAddress(next.id));
+    // On a narrow screen the item is below the list.
+    if ((box.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) box.current?.scrollIntoView();
     return true;
   };
   useKeys({
@@ -96,7 +99,7 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
               </li>
             ))}
           </ol>
-          <div className="inbox-open">
+          <div ref={box} className="inbox-open">
             <p className="inbox-run">
               <Link to={runAddress(item.run)}>
                 <AgentText text={run?.userRequest ?? item.run} max={240} />

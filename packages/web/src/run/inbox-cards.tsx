@@ -67,14 +67,16 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
               order={answer(failures, 1)}
             />
           )}
-          <OrderButton
-            word={translate("Retry all failed")}
-            primary
-            disabled={possible.length === 0}
-            command={possible.map(({ id }) => `tutti answer ${id} --option 0`).join("; ")}
-            reason={possible.length === 0 ? translate("The run merges or verifies now.") : undefined}
-            order={answer(possible, 0)}
-          />
+          {failures.length > 1 && (
+            <OrderButton
+              word={translate("Retry all failed")}
+              primary
+              disabled={possible.length === 0}
+              command={possible.map(({ id }) => `tutti answer ${id} --option 0`).join("; ")}
+              reason={possible.length === 0 ? translate("The run merges or verifies now.") : undefined}
+              order={answer(possible, 0)}
+            />
+          )}
         </div>
       </header>
       <ul className="failed-tasks">
@@ -91,6 +93,7 @@ function FailedTasks({ run, failures }: { run: Run; failures: InboxItem[] }) {
             <OrderButton
               word={translate("Try it again")}
               label={translate("Try it again: {taskId}", { taskId: item.taskId ?? "" })}
+              primary={failures.length === 1}
               disabled={!canTryAgain(run, item)}
               command={`tutti answer ${item.id} --option 0`}
               order={answer([item], 0)}

@@ -5,7 +5,8 @@ import { live } from "../live/live-store.ts";
 import { useLive, useRunFeed } from "../live/use-live.ts";
 import { Notice } from "../parts/notice.tsx";
 import { ProblemCard } from "../errors/problem-card.tsx";
-import type { RunPlace } from "../shell/page-route.ts";
+import { Link } from "../shell/link.tsx";
+import { RUNS, type RunPlace } from "../shell/page-route.ts";
 import "@xyflow/react/dist/base.css";
 import "../styles/run.css";
 import "../styles/graph.css";
@@ -27,7 +28,11 @@ export function RunPage({ id, place }: Properties) {
   const problem = error ?? (run === null ? refused : null);
   return (
     <div className="page page-run">
-      {problem !== null && <ProblemCard error={problem} retry={() => live.retry()} />}
+      {problem !== null && (
+        <ProblemCard error={problem} retry={() => live.retry()}>
+          <Link to={RUNS}>{translate("Go to the list of runs")}</Link>
+        </ProblemCard>
+      )}
       {isOutdated && (
         <Notice tone="warning">
           {translate("This page is older than the server and cannot show everything. Reload it.")}

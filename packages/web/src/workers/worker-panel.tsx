@@ -4,6 +4,7 @@ import { MainCard } from "./main-card.tsx";
 import { TaskLine } from "./task-line.tsx";
 import { WorkerCard } from "./worker-card.tsx";
 import { clockStepMs } from "../run/clock.ts";
+import { taskLook } from "../run/task-look.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
@@ -15,12 +16,13 @@ interface Properties {
   onOpen: (session: string) => void;
 }
 
-/** `TaskTable` has the lines after `MOST_LINES`. */
-const MOST_LINES = 60;
+/** `TaskTable` has the lines after `MOST_LINES`. On a phone they would push the tasks themselves off the screen. */
+const MOST_LINES = 12;
 
 export function WorkerPanel({ run, onOpen }: Properties) {
   const now = useNow(!isRunOver(run.status) && run.status !== "paused", clockStepMs(run));
-  const groups: Record<"active" | "paused" | "waiting" | "ended", Task[]> = {
+  const groups: Record<"you" | "active" | "paused" | "waiting" | "ended", Task[]> = {
+    you: [],
     active: [],
     paused: [],
     waiting: [],
@@ -29,10 +31,12 @@ export function WorkerPanel({ run, onOpen }: Properties) {
   for (const task of run.tasks) {
     const standing = taskStanding(run, task.id);
     const isPaused = standing === "active" && run.workers[task.id]!.status === "paused";
-    groups[
-      isPaused ? "paused" : standing === "active" ? "active" : standing === "neverStarted" ? "waiting" : "ended"
-    ].push(task);
+    const needsYou = standing === "active" && taskLook(run, task).tone === "you";
+    const open = needsYou ? "you" : isPaused ? "paused" : "active";
+    groups[standing === "active" ? open : standing === "neverStarted" ? "waiting" : "ended"].push(task);
   }
+  const hasFailed = ({ id }: Task) => (run.workers[id]?.error ? 1 : 0);
+  groups.ended.sort((a, b) => hasFailed(b) - hasFailed(a));
   const cards = (title: string, tasks: Task[]) =>
     tasks.length > 0 && (
       <>
@@ -50,6 +54,7 @@ export function WorkerPanel({ run, onOpen }: Properties) {
         {translate("Workers")}
       </h2>
       <MainCard run={run} now={now} onOpen={() => onOpen("main")} />
+      {cards(translate("Needs you"), groups.you)}
       {cards(translate("Working"), groups.active)}
       {cards(translate("Paused"), groups.paused)}
       <Lines title={translate("Ended")} tasks={groups.ended} run={run} onOpen={onOpen} />
