@@ -21,6 +21,7 @@ const SERVER_COMMANDS = new Set([
   "run",
   "list",
   "status",
+  /** Only these commands accept `--url`. */
   "diff",
   "summary",
   "merge",
@@ -83,7 +84,7 @@ const GROUPS: readonly CommandGroup[] = [
 ];
 
 /**
- * Returns the table of all commands or, if `called` is one of `names`, of its group only: the whole table would take a
+ * Returns the table of all commands or, if `called` is one of them, of its group only: the whole table would take a
  * tenth of the time of `tutti list`.
  */
 export function createProgram(runner: Runner, called?: string): Command {

@@ -63,7 +63,7 @@ export function consumerName(text: string): string {
   return text;
 }
 
-/** `isPlainName` rejects characters with a meaning in paths, because names become parts of paths. */
+/** Rejects characters with a meaning in paths, because names become parts of paths. */
 const isPlainName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
 
 export const boxFile = (messages: string, box: string): string => join(messages, `to-${box}.json`);

@@ -15,7 +15,7 @@ interface AutomationOptions {
   world: World;
   /** `env` holds the secrets of triggers with `secretEnv`. */
   env: Readonly<Record<string, string | undefined>>;
-  /** `mayUse` throws for a repository that runs may not use. */
+  /** Throws for a repository that runs may not use. */
   mayUse?: (root: string) => void;
   /** Without `report`, problems appear only in the lists and events. */
   report?: ReportProblem;

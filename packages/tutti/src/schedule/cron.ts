@@ -12,7 +12,7 @@ export interface Rule {
 const FIVE_FIELDS = /^[\w*,/#+-]+( [\w*,/#+-]+){4}$/;
 const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 
-/** `problemOfCron` returns null if `cron` is valid. */
+/** Returns null if `cron` is valid. */
 export function problemOfCron(cron: string): string | null {
   if (!FIVE_FIELDS.test(cron) && !NICKNAME.test(cron)) {
     return "must be a cron expression of five fields: minute, hour, day of the month, month, day of the week";

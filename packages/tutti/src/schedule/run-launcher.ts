@@ -43,7 +43,7 @@ export interface LaunchedRuns {
 export interface Launched {
   run: string;
   status: RunStatus;
-  /** `isNew` is false if the occasion already had a run. */
+  /** False if the occasion already had a run. */
   isNew: boolean;
 }
 

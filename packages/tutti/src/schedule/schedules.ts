@@ -97,7 +97,7 @@ export class Schedules {
     }
   }
 
-  /** `#checkAll` returns the milliseconds until the next check. */
+  /** Returns the milliseconds until the next check. */
   async #checkAll(): Promise<number> {
     const { settings, file, world } = this.#options;
     const { schedules, problem } = settings.read();

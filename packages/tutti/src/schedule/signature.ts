@@ -32,7 +32,7 @@ export function identifyDelivery(
   return id === "" ? `sent/${sent}/${hash}` : `id/${id}`;
 }
 
-/** `isHmac` compares in constant time. A malformed signature is compared too, as zeros. */
+/** Compares in constant time. A malformed signature is compared too, as zeros. */
 function isHmac(given: string, secret: string, prefix: string, body: Uint8Array): boolean {
   const expected = createHmac("sha256", secret).update(prefix).update(body).digest();
   const bytes = Buffer.alloc(expected.length);

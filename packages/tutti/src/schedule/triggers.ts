@@ -125,7 +125,7 @@ function readSecret(file: string): string | undefined {
   }
 }
 
-/** `readJson` returns undefined for an empty body, which is valid. */
+/** Returns undefined for an empty body, which is valid. */
 function readJson(body: Uint8Array): unknown {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);

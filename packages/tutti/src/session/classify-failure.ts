@@ -79,7 +79,7 @@ function findStatus(text: string): number | null {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `findDelay` reads "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
+/** Reads "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
 function findDelay(text: string): number | null {
   const words = /(?:retry|try again) (?:in|after):? (?:about )?([\d.]{1,12}) ?(ms|s|m|h)/i.exec(text);
   const found = words ?? /retry-?_?(?:delay|after)"?[:=]? ?"?([\d.]{1,12})(ms|s|m|h)?/i.exec(text);

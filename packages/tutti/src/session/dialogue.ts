@@ -132,7 +132,7 @@ export interface ProcessExit {
 }
 
 export interface Dialogue {
-  /** `open` is called for each process of the agent, so again after a `relaunch`. */
+  /** Called for each process of the agent, so again after a `relaunch`. */
   open(): void;
   /** Handles one line of the agent's output, without the line break. */
   receive(line: string): void;

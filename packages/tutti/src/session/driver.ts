@@ -47,9 +47,9 @@ export interface DialogueDriver extends ProgramDriver {
 
 export interface Coding {
   encodeTurn(turn: Turn): string;
-  /** `encodeAnswer` returns null for agents that cannot ask. */
+  /** Returns null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;
-  /** `encodeInterrupt` returns null for agents that run one process per turn: the keeper kills the process instead. */
+  /** Returns null for agents that run one process per turn: the keeper kills the process instead. */
   encodeInterrupt(): string | null;
   decoder(): Decoder;
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 
-/** `findProgram` searches the PATH; a name with a slash is relative to `cwd`. Throws `agent_not_startable`. */
+/** Searches the PATH; a name with a slash is relative to `cwd`. Throws `agent_not_startable`. */
 export function findProgram(program: string, cwd: string): string {
   const candidates = program.includes("/")
     ? [isAbsolute(program) ? program : join(cwd, program)]

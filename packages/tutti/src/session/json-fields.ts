@@ -11,7 +11,7 @@ export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? valu
 /** `textOf` is "" if the text is missing. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** `textOrNull` is null if the text is missing or empty. */
+/** Null if the text is missing or empty. */
 export const textOrNull = (value: unknown): string | null => textOf(value) || null;
 
 export const textsOf = (value: unknown): string[] =>

@@ -104,7 +104,7 @@ function isReadable(path: string, cwd: string): boolean {
 /** `realPath` comes first, because a link in the workspace may point anywhere. */
 const pathFrom = (cwd: string, path: string): string => relative(realPath(cwd), realPath(resolve(cwd, path)));
 
-/** `realPath` resolves the links of the part of the path that exists. */
+/** Resolves the links of the part of the path that exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

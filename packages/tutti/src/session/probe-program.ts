@@ -36,7 +36,7 @@ export function locateProgram(name: string): string | null {
   }
 }
 
-/** `probeProgram` is null if the program is not on the PATH. */
+/** Null if the program is not on the PATH. */
 export async function probeProgram(name: string, options: ProbeOptions): Promise<ProgramFound | null> {
   const path = locateProgram(name);
   if (path === null) return null;

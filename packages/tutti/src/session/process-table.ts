@@ -22,11 +22,11 @@ interface ProcessEntry {
 }
 
 interface ProcessTable {
-  /** `read` leaves out processes that have ended and zombies. */
+  /** Leaves out processes that have ended and zombies. */
   read(pids: readonly number[]): ProcessEntry[];
-  /** `findMarked` returns all other live processes with `name=value` in their environment. */
+  /** Returns all other live processes with `name=value` in their environment. */
   findMarked(name: string, value: string): number[];
-  /** `findLimited` returns all other live processes with this soft limit for file locks. */
+  /** Returns all other live processes with this soft limit for file locks. */
   findLimited(lockLimit: string): number[];
   isSameStart(a: string, b: string): boolean;
 }
@@ -62,7 +62,7 @@ const LOCKS_LIMIT = Buffer.from("Max file locks ");
 let procBytes = Buffer.allocUnsafe(2 ** 16);
 
 /**
- * `readProc` reads into a buffer that the next call overwrites. `readFileSync` would allocate 64 KB for each, and a
+ * Reads into a buffer that the next call overwrites. `readFileSync` would allocate 64 KB for each, and a
  * look at a few hundred processes would start a garbage collection.
  */
 function readProc(pid: number, name: "environ" | "limits" | "stat"): Buffer {
@@ -115,7 +115,7 @@ function readStat(pid: number): ProcessEntry | null {
   }
 }
 
-/** `isGone` is true for a zombie or a process that is just ending. */
+/** True for a zombie or a process that is just ending. */
 const isGone = (state: string): boolean => state === "Z" || state === "X";
 
 const COLUMNS = ["pid", "ppid", "pgid", "stat", "lstart", "time", "comm"].flatMap((name) => ["-o", `${name}=`]);
@@ -146,7 +146,7 @@ const psTable: ProcessTable = {
   isSameStart: (a, b) => Math.abs(Number(a) - Number(b)) <= START_TOLERANCE_S,
 };
 
-/** `withRelatives` adds the groups that marked processes lead or have led, and the children of all of them. */
+/** Adds the groups that marked processes lead or have led, and the children of all of them. */
 function withRelatives(marked: ReadonlySet<number>, all: readonly ProcessEntry[]): number[] {
   const others = all.filter(({ pid }) => pid !== process.pid);
   const found = new Set(others.map(({ pid }) => pid).filter((pid) => marked.has(pid)));
@@ -183,7 +183,7 @@ function list(...selection: string[]): ProcessEntry[] {
     });
 }
 
-/** `readTime` reads `DD-HH:MM:SS` of Linux and `MM:SS.hh` of macOS. */
+/** Reads `DD-HH:MM:SS` of Linux and `MM:SS.hh` of macOS. */
 function readTime(text: string): number {
   const [clock = "", days = "0"] = text.split("-").toReversed();
   const seconds = clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);

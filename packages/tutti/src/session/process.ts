@@ -11,10 +11,10 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
-/** `identify` is null if the process does not exist or is a zombie. */
+/** Null if the process does not exist or is a zombie. */
 export const identify = (pid: number): ProcessIdentity | null => identifyAll([pid])[0] ?? null;
 
-/** `identifyAll` leaves out processes that are not alive. */
+/** Leaves out processes that are not alive. */
 export const identifyAll = (pids: readonly number[]): ProcessIdentity[] =>
   processTable()
     .read(pids)
@@ -50,7 +50,7 @@ export async function sweep(find: () => number[], sleep: (ms: number) => Promise
   }
 }
 
-/** `killIfAllowed` is false for a process of another user, for example one that an agent started with `sudo`. */
+/** False for a process of another user, for example one that an agent started with `sudo`. */
 function killIfAllowed(pid: number): boolean {
   try {
     signalProcess(pid, "SIGKILL");

@@ -42,7 +42,7 @@ type End =
   | { type: "unstartable" | "late" | "aborted"; why: string }
   | { type: "exited"; code: number | null; signal: string | null };
 
-/** `runCommand` uses no shell. On exit or timeout, it kills every process that the command started. */
+/** Uses no shell. On exit or timeout, it kills every process that the command started. */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   const words = splitCommand(command);
   if (words.length === 0) return { ok: false, detail: "the command is empty" };

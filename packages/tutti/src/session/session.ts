@@ -156,7 +156,7 @@ export interface Session {
 }
 
 export interface SessionHost {
-  /** `transcript` is empty for an unknown session. Works on sessions that are over or archived. */
+  /** Empty for an unknown session. Works on sessions that are over or archived. */
   transcript(runId: string, sessionId: string, page?: TranscriptPage): Promise<TranscriptEntry[]>;
   /**
    * `open` with the same `spec` follows when the workspace is prepared. A host on another machine does both with one

@@ -1,6 +1,6 @@
 import { TuttiError } from "../schema/error.ts";
 
-/** `splitCommand` splits like a POSIX shell, but without expansion. */
+/** Splits like a POSIX shell, but without expansion. */
 export function splitCommand(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

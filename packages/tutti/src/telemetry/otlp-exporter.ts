@@ -93,7 +93,7 @@ export class OtlpExporter {
     this.#sending = null;
   }
 
-  /** `#wait` ends early when a full batch is queued, and at once during a `flush`. */
+  /** Ends early when a full batch is queued, and at once during a `flush`. */
   async #wait(ms: number): Promise<void> {
     this.#pause = new AbortController();
     if (!this.#flushing) await this.#options.world.sleep(ms, this.#pause.signal, true);

@@ -47,7 +47,7 @@ export function readTraceSettings(env: Environment, version: string): TraceSetti
   };
 }
 
-/** `readPairs` parses `a=1,b=2` with percent-encoded values. Returns null if `text` is malformed. */
+/** Parses `a=1,b=2` with percent-encoded values. Returns null if `text` is malformed. */
 function readPairs(text: string): Record<string, string> | null {
   const pairs: [string, string][] = [];
   for (const part of text.split(",").filter((each) => each.trim() !== "")) {

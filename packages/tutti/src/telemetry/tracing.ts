@@ -76,7 +76,7 @@ export function startTracing({ engine, env, version, log, mask, world }: Tracing
     if (event.type === "workspace:released") runs.delete(run.id);
   });
 
-  /** `waitForLookups` returns the milliseconds that are left of `ms`. */
+  /** Returns the milliseconds that are left of `ms`. */
   const waitForLookups = async (ms: number): Promise<number> => {
     const until = world.mono() + ms;
     const timeout = new AbortController();
@@ -93,7 +93,7 @@ export function startTracing({ engine, env, version, log, mask, world }: Tracing
   };
 }
 
-/** `restoreRun` replays the earlier events of a run without sending their spans, which an earlier process has sent. */
+/** Replays the earlier events of a run without sending their spans, which an earlier process has sent. */
 function restoreRun(engine: Engine, { runSeq }: StoredEvent, run: Run): TracedRun {
   const trace = new RunTrace(run.id);
   if (runSeq === 1) return { trace, copiedUntil: run.runSeq > 1 ? run.runSeq : 0, read: new Map() };

@@ -53,7 +53,7 @@ function collectOrigins(traced: Traced, path: string, into: Origins): void {
   for (const [name, member] of traced.members) collectOrigins(member, `${path}/${escapeName(name)}`, into);
 }
 
-/** `leavesOf` returns every value that is not an object, and every empty object, with its path. */
+/** Returns every value that is not an object, and every empty object, with its path. */
 export function leavesOf(value: unknown, path = ""): [path: string, value: unknown][] {
   if (!isObject(value) || Object.keys(value).length === 0) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, `${path}/${escapeName(name)}`));

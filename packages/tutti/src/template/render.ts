@@ -1,7 +1,7 @@
 const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /**
- * `substituteVariables` makes a single pass, so the value of a variable is never scanned for placeholders. An unknown
+ * Makes a single pass, so the value of a variable is never scanned for placeholders. An unknown
  * name stays unchanged, because prompts contain JSON and code. A known name without a value becomes empty. A function
  * is called only if the text uses its name.
  */
@@ -29,7 +29,7 @@ const knownParts = new Map<string, readonly string[]>();
 const MAX_KNOWN_PARTS = 32;
 const MAX_KNOWN_LENGTH = 64 * 1024;
 
-/** `findPlaceholders` returns each name once, in order of first use. */
+/** Returns each name once, in order of first use. */
 export function findPlaceholders(text: string): string[] {
   return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!))];
 }

@@ -53,7 +53,7 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
   return { resolution };
 }
 
-/** `weakenings` compares the template with each of its ancestors that has a pipeline. */
+/** Compares the template with each of its ancestors that has a pipeline. */
 function weakenings(links: readonly ChainLink[], template: Template): string[] {
   if (!links.some(({ raw }) => raw["pipeline"] !== undefined)) return [];
   const found = links.slice(1).flatMap((_, at) => {
@@ -75,7 +75,7 @@ const digestOf = (raw: RawTemplate): string => createHash("sha256").update(JSON.
 
 const isOuter = ({ shelf }: ChainLink): boolean => shelf.name !== "project";
 
-/** `nameLinks` uses the id, unless another template of the chain has the same id. */
+/** Uses the id, unless another template of the chain has the same id. */
 function nameLinks(links: readonly ChainLink[]): string[] {
   const names: string[] = [];
   for (const { id, shelf } of links) {

@@ -79,7 +79,7 @@ export function programsOfAgents(named: Readonly<Record<string, string>>, agents
 export const programsOfSettings = (settings: readonly (readonly [string, string])[]): string[] =>
   settings.map(([name, value]) => `git config ${name}: ${visible(value)}`).toSorted();
 
-/** `trustHash` identifies the list that the user saw when approving. The order of `programs` does not matter. */
+/** Identifies the list that the user saw when approving. The order of `programs` does not matter. */
 export function trustHash(programs: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(programs.toSorted())).digest("hex");
 }
@@ -95,7 +95,7 @@ const isAgentPath = (path: string): boolean =>
   );
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
-/** `visible` escapes characters that could change how the text appears on a screen. */
+/** Escapes characters that could change how the text appears on a screen. */
 function visible(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,

@@ -43,7 +43,7 @@ export async function makeAccessible(path: string | Buffer): Promise<void> {
   for (const name of await readdir(path, { encoding: "buffer" })) await makeAccessible(childOf(path, name));
 }
 
-/** `childOf` joins bytes, because a file name need not be valid UTF-8. */
+/** Joins bytes, because a file name need not be valid UTF-8. */
 export function childOf(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name]);
 }

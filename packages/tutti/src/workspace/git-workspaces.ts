@@ -74,7 +74,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     const repository = await open(cwd);
     return { repository: await withPinned(repository, run, () => changes?.of(repository) ?? new Map()), run };
   };
-  /** `changing` serialises the operations on one repository. Different repositories do not wait for each other. */
+  /** Serialises the operations on one repository. Different repositories do not wait for each other. */
   const changing = <T>(
     cwd: string,
     runId: string,

@@ -28,7 +28,7 @@ export interface GitOptions {
   objectFolder?: string;
   /** Lets git contact a remote, with the programs and credentials of the user. Only for a `gitDir` of Tutti's own. */
   network?: boolean;
-  /** `settings` is called directly before git starts. */
+  /** Called directly before git starts. */
   settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
 

@@ -49,7 +49,7 @@ export async function removeTraps(adminDir: string): Promise<void> {
   }
 }
 
-/** `headOf` returns null for a branch without a commit or an invalid HEAD. */
+/** Returns null for a branch without a commit or an invalid HEAD. */
 export async function headOf(repository: Repository, worktree: Registration): Promise<string | null> {
   await removeTraps(worktree.adminDir);
   return findCommit(repository, `worktrees/${worktree.id}/HEAD`);
@@ -82,7 +82,7 @@ export async function headRefOf(repository: Repository, worktree?: Registration)
   return code === 0 ? text(stdout).trim() : null;
 }
 
-/** `checkoutsOf` includes the user's own checkout. */
+/** Includes the user's own checkout. */
 export async function checkoutsOf(repository: Repository, ref: string): Promise<string[]> {
   const linked = (await registrations(repository)).map(async (worktree) =>
     (await headRefOf(repository, worktree)) === ref && worktree.path !== null ? [worktree.path] : [],

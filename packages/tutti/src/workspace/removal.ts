@@ -117,7 +117,7 @@ async function emptyTree(repository: Repository): Promise<string> {
   return (await onRepository(repository, "write an empty tree", args)).stdout.trim();
 }
 
-/** `deleteBranch` keeps a branch that the user has checked out. */
+/** Keeps a branch that the user has checked out. */
 async function deleteBranch(repository: Repository, ref: string): Promise<void> {
   await clearWay(repository, ref);
   if (!(await hasRef(repository, ref))) return;

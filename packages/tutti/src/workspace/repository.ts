@@ -18,7 +18,7 @@ export interface Repository {
   gitDir: string;
   /** The git folder that all checkouts share. `commonDir` has the objects, refs and configuration. */
   commonDir: string;
-  /** `isCopy` is true for the repository that Tutti keeps for a folder without git. */
+  /** True for the repository that Tutti keeps for a folder without git. */
   isCopy?: boolean;
   /** `settings` apply to every command on this repository. */
   settings?: GitOptions["settings"];

@@ -14,7 +14,7 @@ export async function makeRepository(folder: string, files: Readonly<Record<stri
   await git("commit the sample's files", ["commit", "--quiet", "--message=A sample project"], options);
 }
 
-/** `exportCommit` writes the files of a commit into `folder`, which does not become a checkout. */
+/** Writes the files of a commit into `folder`, which does not become a checkout. */
 export async function exportCommit(cwd: string, commit: string, folder: string): Promise<void> {
   const target = resolve(folder);
   await mkdir(target, { recursive: true });

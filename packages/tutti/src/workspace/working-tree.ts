@@ -20,7 +20,7 @@ import type { WorkspacePaths } from "./workspace-paths.ts";
 
 /** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
 interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "scratchIndex"> {
-  /** `sparse` is missing for a folder that is no workspace. */
+  /** Missing for a folder that is no workspace. */
   sparse?: string;
   /** `adminDir` is git's folder of the worktree. It is missing for a folder that is none. */
   adminDir?: string | undefined;
@@ -146,7 +146,7 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
 
 interface SkippedFiles {
   isSparse: boolean;
-  /** `list` reads an index only if files are `missing`. */
+  /** Reads an index only if files are `missing`. */
   list(missing: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

@@ -76,7 +76,7 @@ export function pathsOfLeaf(run: RunPaths, leaf: string): WorkspacePaths {
   };
 }
 
-/** `leafWithin` returns the direct child of `folder` that contains `path`, or null if `path` is elsewhere. */
+/** Returns the direct child of `folder` that contains `path`, or null if `path` is elsewhere. */
 export function leafWithin(folder: string, path: string): string | null {
   if (!isInside(folder, path)) return null;
   return relative(folder, path).split(sep)[0] ?? null;

@@ -24,7 +24,7 @@ export interface RepositoryFacts {
   dirty: boolean;
   /** Sentences about files of the repository that workspaces do not contain. */
   gaps?: string[];
-  /** `isCopy` is true for a folder without git: the run works on copies of it. */
+  /** True for a folder without git: the run works on copies of it. */
   isCopy?: boolean;
   /** Settings of git that name programs and changed while an earlier run was open: an agent may have written them. */
   programs?: GitSetting[];
@@ -134,7 +134,7 @@ export interface Workspaces {
    * if the workspace exists. Returns its `path`, or null if none is made ahead.
    */
   prepareAhead(cwd: string, key: WorkspaceKey, commit: string): Promise<string | null>;
-  /** `access` lists the files that an agent in the sandbox needs to work in the workspace, which must exist. */
+  /** Lists the files that an agent in the sandbox needs to work in the workspace, which must exist. */
   access(cwd: string, key: WorkspaceKey): Promise<SandboxPaths>;
   /**
    * Moves a workspace to another commit. Its previous content stays reachable below refs/tutti, unless `discard` says that
@@ -198,7 +198,7 @@ export interface Workspaces {
     before: RepositoryState | null,
   ): Promise<{ state: RepositoryState; changes: RepositoryChanges | null }>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
-  /** `readText` returns null if `path` is not in `commit`, is no text or is longer than most source files. */
+  /** Returns null if `path` is not in `commit`, is no text or is longer than most source files. */
   readText(cwd: string, commit: string, path: string): Promise<string | null>;
   /**
    * Compares two revisions. Returns null if one of them does not exist. With `resultOf`, `head` is the result of that

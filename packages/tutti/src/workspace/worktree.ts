@@ -168,7 +168,7 @@ async function refuseVisibleFolder(repository: Repository, folder: string): Prom
   );
 }
 
-/** `workFolder` returns the folder below `paths.path` that corresponds to the folder in which the run was started. */
+/** Returns the folder below `paths.path` that corresponds to the folder in which the run was started. */
 async function workFolder(repository: Repository, paths: WorkspacePaths): Promise<string> {
   const path = join(paths.path, repository.prefix);
   try {

@@ -36,7 +36,7 @@ export function agentNamed(name: string): AgentReference {
   return { role: ROLE_OF.get(word) ?? word, name };
 }
 
-/** `agentName` passes unknown names on unchanged. */
+/** Passes unknown names on unchanged. */
 export function agentName(protocol: Protocol, { role, name }: AgentReference): string {
   if (agentNamed(name).role !== role || ROLE_OF.has(slug(name)) || isSpelledByRole(role, name)) {
     return standardName(protocol, role);

@@ -98,7 +98,7 @@ function stepsOf(assignment: TaskAssignment, later: readonly Placed<AgentMessage
   return own.map((each, i) => ({ ...each, thread: threads[i]! }));
 }
 
-/** `checkReports` finds reports that do not close the task that was delegated before. */
+/** Finds reports that do not close the task that was delegated before. */
 function checkReports(messages: readonly Placed<DelegationMessage>[]): ProfileProblem[] {
   const tasks = new Map<string, NewTask>();
   return messages.flatMap(({ path, message }) => {

@@ -10,7 +10,7 @@ export interface Difference {
   after: unknown;
 }
 
-/** `differences` ignores `raw`, `extra` and spelling that is standard in the respective protocol. */
+/** Ignores `raw`, `extra` and spelling that is standard in the respective protocol. */
 export function differences(before: CanonicalMessage, after: CanonicalMessage): Difference[] {
   return differ(meaningOf(before), meaningOf(after), "");
 }

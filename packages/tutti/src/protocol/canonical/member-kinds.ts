@@ -72,7 +72,7 @@ export function recordsIn(value: unknown): Record<string, unknown>[] {
   return listIn(value).filter(isRecord);
 }
 
-/** `claimsSuccess` reduces an outcome to success or not, for protocols that have no other values. */
+/** Reduces an outcome to success or not, for protocols that have no other values. */
 export function claimsSuccess(outcome: CanonicalOutcome, canonical: CanonicalMessage): boolean {
   if (outcome !== "awaiting_review") return outcome === "success";
   const build = canonical.kind === "report" ? canonical.build?.status : undefined;

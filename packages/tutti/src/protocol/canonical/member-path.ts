@@ -7,7 +7,7 @@ export function segmentsOf(path: string): string[] {
   return path.split(".");
 }
 
-/** `putAt` creates missing objects and lists on the path. */
+/** Creates missing objects and lists on the path. */
 export function putAt(root: Bag, segments: readonly string[], value: unknown): void {
   // No message has such a member, and assigning it would change a prototype.
   if (segments.includes("__proto__")) return;
@@ -21,7 +21,7 @@ export function putAt(root: Bag, segments: readonly string[], value: unknown): v
   Reflect.set(holder, segments.at(-1) ?? "", value);
 }
 
-/** `unknownAt` returns the members that no `known` path reaches, and empty objects, outermost first. */
+/** Returns the members that no `known` path reaches, and empty objects, outermost first. */
 export function unknownAt(value: unknown, known: readonly (readonly string[])[]): { path: string[]; value: unknown }[] {
   if (!isRecord(value) && !Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {

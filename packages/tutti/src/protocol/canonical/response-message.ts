@@ -31,7 +31,7 @@ export function readResponseMessage(value: unknown, options: ProfileOptions): Pr
   return options.profile === "strict" ? readStrict(phase, data) : readLenient(phase, data, options.receivedAt);
 }
 
-/** `writeResponseMessage` returns the message if document 000 allows it, otherwise the problems. */
+/** Returns the message if document 000 allows it, otherwise the problems. */
 export function writeResponseMessage(message: unknown): ProfileReading<ResponseMessage> {
   return readResponseMessage(message, { profile: "strict", receivedAt: "" });
 }

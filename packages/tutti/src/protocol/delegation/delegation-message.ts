@@ -24,7 +24,7 @@ export const RESULTS_OF_OTHER_KINDS = { in_progress: "progress", clarification_p
 /** With an issue of a type in `OPEN_ISSUES` the task is not finished. */
 export const OPEN_ISSUES = ["clarification_needed", "conflict"] as const;
 
-/** `delegationKind` infers the kind from the members, because none names it. */
+/** Infers the kind from the members, because none names it. */
 export function delegationKind(value: unknown): DelegationKind | undefined {
   if (!isRecord(value)) return undefined;
   const names = new Set(Object.keys(value).map((name) => name.toLowerCase().replaceAll(/[_-]/g, "")));
@@ -47,7 +47,7 @@ export function readDelegationMessage(value: unknown, options: ProfileOptions): 
   return { message, problems: [...problems, ...warnings, ...pathsOutsideProject(message)] };
 }
 
-/** `writeDelegationMessage` returns the message if document 002 allows it, otherwise the problems. */
+/** Returns the message if document 002 allows it, otherwise the problems. */
 export function writeDelegationMessage(message: unknown): ProfileReading<WrittenDelegationMessage> {
   const reading = readDelegationMessage(message, { profile: "strict", receivedAt: "" });
   return reading as ProfileReading<WrittenDelegationMessage>;

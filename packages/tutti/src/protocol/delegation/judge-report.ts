@@ -4,7 +4,7 @@ import type { AttemptCompletion, NewTask } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";
 
 /**
- * `judgeReport` decides whether a report closes its task (document 002): it must claim success, leave no issue open and
+ * Decides whether a report closes its task (document 002): it must claim success, leave no issue open and
  * deliver every expected output. The delegating agent checks the acceptance criteria itself.
  */
 export function judgeReport(

@@ -43,7 +43,7 @@ export class ByteNeedle {
     return this.#needle.length;
   }
 
-  /** `next` returns the position after the next match; -1 if the chunk completes none. */
+  /** Returns the position after the next match; -1 if the chunk completes none. */
   next(chunk: Uint8Array, from: number): number {
     if (this.#begun > 0) {
       const end = this.#acrossSeam(chunk, from);

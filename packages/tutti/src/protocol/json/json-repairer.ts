@@ -14,7 +14,7 @@ import { isQuote, looksLikeKey } from "./string-end.ts";
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
 
 export class JsonRepairer {
-  /** `leftOut` is true if the text leaves something out with `...`. */
+  /** True if the text leaves something out with `...`. */
   leftOut = false;
   readonly #draft: RepairDraft;
   readonly #row: SoundRow;
@@ -48,7 +48,7 @@ export class JsonRepairer {
     }
   }
 
-  /** `render` closes containers that were cut off. */
+  /** Closes containers that were cut off. */
   render(): string {
     return this.#draft.render(this.#open.closing());
   }
@@ -84,7 +84,7 @@ export class JsonRepairer {
   }
 
   /**
-   * `#beforeEntry` handles a closing bracket, an extra comma, an ellipsis or the end of the text where an entry is
+   * Handles a closing bracket, an extra comma, an ellipsis or the end of the text where an entry is
    * expected. Returns null if an entry follows.
    */
   #beforeEntry(): Step | null {
@@ -213,7 +213,7 @@ export class JsonRepairer {
     return "member";
   }
 
-  /** `#skipEllipsis` skips the comma after the dots too, where an entry is expected. */
+  /** Skips the comma after the dots too, where an entry is expected. */
   #skipEllipsis(written: string, then: "next" | "member" | "element"): Step {
     const draft = this.#draft;
     const { text, pos } = draft;

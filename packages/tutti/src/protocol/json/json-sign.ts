@@ -8,7 +8,7 @@ export function isEllipsis(text: string, at: number): boolean {
   return code === 0x2026 || (code === 46 && text.startsWith("...", at));
 }
 
-/** `isCloser` is true for `}`, `]` and `)`. */
+/** True for `}`, `]` and `)`. */
 export function isCloser(code: number): boolean {
   return code === 125 || code === 93 || code === 41;
 }
@@ -18,7 +18,7 @@ export function isKeyInList(text: string, at: number): boolean {
   return looksLikeKey(text, at) && (isQuote(text, at) || isSpace(text.charCodeAt(text.indexOf(":", at) + 1)));
 }
 
-/** `wrapperLength` counts the start of a type wrapper such as `NumberLong(` or `new Date(`; 0 if there is none. */
+/** Counts the start of a type wrapper such as `NumberLong(` or `new Date(`; 0 if there is none. */
 export function wrapperLength(text: string, at: number): number {
   let end = wordEnd(text, at, at + LONGEST_NAME);
   if (text.startsWith("new ", at)) end = wordEnd(text, at + 4, at + 4 + LONGEST_NAME);

@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** `isNestedDeeper` counts the brackets of `text` first, which avoids most walks. */
+/** Counts the brackets of `text` first, which avoids most walks. */
 export function isNestedDeeper(value: unknown, text: string, limit: number): boolean {
   return text.length > 2 * limit && hasMoreBrackets(text, limit) && isDeeper(value, limit);
 }

@@ -98,7 +98,7 @@ export class RepairDraft {
   openQuote = "";
   /** The number of keys read, which reveals repeated names in one object. */
   keys = 0;
-  /** `hasUnusualKeys` is true if a key may decode to `__proto__`. */
+  /** True if a key may decode to `__proto__`. */
   hasUnusualKeys = false;
   /** `good` is the end of the text that is known to be sound, which can be rendered even if the rest is missing. */
   readonly good = new Mark();
@@ -175,7 +175,7 @@ export class RepairDraft {
     this.good.set(this, at);
   }
 
-  /** `undo` reverts all edits since the mark, and all but the first `notes` repairs. */
+  /** Reverts all edits since the mark, and all but the first `notes` repairs. */
   undo(mark: Mark, notes: number = this.#repairs.length): void {
     this.written = mark.written;
     this.copied = mark.copied;

@@ -1,6 +1,6 @@
 import { isRecord } from "./json-value.ts";
 
-/** `isSameJson` ignores the order of members, and stops at the first difference. */
+/** Ignores the order of members, and stops at the first difference. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) {
     return (

@@ -82,7 +82,7 @@ export class SoundRow {
     return null;
   }
 
-  /** `#close` passes the matching closing bracket at `at` and the comma or brackets after it. */
+  /** Passes the matching closing bracket at `at` and the comma or brackets after it. */
   #close(at: number): Then | null {
     const draft = this.#draft;
     this.#open.pop();
@@ -101,7 +101,7 @@ export class SoundRow {
     return isCloser(sign) && this.#open.isClosedBy(sign) ? this.#close(next) : "next";
   }
 
-  /** `#passScalar` returns null if an entry follows. */
+  /** Returns null if an entry follows. */
   #passScalar(code: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs, pos } = draft;
@@ -196,7 +196,7 @@ function numberEnd(signs: Uint16Array, text: string, at: number): number {
   return NUMBER.test(text) ? NUMBER.lastIndex : -1;
 }
 
-/** `endsMember` is true if a line break, quote, bracket, comment or key follows the comma. */
+/** True if a line break, quote, bracket, comment or key follows the comma. */
 function endsMember(draft: RepairDraft, comma: number, next: number): boolean {
   const code = draft.signs[next]!;
   if (code === 34 || isCloser(code) || code === 47 || code === 35) return true;

@@ -19,7 +19,7 @@ export function isQuote(text: string, at: number): boolean {
   return code === 34 || code === 39 || code === 96 || (code > 126 && QUOTES.includes(text.charAt(at)));
 }
 
-/** `senseOfQuote` classifies the quote before `at` by the text that follows it. */
+/** Classifies the quote before `at` by the text that follows it. */
 export function senseOfQuote(text: string, at: number, role: StringRole): QuoteSense {
   const next = skipSpace(text, at);
   if (next >= text.length) return "certain";

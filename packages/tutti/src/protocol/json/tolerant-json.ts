@@ -67,7 +67,7 @@ function readDamaged(text: string): TolerantReading {
   return reading;
 }
 
-/** `hasRivalReading` finds repairs that are unambiguous alone but ambiguous together. */
+/** Finds repairs that are unambiguous alone but ambiguous together. */
 function hasRivalReading(draft: RepairDraft): boolean {
   const { repairs, text } = draft;
   const has = (repair: Repair): boolean => repairs.includes(repair);
@@ -101,7 +101,7 @@ function asReading(value: object, text: string, repairs: string[]): TolerantRead
 }
 
 /**
- * `endsLikeJson` looks at the end of the text alone, which saves most failing `JSON.parse` calls. The text must end
+ * Looks at the end of the text alone, which saves most failing `JSON.parse` calls. The text must end
  * with a quote or closing brackets, without a trailing comma before them.
  */
 function endsLikeJson(text: string): boolean {
@@ -130,13 +130,13 @@ function firstToken(text: string): number {
   return line === -1 ? at : skipSpace(text, line);
 }
 
-/** `opensObject` distinguishes a brace that opens an object from one in a sentence. */
+/** Distinguishes a brace that opens an object from one in a sentence. */
 function opensObject(text: string, at: number): boolean {
   const next = peekToken(text, at + 1);
   return looksLikeKey(text, next, isQuote(text, next) ? ":：=" : ":：") || isEscaped(text, at);
 }
 
-/** `isEscaped` detects `{\"phase\": …`: an object with quotes that are escaped as if it were inside a string. */
+/** Detects `{\"phase\": …`: an object with quotes that are escaped as if it were inside a string. */
 function isEscaped(text: string, at: number): boolean {
   let next = skipSpace(text, at + 1);
   while (ESCAPED_SPACE.includes(text.slice(next, next + 2))) next = skipSpace(text, next + 2);
@@ -159,7 +159,7 @@ function readEscaped(text: string, start: number): TolerantReading {
   return readInner(inner);
 }
 
-/** `readInner` undoes only one level of escaping. */
+/** Undoes only one level of escaping. */
 function readInner(text: string): TolerantReading {
   const value = parseJson(text);
   const start = rootStart(text);
@@ -183,7 +183,7 @@ function withoutQuoteMarks(text: string): string | null {
   return lines.join("\n");
 }
 
-/** `checkRest` allows only extra brackets and prose after the object. A second object would be a second answer. */
+/** Allows only extra brackets and prose after the object. A second object would be a second answer. */
 function checkRest(draft: RepairDraft): boolean {
   const { text } = draft;
   let at = skipSpace(text, draft.pos);

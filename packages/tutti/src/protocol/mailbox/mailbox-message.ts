@@ -40,7 +40,7 @@ export function readMailboxMessage(value: unknown, options: ProfileOptions): Pro
   return { message: message as MailboxMessage | null, problems: [unknown, ...problems] };
 }
 
-/** `writeMailboxMessage` returns the message if document 001 allows it, otherwise the problems. */
+/** Returns the message if document 001 allows it, otherwise the problems. */
 export function writeMailboxMessage(message: unknown): ProfileReading<WrittenMailboxMessage> {
   const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
   return reading as ProfileReading<WrittenMailboxMessage>;

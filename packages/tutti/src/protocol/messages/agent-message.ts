@@ -28,7 +28,7 @@ export function readAgentMessage(value: unknown, options: ProfileOptions): Profi
   return { message: read, problems: [...problems, ...(read ? [...oddities(read), ...doubtSender(read)] : [])] };
 }
 
-/** `writeAgentMessage` returns the message if document 003 allows it, otherwise the problems. */
+/** Returns the message if document 003 allows it, otherwise the problems. */
 export function writeAgentMessage(message: unknown): ProfileReading<WrittenAgentMessage> {
   return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as ProfileReading<WrittenAgentMessage>;
 }

@@ -3,9 +3,9 @@ import type { MessageType } from "./message-schema.ts";
 /** A `MessageSender` is known from its channel, not from the message. */
 export interface MessageSender {
   names: readonly string[];
-  /** `isLead` is true for the main session. */
+  /** True for the main session. */
   isLead: boolean;
-  /** `isAuditor` is true for the security review. */
+  /** True for the security review. */
   isAuditor: boolean;
   taskId: string;
 }
@@ -25,7 +25,7 @@ const OF_WORKERS = new Set<string>([
   "BLOCKER_ESCALATION",
 ] satisfies MessageType[]);
 
-/** `checkSender` returns why the message has no effect; empty if this sender may send it. */
+/** Returns why the message has no effect; empty if this sender may send it. */
 export function checkSender(body: Record<string, unknown>, sender: MessageSender): string[] {
   const { message_type: type, from_agent: from, task_id: taskId } = body;
   const reasons: string[] = [];

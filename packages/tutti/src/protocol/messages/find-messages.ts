@@ -48,7 +48,7 @@ const MAX_REPAIR = 128 * 1024;
 
 const FORMS = { messages: AGENT_MESSAGE, delegation: DELEGATION };
 
-/** `findMessages` leaves out objects equal to one in `prompt`: an agent may repeat its assignment. */
+/** Leaves out objects equal to one in `prompt`: an agent may repeat its assignment. */
 export function findMessages(text: string, prompt: string, protocol: keyof typeof FORMS = "messages"): MessageText[] {
   const form = FORMS[protocol];
   const known = new Set(objectsIn(prompt, form).flatMap(({ body }) => (body ? [canonicalJson(body)] : [])));
@@ -111,7 +111,7 @@ function readObject(raw: string, { isMessage }: MessageForm): MessageText | null
   }
 }
 
-/** `endOfObject` is null if the object that starts at `start` does not end. */
+/** Null if the object that starts at `start` does not end. */
 function endOfObject(text: string, start: number): number | null {
   let depth = 0;
   let inString = false;

@@ -2,7 +2,7 @@ import type { Approval } from "../response/profile.ts";
 import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
 
 /**
- * `judgeCompletion` decides whether the orchestrator may approve a completion (document 003): only if it reports that
+ * Decides whether the orchestrator may approve a completion (document 003): only if it reports that
  * everything passed, has one result for each criterion of its assignment, and nowhere contradicts itself. An auditor's
  * completion also needs the status `APPROVED`.
  */

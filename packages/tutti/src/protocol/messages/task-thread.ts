@@ -19,7 +19,7 @@ export interface TaskThread {
   reasons: string[];
 }
 
-/** `followTask` returns one entry per message of the task, preceded by one for the assignment. */
+/** Returns one entry per message of the task, preceded by one for the assignment. */
 export function followTask(assignment: TaskAssignment, messages: readonly AgentMessage[]): TaskThread[] {
   const agent = assignment.to_agent;
   const threads: TaskThread[] = [{ stage: "assigned", waitsFor: agent, reasons: [] }];

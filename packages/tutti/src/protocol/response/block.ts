@@ -18,7 +18,7 @@ export type ScannedBlock =
 
 export const MISSING_END = "Missing end delimiter";
 
-/** `isUnclosed` is true if the text ended before the end delimiter. */
+/** True if the text ended before the end delimiter. */
 export function isUnclosed(block: ScannedBlock): boolean {
   return !block.ok && block.message.startsWith(MISSING_END);
 }
@@ -66,7 +66,7 @@ function unwrapped(value: object): unknown {
 }
 
 /**
- * `fitsExactly` rules out that a guessed repair moved a member into another object: every member must be one that the
+ * Rules out that a guessed repair moved a member into another object: every member must be one that the
  * schema of the phase allows in that object, and all required members must be present.
  */
 function fitsExactly(value: Record<string, unknown>, phase: string, data: Record<string, unknown>): boolean {

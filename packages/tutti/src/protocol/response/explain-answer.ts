@@ -9,7 +9,7 @@ export function explainIssue(issue: SchemaIssue, data: unknown): string {
   return sentence('"{path}" must be {form}; it is {value}.', { path, form, value });
 }
 
-/** `isMissing` counts null as missing. */
+/** Counts null as missing. */
 export function isMissing(issue: SchemaIssue, data: unknown): boolean {
   return (valueAt(data, issue.path) ?? null) === null;
 }

@@ -53,7 +53,7 @@ export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
 
 const EXAMINED_CHARACTERS = 20_000;
 
-/** `detectFallback` returns the phase with the most matching patterns; on a tie, the first of them. */
+/** Returns the phase with the most matching patterns; on a tie, the first of them. */
 export function detectFallback(text: string): FallbackDetection {
   const examined =
     text.length > 2 * EXAMINED_CHARACTERS

@@ -68,7 +68,7 @@ export function judgeAnswer(input: {
   return judgement;
 }
 
-/** `readProgress` returns null for another block, an invalid one, or one about another task. */
+/** Returns null for another block, an invalid one, or one about another task. */
 export function readProgress(block: ScannedBlock, taskId: string | undefined): ProgressAnswer | null {
   if (!block.ok || block.phase !== "progress") return null;
   const { data } = normaliseAnswer("progress", block.data);

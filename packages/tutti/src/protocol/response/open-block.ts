@@ -38,7 +38,7 @@ export class OpenBlock {
     return this.#first === null ? this.#closeFirst(segment) : this.#closeLater(segment, this.#first);
   }
 
-  /** `isWaiting` is true after an end delimiter that may be part of a string. */
+  /** True after an end delimiter that may be part of a string. */
   get isWaiting(): boolean {
     return this.#first !== null;
   }

@@ -27,7 +27,7 @@ export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, optio
   return options.profile === "strict" ? readStrict(value, schemas) : readLenient(value, schemas, options.receivedAt);
 }
 
-/** `whyUnreadable` is null if `value` is an object that is not nested too deeply. */
+/** Null if `value` is an object that is not nested too deeply. */
 export function whyUnreadable(value: unknown): ProfileProblem | null {
   if (!isRecord(value)) return problem("error", "not_an_object", "", "A message must be a JSON object.");
   if (!isDeeper(value, DEEPEST)) return null;
@@ -62,7 +62,7 @@ function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, 
   return { message: lenient.data ?? null, problems };
 }
 
-/** `foldNames` reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
+/** Reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
 function foldNames(copy: Record<string, unknown>, known: string[]): ProfileProblem[] {
   const byFold = new Map(known.map((name) => [fold(name), name]));
   const problems: ProfileProblem[] = [];

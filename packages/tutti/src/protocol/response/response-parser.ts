@@ -46,7 +46,7 @@ export class ResponseParser {
     return { ...result, beforeText: text.slice(0, start).trim(), afterText: text.slice(first.end).trim() };
   }
 
-  /** `parseMultiple` returns an unclosed last block as an error. */
+  /** Returns an unclosed last block as an error. */
   parseMultiple(text: string): ParseResult[] {
     return scanBlocks(text, this).map(resultOf);
   }
@@ -71,7 +71,7 @@ export class ResponseParser {
     return reading.ok && !reading.truncated ? reading.text : jsonString;
   }
 
-  /** `#firstBlock` is null if no block is closed. */
+  /** Null if no block is closed. */
   #firstBlock(text: string, start: number): { block: ScannedBlock; end: number } | null {
     const scanner = new ResponseScanner(this);
     let from = start;

@@ -63,7 +63,7 @@ export class ResponseScanner {
     this.#block = new OpenBlock(this.#delimiters, this.#maxRepair);
   }
 
-  /** `push` returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
+  /** Returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
   push(chunk: string | Uint8Array): ScannedBlock[] {
     const blocks: ScannedBlock[] = [];
     this.#read(typeof chunk === "string" ? this.#encode(chunk) : chunk, blocks);

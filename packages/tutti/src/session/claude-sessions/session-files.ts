@@ -63,7 +63,7 @@ export class SessionFiles {
     });
   }
 
-  /** `isOpen` is null if this version of the program does not record its processes. */
+  /** Null if this version of the program does not record its processes. */
   isOpen(session: string): boolean | null {
     const folder = join(this.#root, "sessions");
     if (!existsSync(folder)) return null;
@@ -84,7 +84,7 @@ export class SessionFiles {
 
 const HEAD_BYTES = 64 * 1024;
 
-/** `readFolder` finds the folder that a session works in, in the first entries of its transcript. */
+/** Finds the folder that a session works in, in the first entries of its transcript. */
 export function readFolder(transcript: string): string | null {
   const head = Buffer.alloc(HEAD_BYTES);
   try {

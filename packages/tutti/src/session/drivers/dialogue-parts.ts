@@ -9,7 +9,7 @@ export const MAX_ERROR = 2000;
 /** In characters. `MAX_RESULT` limits the result of a tool call. */
 const MAX_RESULT = 4000;
 
-/** `resultLines` cuts a result to its beginning. Empty for a call without any text. */
+/** Cuts a result to its beginning. Empty for a call without any text. */
 export function resultLines(id: string, text: string): AgentLine[] {
   if (text.trim() === "") return [];
   const rest = text.length - MAX_RESULT;

@@ -99,7 +99,7 @@ const PIECE = 64 * 1024;
 const SAID = /^\s*\{\s*"type"\s*:\s*"assistant"/;
 const SAID_LAST = /"type"\s*:\s*"assistant"\s*\}\s*$/;
 
-/** `readMessage` is null for a line that is not a JSON object with a `type`; it counts as text. */
+/** Null for a line that is not a JSON object with a `type`; it counts as text. */
 function readMessage(line: string): Message | null {
   try {
     const value: unknown = JSON.parse(line);
@@ -111,7 +111,7 @@ function readMessage(line: string): Message | null {
 }
 
 /**
- * `shortenMessage` leaves the agent's own text alone, which may contain a large answer. All further work on a message,
+ * Leaves the agent's own text alone, which may contain a large answer. All further work on a message,
  * such as the search for secrets, is one step. Null if the message stays too long.
  */
 function shortenMessage(line: string): string | null {

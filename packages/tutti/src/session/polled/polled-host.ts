@@ -41,7 +41,7 @@ export interface PolledHost extends SessionHost {
   poll(sessionId: string): Promise<void>;
   /** `backendId` is the controller's id of a session, or null. */
   backendId(runId: string, sessionId: string): string | null;
-  /** `listAll` includes sessions that Tutti did not start. */
+  /** Includes sessions that Tutti did not start. */
   listAll(): Promise<ControllerSession[]>;
 }
 

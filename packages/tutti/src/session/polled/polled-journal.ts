@@ -132,7 +132,7 @@ export class PolledJournal {
 export const journalFile = (folder: string): string => join(folder, "polled.jsonl");
 
 /**
- * `removeTornLine` truncates the file after its last whole line: a process may have died while it appended, before it
+ * Truncates the file after its last whole line: a process may have died while it appended, before it
  * acted on the record. A power cut can leave zero bytes in records that were not synced; the controller is read again
  * from there.
  */

@@ -20,6 +20,7 @@ export interface SessionController {
   getSubSessions?(sessionId: string): Promise<unknown>;
 }
 
+/** Every controller has these methods. */
 const METHODS = [
   "startNewSessionWithMessage",
   "getTranscript",
@@ -153,7 +154,7 @@ export function readReadiness(session: unknown): "ready" | "starting" | "unknown
   return STARTING.has(status) ? "starting" : "ready";
 }
 
-/** `readBusy` is false if the controller does not report activity. */
+/** False if the controller does not report activity. */
 export function readBusy(session: unknown): boolean {
   if (!isRecord(session)) return false;
   const { isRunning, busy, status } = session;
@@ -166,7 +167,7 @@ export function readActivity(session: unknown): Record<"isBusy" | "isOpen" | "is
   return { isBusy: readBusy(session), isOpen: is("isOpen"), isGone: is("isGone"), isReturned: is("isReturned") };
 }
 
-/** `readSubSessions` skips entries without an id or a parent. */
+/** Skips entries without an id or a parent. */
 export function readSubSessions(answer: unknown): { id: string; parentSessionId: string; taskToolId: string | null }[] {
   return (Array.isArray(answer) ? answer.filter(isRecord) : []).flatMap(({ id, parentSessionId, taskToolId }) =>
     typeof id === "string" && typeof parentSessionId === "string"

@@ -67,7 +67,7 @@ const KNOWN: readonly [program: RegExp, login: (env: Environment) => SandboxPath
   [/gemini/i, geminiLogin],
 ];
 
-/** `loginOf` recognises a program by a word of its command. */
+/** Recognises a program by a word of its command. */
 export function loginOf(command: readonly string[], env: Environment): SandboxPaths {
   const found = KNOWN.filter(([program]) => command.slice(0, 3).some((word) => program.test(basename(word))));
   const logins = found.map(([, login]) => login(env));

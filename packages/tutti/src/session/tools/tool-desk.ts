@@ -93,7 +93,7 @@ export class ToolDesk {
     this.#messages.push(message);
   }
 
-  /** `readMessages` returns each message once. It then counts as received by the agent. */
+  /** Returns each message once. It then counts as received by the agent. */
   readMessages(): string[] {
     const messages = this.#messages;
     this.#messages = [];

@@ -16,7 +16,7 @@ interface ToolHttpOptions {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** `toolHttpServer` serves the tools of one session to the holder of its token. */
+/** Serves the tools of one session to the holder of its token. */
 export function toolHttpServer({ desk, token, hosts }: ToolHttpOptions): Server {
   const tools = workerTools(desk);
   const version = readVersion();

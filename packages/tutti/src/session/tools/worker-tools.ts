@@ -35,7 +35,7 @@ const identity = {
 export function workerTools(desk: ToolDesk): Record<string, McpTool> {
   const taskPart = desk.taskId === null ? {} : { task_id: desk.taskId };
 
-  /** `submit` validates an answer as the engine will do it, and reports it. */
+  /** Validates an answer as the engine will do it, and reports it. */
   function submit(phase: BlockPhase, given: Record<string, unknown>): string {
     const isAtOnce = phase === "progress" || phase === "heartbeat";
     if (!isAtOnce && desk.phase !== null && phase !== desk.phase) {

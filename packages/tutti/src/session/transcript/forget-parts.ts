@@ -28,7 +28,7 @@ export function* forgetParts(folder: string): Generator<null, void> {
   }
 }
 
-/** `findParts` yields null after every chunk. */
+/** Yields null after every chunk. */
 function* findParts(fd: number): Generator<{ at: number; length: number } | null> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let open: Buffer = Buffer.alloc(0);

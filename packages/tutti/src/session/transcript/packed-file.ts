@@ -22,7 +22,7 @@ async function packPart(part: Buffer): Promise<Buffer> {
   return Buffer.concat([header, packed, trailer]);
 }
 
-/** `writePacked` closes `fd`, and resolves when the packed file is synced. */
+/** Closes `fd`, and resolves when the packed file is synced. */
 export async function writePacked(fd: number, packed: string): Promise<void> {
   await pipeline(
     createReadStream("", { fd, highWaterMark: PART_BYTES }),

@@ -84,7 +84,7 @@ export class Transcript {
     return entries;
   }
 
-  /** `#walkTo` returns a walk that has not passed entry `after + 1`; null for an unknown session. */
+  /** Returns a walk that has not passed entry `after + 1`; null for an unknown session. */
   #walkTo(after: number): Walk | null {
     if (this.#walk && after + 1 >= this.#walk.n) return this.#walk;
     const spec = readJson<KeeperSpec>(paths(this.#folder).spec);

@@ -54,7 +54,7 @@ export class TemplateFolder {
     return [...this.#known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** `refresh` reads the disk and returns whether anything changed. */
+  /** Reads the disk and returns whether anything changed. */
   refresh(): boolean {
     const names = this.#names();
     let changed = false;

@@ -95,7 +95,7 @@ export class TemplateLibrary {
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
   }
 
-  /** `create` rejects an invalid template, although loading is lenient. */
+  /** Rejects an invalid template, although loading is lenient. */
   create(value: unknown, destination: Destination = {}): ResolvedTemplate {
     const place = this.#destination(destination);
     const needsId = isObject(value) && value["id"] === undefined && typeof value["name"] === "string";
@@ -226,7 +226,7 @@ export class TemplateLibrary {
   }
 }
 
-/** `nearest` returns one template per id, sorted by id. */
+/** Returns one template per id, sorted by id. */
 function nearest(first: TemplatePlace): PlacedTemplate[] {
   const found = new Map<string, PlacedTemplate>();
   for (let place: TemplatePlace | null = first; place; place = place.outer) {

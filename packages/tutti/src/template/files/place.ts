@@ -95,7 +95,7 @@ export class TemplatePlace implements Shelf {
 const warnOfEarlier = (error: string): string =>
   `An earlier version is in use, because the latest has an error: ${error}`;
 
-/** `shelve` selects one file per id, so that two files with the same id do not make a template appear and disappear. */
+/** Selects one file per id, so that two files with the same id do not make a template appear and disappear. */
 function shelve(files: readonly TemplateFile[]): Map<string, Shelved> {
   const groups = Map.groupBy(files, idOf);
   return new Map(

@@ -23,7 +23,7 @@ export async function findObject(name: string, options: DialogueOptions): Promis
   return ask(CAT_FILE, { purpose: `find ${name}`, input: `info ${name}\n`, read }, options);
 }
 
-/** `findCommitObject` returns null if `name` is no commit, or a parent that a shallow clone lacks. */
+/** Returns null if `name` is no commit, or a parent that a shallow clone lacks. */
 export async function findCommitObject(name: string, options: DialogueOptions): Promise<CommitObject | null> {
   if (!isRequest(name)) return null;
   return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${name}\n`, read: readCommit }, options);

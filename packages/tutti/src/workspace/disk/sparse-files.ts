@@ -28,7 +28,7 @@ export async function markSparse(sparse: string, adminDir: string, only: readonl
 
 const patternFile = (adminDir: string): string => join(adminDir, "info/sparse-checkout");
 
-/** `readMark` returns git's folder of a workspace that is sparse by its template, and null for any other. */
+/** Returns git's folder of a workspace that is sparse by its template, and null for any other. */
 export async function readMark(sparse: string | undefined): Promise<string | null> {
   if (sparse === undefined) return null;
   try {
@@ -39,10 +39,10 @@ export async function readMark(sparse: string | undefined): Promise<string | nul
   }
 }
 
-/** `isSparse` is true if git has patterns for the files of this worktree. */
+/** True if git has patterns for the files of this worktree. */
 export const isSparse = (adminDir: string): Promise<boolean> => exists(patternFile(adminDir));
 
-/** `conePatterns` selects `paths`, which may be files, and the files directly in the folders above them. */
+/** Selects `paths`, which may be files, and the files directly in the folders above them. */
 function conePatterns(paths: readonly string[]): string {
   const above = new Set(paths.flatMap((path) => path.split("/").map((_, i, names) => names.slice(0, i).join("/"))));
   above.delete("");

@@ -53,7 +53,7 @@ export class Exchange {
     return chosen?.url ?? null;
   }
 
-  /** `isInRemote` is false if the branches and tags that contain `commit` have not been fetched. */
+  /** False if the branches and tags that contain `commit` have not been fetched. */
   async isInRemote(cwd: string, remote: string, commit: string): Promise<boolean> {
     const repository = await locate(cwd);
     for (const tip of await this.#tips(repository, remote)) {

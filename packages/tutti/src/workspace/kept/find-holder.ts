@@ -1,7 +1,7 @@
 import { text } from "../git.ts";
 import { onRepository, type Repository } from "../repository.ts";
 
-/** `findHolder` skips Tutti's own branches. Returns null if no other branch or tag contains `commit`. */
+/** Skips Tutti's own branches. Returns null if no other branch or tag contains `commit`. */
 export async function findHolder(repository: Repository, commit: string): Promise<string | null> {
   const places = ["refs/heads", "refs/remotes", "refs/tags"];
   const args = ["for-each-ref", `--contains=${commit}`, "--format=%(refname)", ...places];

@@ -36,7 +36,7 @@ export async function listKept(repository: Repository, runName?: string): Promis
 
 export const isRemovalMark = ({ name }: KeptRef): boolean => name === REMOVED;
 
-/** `markRemoved` lets `tutti gc` free the refs of a run although no log names the run any more. */
+/** Lets `tutti gc` free the refs of a run although no log names the run any more. */
 export async function markRemoved(repository: Repository, runName: string): Promise<void> {
   const kept = await listKept(repository, runName);
   const [first] = kept;

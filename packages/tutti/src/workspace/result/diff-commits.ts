@@ -82,7 +82,7 @@ function readFiles(output: string): FileChange[] {
   return files;
 }
 
-/** `splitPatch` relies on the sign before each line of a file: none begins with `diff`. */
+/** Relies on the sign before each line of a file: none begins with `diff`. */
 const splitPatch = (output: string): string[] =>
   text(output)
     .split(/^(?=diff --git )/m)

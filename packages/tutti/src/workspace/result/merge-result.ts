@@ -116,7 +116,7 @@ const onCheckout = ({ root, gitDir, settings }: Repository): GitOptions => ({
   settings,
 });
 
-/** `changedPaths` lists tracked files that differ from HEAD, in the index or on disk. */
+/** Lists tracked files that differ from HEAD, in the index or on disk. */
 async function changedPaths(repository: Repository): Promise<string[]> {
   const flags = ["--untracked-files=no", "--ignore-submodules=dirty", "--no-renames"];
   const args = ["status", "--porcelain=v1", "-z", ...flags];

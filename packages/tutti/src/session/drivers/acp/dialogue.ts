@@ -39,7 +39,7 @@ const HELLO: InitializeRequest = {
 
 interface Conversation {
   id: string;
-  /** `resumeMethod` is null if the agent has none. */
+  /** Null if the agent has none. */
   resumeMethod: "session/resume" | "session/load" | null;
   /** `hadTurns` means that a turn of the conversation has ended. */
   hadTurns: boolean;
@@ -156,7 +156,7 @@ class AcpDialogue implements Dialogue {
     await link.agent.request(choice.method, choice.params);
   }
 
-  /** `#resume` returns the problem if the conversation cannot be resumed, else null. */
+  /** Returns the problem if the conversation cannot be resumed, else null. */
   async #resume(link: AgentLink, agent: Fields, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
       const params = { sessionId: id, cwd: this.#context.cwd, mcpServers: this.#toolServers(agent) };

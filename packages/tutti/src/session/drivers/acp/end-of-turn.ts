@@ -63,7 +63,7 @@ function wordsOf(data: unknown): string {
   return textOrNull(details) ?? textOf(message);
 }
 
-/** `usageOf` prefers `model_usage`, because only the counts per model include subagents. */
+/** Prefers `model_usage`, because only the counts per model include subagents. */
 export function usageOf(result: Fields): TokenCounts | null {
   const quota = recordOf(recordOf(result["_meta"])["quota"]);
   const models = listOf(quota["model_usage"]).map((each) => tokensOf(each["token_count"]));

@@ -23,7 +23,7 @@ export class PermissionDesk {
     this.#open = new OpenQuestions((line) => options.emit(line));
   }
 
-  /** `decide` returns null if the question was withdrawn or no option fits. */
+  /** Returns null if the question was withdrawn or no option fits. */
   async decide(
     call: ToolCall,
     options: readonly PermissionOption[],
@@ -70,7 +70,7 @@ export class PermissionDesk {
 
 const ORDER: readonly PermissionOptionKind[] = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
-/** `choose` prefers the options for this request only: permanent rules belong to the run's permissions. */
+/** Prefers the options for this request only: permanent rules belong to the run's permissions. */
 function choose(options: readonly PermissionOption[], allow: boolean): PermissionOption | null {
   const kinds: PermissionOptionKind[] = allow ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0] ?? null;

@@ -15,7 +15,7 @@ export interface ToolCall {
   parent: string | null;
 }
 
-/** `parentOf` is null for an update of the main agent. */
+/** Null for an update of the main agent. */
 export const parentOf = (update: Fields): string | null =>
   textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);
 
@@ -62,7 +62,7 @@ function ownTool(title: string): string | null {
   return server === SERVER_NAME ? `mcp__${SERVER_NAME}__${tool}` : null;
 }
 
-/** `inputOf` falls back to title and paths if the agent does not report the input. */
+/** Falls back to title and paths if the agent does not report the input. */
 export const inputOf = ({ input, title, paths }: ToolCall): unknown =>
   input ?? { ...(title === "" ? {} : { title }), ...(paths.length > 0 ? { paths } : {}) };
 

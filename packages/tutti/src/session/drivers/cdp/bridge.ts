@@ -60,7 +60,7 @@ interface PageBridge {
   names: Set<string>;
 }
 
-/** `openBridge` throws if no page or several have a bridge, or if a method in `NEEDED` is missing. */
+/** Throws if no page or several have a bridge, or if a method in `NEEDED` is missing. */
 export async function openBridge(address: DebuggerAddress, onChange: () => void): Promise<Bridge> {
   const pages = await openPages(address);
   try {

@@ -9,7 +9,7 @@ import { parseRecord, recordOf, type Fields } from "../../json-fields.ts";
 export interface DevTools {
   send(method: string, params?: object): Promise<Fields>;
   on(event: string, listener: (params: Fields) => void): void;
-  /** `lost` returns why the connection is closed; null while it is open. */
+  /** Returns why the connection is closed; null while it is open. */
   lost(): string | null;
   close(): void;
 }

@@ -17,7 +17,7 @@ const MAX_INPUT = 64 * 1024;
 const MAX_SHOWN = 2000;
 const MAX_NAME = 200;
 
-/** `readState` is null if the page does not report whether the session is busy. */
+/** Null if the page does not report whether the session is busy. */
 export function readState(session: unknown): boolean | null {
   const { isRunning, busy, status } = recordOf(session);
   if (typeof isRunning !== "boolean" && typeof busy !== "boolean" && typeof status !== "string") return null;
@@ -35,7 +35,7 @@ export function readPermissions(session: unknown): Permission[] {
   });
 }
 
-/** `boundedText` keeps the end, because it contains the answer. */
+/** Keeps the end, because it contains the answer. */
 export const boundedText = (text: string): string =>
   text.length <= MAX_TEXT
     ? text

@@ -36,7 +36,7 @@ export function isWanted(page: string, title: unknown, url: unknown): boolean {
   return [title, url].some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
 }
 
-/** `labelOf` removes control characters, which could change the display of a message. */
+/** Removes control characters, which could change the display of a message. */
 export function labelOf(title: unknown, url: unknown): string {
   const name = [title, url].find((text) => typeof text === "string" && text !== "") as string | undefined;
   return JSON.stringify((name ?? "").slice(0, 80).replaceAll(/\p{C}/gu, ""));

@@ -90,7 +90,7 @@ const OF_VERTEX = `
   ANTHROPIC_VERTEX_PROJECT_ID CLOUD_ML_REGION GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT
 `;
 
-/** `claudePassedEnv` passes on the keys of another cloud only if the user has switched to it. */
+/** Passes on the keys of another cloud only if the user has switched to it. */
 export function claudePassedEnv(env: NodeJS.ProcessEnv): string[] {
   const isOn = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
   const names = [

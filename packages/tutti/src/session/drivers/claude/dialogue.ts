@@ -342,7 +342,7 @@ class ClaudeDialogue implements Dialogue {
   }
 }
 
-/** `endOf` reads any other value, such as `stopped`, as `cancelled`. */
+/** Reads any other value, such as `stopped`, as `cancelled`. */
 const endOf = (status: unknown): SubagentEnd =>
   status === undefined || status === "completed" ? "completed" : status === "failed" ? "failed" : "cancelled";
 

@@ -65,7 +65,7 @@ export function causeOf(status: number | null, error: string): FailureCause {
   return status !== null && status >= 400 && status < 500 ? "invalid_request" : "api";
 }
 
-/** `failureOf` is null for a successful result. */
+/** Null for a successful result. */
 export function failureOf(result: Fields, troubles: Troubles, now: number): DialogueFailure | null {
   if (result["is_error"] !== true && result["subtype"] === "success") {
     const missing = troubles.structureDemanded && result["structured_output"] === undefined;

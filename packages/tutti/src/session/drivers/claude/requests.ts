@@ -20,7 +20,7 @@ interface RequestsOptions {
   context: DialogueContext;
   /** The workspace with links resolved. */
   cwd: string;
-  /** `levelOf` returns 0 for the main agent, which has no id, and 1 for its sub-agents. */
+  /** Returns 0 for the main agent, which has no id, and 1 for its sub-agents. */
   levelOf(agentId: string): number;
   /** Called with the decision about a tool call. */
   decided(toolUseId: string, allowed: boolean): void;

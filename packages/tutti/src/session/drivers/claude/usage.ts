@@ -58,7 +58,6 @@ function sum(models: unknown): Spent {
     );
 }
 
-/** Smaller totals mean that the count `restarted`. */
 function since(total: Spent, previous: Spent): Spent {
   const restarted = total.inputTokens < previous.inputTokens || total.outputTokens < previous.outputTokens;
   if (restarted) return total;

@@ -37,7 +37,7 @@ export class Approvals {
     this.#open = new OpenQuestions((line) => options.context.emit(line));
   }
 
-  /** `handle` is false if `method` is not an approval request. */
+  /** False if `method` is not an approval request. */
   handle(requestId: RequestId, method: string, params: Fields): boolean {
     const request = this.#read(requestId, method, params);
     if (!request) return false;

@@ -15,7 +15,7 @@ const OF_NETWORK: readonly string[] = [
   ["CODEX_CA_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_DIR"],
 ].flat();
 
-/** `codexPassedEnv` adds the key and the endpoint of OpenAI if the user has no other provider. */
+/** Adds the key and the endpoint of OpenAI if the user has no other provider. */
 export function codexPassedEnv(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   if (setting.hasProvider) return [...OF_NETWORK];
   return [...OF_NETWORK, keyOf(setting, env) ?? [], BASE_URL, "OPENAI_ORGANIZATION", "OPENAI_PROJECT"].flat();

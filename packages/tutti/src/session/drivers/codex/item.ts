@@ -14,7 +14,7 @@ export function toolsOf(item: Fields): (ToolLine & { id: string })[] {
   return callsOf(item).map((call, i) => ({ type: "tool", id: i === 0 ? id : `${id}/${i}`, ...call }));
 }
 
-/** `whyFailed` is null if the call of a completed item succeeded. */
+/** Null if the call of a completed item succeeded. */
 export function whyFailed(item: Fields): string | null {
   const failed = item["status"] === "failed" || item["success"] === false || (numberOf(item["exitCode"]) ?? 0) !== 0;
   if (!failed) return null;
@@ -106,7 +106,7 @@ export function commandRequest(params: Fields): ToolRequest {
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);
 
-/** `scriptOf` removes the shell in which Codex runs every command. */
+/** Removes the shell in which Codex runs every command. */
 function scriptOf(command: string): string {
   const [shell, flag, script, ...more] = wordsOf(command);
   const isScript = shell !== undefined && SHELLS.has(basename(shell)) && (flag === "-lc" || flag === "-c");

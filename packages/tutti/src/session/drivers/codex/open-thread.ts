@@ -30,7 +30,7 @@ const CAPABILITIES = {
   optOutNotificationMethods: ["turn/diff/updated"],
 };
 
-/** `openThread` returns a function that cancels the timeout, for a process that has exited. */
+/** Returns a function that cancels the timeout, for a process that has exited. */
 export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThreadOptions): () => void {
   const model = context.model === null ? {} : { model: context.model };
   const config = { ...toolSettings(context.tools.url), ...depthSettings(context.subagentDepth) };

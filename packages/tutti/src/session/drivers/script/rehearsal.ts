@@ -43,7 +43,7 @@ interface RehearsedTurn extends ScenarioTurn {
   block: { phase: string; data: Data };
 }
 
-/** `play` adds fields that only this template requires. */
+/** Adds fields that only this template requires. */
 function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): Scenario["sessions"][number] {
   const data = withRequired(turn.block.data, prompt?.format?.requiredFields);
   return { match: { phase }, turns: [{ ...turn, block: { ...turn.block, data } }] };
