@@ -1,4 +1,4 @@
-import { Help, type Command, type HelpConfiguration } from "commander";
+import { Command, Help, type HelpConfiguration } from "commander";
 import type { Output } from "./terminal/output.ts";
 
 type CommandFunction = (output: Output, ...args: never[]) => Promise<number>;
@@ -14,14 +14,21 @@ export type CommandAction = <N extends string>(
 
 export const collect = (value: string, previous: string[]): string[] => [...previous, value];
 
-const exampleLines = new WeakMap<Command, readonly string[]>();
+export class CliCommand extends Command {
+  exampleLines: readonly string[] = [];
 
-export function examples(command: Command, ...lines: string[]): Command {
-  exampleLines.set(command, lines);
-  return command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`);
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  withExamples(...lines: string[]): this {
+    this.exampleLines = lines;
+    return this.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`);
+  }
 }
 
-export const examplesOf = (command: Command): readonly string[] => exampleLines.get(command) ?? [];
+export const examplesOf = (command: Command): readonly string[] =>
+  command instanceof CliCommand ? command.exampleLines : [];
 
 /** `subcommandTerm` keeps each command on one line; `optionDescription` hides the default `[]` of repeatable flags. */
 export const HELP: HelpConfiguration = {

@@ -1,12 +1,12 @@
 // The command table. `action` loads the file of a command only when the command runs.
-import { Command } from "commander";
+import type { Command } from "commander";
 import { addFleetCommands } from "./fleet/fleet-commands.ts";
 import { addLogCommands } from "./log/log-commands.ts";
 import { addLookCommands } from "./run/look-commands.ts";
 import { addMessageCommands } from "./messages/message-commands.ts";
 import { addNotifyCommands } from "./setup/notify-commands.ts";
 import type { Output } from "./terminal/output.ts";
-import { collect, examples, HELP, type CommandAction } from "./command-parts.ts";
+import { CliCommand, collect, HELP, type CommandAction } from "./command-parts.ts";
 import { addScheduleCommands } from "./setup/schedule-commands.ts";
 import { addSteerCommands, STEER_NAMES } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
@@ -16,50 +16,16 @@ import { SUITE_NAMES } from "../main/conformance-suites.ts";
 import { readVersion } from "../own-files.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Only these commands accept `--url`. */
-const SERVER_COMMANDS = new Set([
-  "run",
-  "list",
-  "status",
-  /** Only these commands accept `--url`. */
-  "diff",
-  "summary",
-  "merge",
-  "drop",
-  "logs",
-  "attach",
-  "start",
-  "confirm",
-  "pause",
-  "resume",
-  "cancel",
-  "delete",
-  "retry",
-  "override",
-  "message",
-  "inbox",
-  "answer",
-  "export",
-  "import",
-  "replay",
-  "open",
-  "fork",
-  "prune",
-  "templates",
-  "schedules",
-  "triggers",
-  "tokens",
-  "hosts",
-  "mcp",
-]);
-
 /** `runner` provides the `Output` and handles the exit code and the errors of `work`. */
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
 interface CommandGroup {
   heading: string;
+  /** Only these commands accept `--url`. */
   names: readonly string[];
-  add: (program: Command, action: CommandAction) => void;
+  /** These commands work on this machine only. */
+  local?: readonly string[];
+  add: (program: CliCommand, action: CommandAction) => void;
 }
 
 const SET_UP = "Set up:";
@@ -67,21 +33,22 @@ const TEMPLATES = "Templates and schedules:";
 
 /** In the order of the help. */
 const GROUPS: readonly CommandGroup[] = [
-  { heading: "Start:", names: ["run", "serve", "open", "mcp", "demo"], add: addStartCommands },
-  { heading: SET_UP, names: ["init", "rehearse", "doctor", "conformance"], add: addSetUpCommands },
+  { heading: "Start:", names: ["run", "open", "mcp"], local: ["serve", "demo"], add: addStartCommands },
+  { heading: SET_UP, names: [], local: ["init", "rehearse", "doctor", "conformance"], add: addSetUpCommands },
   { heading: "Look:", names: ["list", "status", "diff", "summary", "logs", "inbox"], add: addLookCommands },
   { heading: "Steer a run, and take its result:", names: STEER_NAMES, add: addSteerCommands },
-  { heading: "Kept work:", names: ["restore", "find", "gc"], add: addKeptCommands },
+  { heading: "Kept work:", names: [], local: ["restore", "find", "gc"], add: addKeptCommands },
   { heading: TEMPLATES, names: ["templates"], add: addTemplateCommands },
   { heading: TEMPLATES, names: ["schedules", "triggers"], add: addScheduleCommands },
   { heading: "Logs of runs:", names: ["export", "import", "replay", "fork", "prune"], add: addLogCommands },
-  { heading: "Messages of agents:", names: ["validate", "translate", "mailbox"], add: addMessageCommands },
-  { heading: SET_UP, names: ["notify"], add: addNotifyCommands },
+  { heading: "Messages of agents:", names: [], local: ["validate", "translate", "mailbox"], add: addMessageCommands },
+  { heading: SET_UP, names: [], local: ["notify"], add: addNotifyCommands },
   { heading: SET_UP, names: ["tokens"], add: addTokenCommands },
-  { heading: SET_UP, names: ["worker", "hosts"], add: addFleetCommands },
+  { heading: SET_UP, names: ["hosts"], local: ["worker"], add: addFleetCommands },
   // `completion` reads the whole table, so a call of it must not leave out the other groups.
   { heading: SET_UP, names: [], add: addCompletionCommand },
 ];
+const SERVER_COMMANDS = new Set(GROUPS.flatMap(({ names }) => names));
 
 /**
  * Returns the table of all commands or, if `called` is one of them, of its group only: the whole table would take a
@@ -92,7 +59,7 @@ export function createProgram(runner: Runner, called?: string): Command {
     (load, name) =>
     async (...args) =>
       runner(async (output) => (await load())[name](output, ...(args as never[])))();
-  const program = new Command("tutti")
+  const program = new CliCommand("tutti")
     .description("Run several coding agents on one request, and record everything that happens.")
     .version(readVersion(), "-V, --version", "Show the version and exit")
     .helpOption("-h, --help", "Show this help and exit")
@@ -114,13 +81,13 @@ export function createProgram(runner: Runner, called?: string): Command {
       throw new TuttiError("usage", `"tutti ${name}" works on this machine only and takes no --url. Remove the flag.`);
     });
 
-  const own = GROUPS.filter(({ names }) => called !== undefined && names.includes(called));
+  const own = GROUPS.filter(({ names, local = [] }) => called !== undefined && [...names, ...local].includes(called));
   for (const { heading, add } of own.length > 0 ? own : GROUPS) add(program.commandsGroup(heading), action);
   return program.addHelpText("after", HELP_END);
 }
 
-function addStartCommands(program: Command, action: CommandAction): void {
-  const run = program
+function addStartCommands(program: CliCommand, action: CommandAction): void {
+  program
     .command("run")
     .argument("<request>", "Work to do, in plain words")
     .description("Create, start and follow a run in this terminal")
@@ -156,16 +123,15 @@ function addStartCommands(program: Command, action: CommandAction): void {
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--leave-running", "Keep the agents running when the command ends")
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")
-    .action(action(() => import("./run/run.ts"), "run"));
-  examples(
-    run,
-    'tutti run "Document this repository"',
-    'tutti run "And now also the examples" --after 4k2m',
-    'tutti run "Write the missing tests" --template testing --agent claude --max-usd 5',
-    'tutti run "Add a changelog" --agent "acp:gemini --acp" --yes --json | tail -n 1 | jq .outcome',
-  );
+    .action(action(() => import("./run/run.ts"), "run"))
+    .withExamples(
+      'tutti run "Document this repository"',
+      'tutti run "And now also the examples" --after 4k2m',
+      'tutti run "Write the missing tests" --template testing --agent claude --max-usd 5',
+      'tutti run "Add a changelog" --agent "acp:gemini --acp" --yes --json | tail -n 1 | jq .outcome',
+    );
 
-  const serve = program
+  program
     .command("serve")
     .description("Run the server and the dashboard until you press Ctrl-C")
     .option("--port <n>", "Port to listen on; 0 selects a free one", "4517")
@@ -194,27 +160,26 @@ function addStartCommands(program: Command, action: CommandAction): void {
     .option("--database-url <url>", "Keep the runs in a PostgreSQL database, which several servers can share")
     .option("--lease <seconds>", "Time after which the work of a silent worker host is given to another (default: 30)")
     .option("--also-work", "Run sessions here too while worker hosts are ready and full")
-    .action(action(() => import("./setup/serve.ts"), "serve"));
-  examples(
-    serve,
-    "tutti serve",
-    "tutti serve --port 0 --max-per-agent claude=3",
-    "tutti serve --host 0.0.0.0 --folders ~/projects --rate-limit 300",
-  );
+    .action(action(() => import("./setup/serve.ts"), "serve"))
+    .withExamples(
+      "tutti serve",
+      "tutti serve --port 0 --max-per-agent claude=3",
+      "tutti serve --host 0.0.0.0 --folders ~/projects --rate-limit 300",
+    );
 
-  const open = program
+  program
     .command("open")
     .argument("[id]", "Run to show: its id or a unique prefix of it")
     .description("Open the dashboard in the browser, and print its address")
-    .action(action(() => import("./setup/open.ts"), "open"));
-  examples(open, "tutti open", "tutti open 4k2m");
+    .action(action(() => import("./setup/open.ts"), "open"))
+    .withExamples("tutti open", "tutti open 4k2m");
 
-  const mcp = program
+  program
     .command("mcp")
     .description("Offer your runs as MCP tools to your own agent")
     .option("--http <port>", "Serve http://127.0.0.1:PORT/mcp instead of stdin and stdout; 0 selects a free port")
-    .action(action(() => import("./mcp/mcp.ts"), "mcp"));
-  examples(mcp, "claude mcp add tutti -- tutti mcp", "tutti mcp --http 4518");
+    .action(action(() => import("./mcp/mcp.ts"), "mcp"))
+    .withExamples("claude mcp add tutti -- tutti mcp", "tutti mcp --http 4518");
 
   program
     .command("demo")
@@ -222,15 +187,15 @@ function addStartCommands(program: Command, action: CommandAction): void {
     .action(action(() => import("./setup/demo.ts"), "demo"));
 }
 
-function addSetUpCommands(program: Command, action: CommandAction): void {
-  const init = program
+function addSetUpCommands(program: CliCommand, action: CommandAction): void {
+  program
     .command("init")
     .argument("[dir]", "Project folder (default: the current folder)")
     .description("Write tutti.config.json and a template; overwrite nothing")
-    .action(action(() => import("./setup/init.ts"), "init"));
-  examples(init, "tutti init", "tutti init ~/my-project");
+    .action(action(() => import("./setup/init.ts"), "init"))
+    .withExamples("tutti init", "tutti init ~/my-project");
 
-  const rehearse = program
+  program
     .command("rehearse")
     .argument("<template>", "Template to rehearse")
     .description("Run a template with scripted agents to see what it does")
@@ -239,42 +204,37 @@ function addSetUpCommands(program: Command, action: CommandAction): void {
     .option("--tasks <n>", "Number of tasks in the rehearsed plan")
     .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
     .option("--prompts", "Show every prompt in full")
-    .action(action(() => import("./setup/rehearse.ts"), "rehearse"));
-  examples(rehearse, "tutti rehearse testing --tasks 5", "tutti rehearse example --prompts");
+    .action(action(() => import("./setup/rehearse.ts"), "rehearse"))
+    .withExamples("tutti rehearse testing --tasks 5", "tutti rehearse example --prompts");
 
-  const doctor = program
+  program
     .command("doctor")
     .description("Check this machine and advise what to install or fix")
-    .action(action(() => import("./setup/doctor.ts"), "doctor"));
-  examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
+    .action(action(() => import("./setup/doctor.ts"), "doctor"))
+    .withExamples("tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
-  const conformance = program
+  program
     .command("conformance")
     .description("Try an agent with every protocol on a sample project")
     .requiredOption("--agent <agent>", "Agent to try, as in tutti run")
     .option("--suite <name>", `Only this protocol (${SUITE_NAMES.join(", ")}); repeatable`, collect, [])
     .option("--timeout <seconds>", "Time limit of each protocol", "1800")
-    .action(action(() => import("./setup/conformance.ts"), "conformance"));
-  examples(
-    conformance,
-    'tutti conformance --agent "command:node my-agent.js"',
-    "tutti conformance --agent claude --json",
-  );
+    .action(action(() => import("./setup/conformance.ts"), "conformance"))
+    .withExamples('tutti conformance --agent "command:node my-agent.js"', "tutti conformance --agent claude --json");
 }
 
-function addCompletionCommand(program: Command, action: CommandAction): void {
-  const completion = program
+function addCompletionCommand(program: CliCommand, action: CommandAction): void {
+  program
     .command("completion")
     .argument("<shell>", "bash, zsh or fish")
     .argument("[words...]", "After --: words of a command line to complete, as the script does")
     .description("Print a script that completes commands, flags and ids")
-    .action(action(() => import("./setup/completion.ts"), "completion"));
-  examples(
-    completion,
-    'eval "$(tutti completion bash)"',
-    'tutti completion zsh > "${fpath[1]}/_tutti"',
-    "tutti completion fish > ~/.config/fish/completions/tutti.fish",
-  );
+    .action(action(() => import("./setup/completion.ts"), "completion"))
+    .withExamples(
+      'eval "$(tutti completion bash)"',
+      'tutti completion zsh > "${fpath[1]}/_tutti"',
+      "tutti completion fish > ~/.config/fish/completions/tutti.fish",
+    );
 }
 
 const SANDBOX =

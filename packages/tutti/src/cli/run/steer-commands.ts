@@ -1,7 +1,6 @@
 // `COMMANDS` give orders to a run. Each row declares a command and sends its order; `steer.ts` does the rest, such as
 // finding the run and following it.
-import type { Command } from "commander";
-import { collect, examples, type CommandAction } from "../command-parts.ts";
+import { type CliCommand, collect, type CommandAction } from "../command-parts.ts";
 import type { RunAccess, WorkerOrder } from "../access/runs.ts";
 import type { Output } from "../terminal/output.ts";
 import type { WatchRunOptions } from "./watch.ts";
@@ -285,7 +284,7 @@ function foreignCommits(id: string, added: readonly string[]): string {
 
 export const STEER_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
 
-export function addSteerCommands(program: Command, action: CommandAction): void {
+export function addSteerCommands(program: CliCommand, action: CommandAction): void {
   for (const row of COMMANDS) {
     const command = program.command(row.name).description(row.description);
     if (row.on === "item") command.argument("<item>", "Inbox item id or a unique prefix of it");
@@ -302,6 +301,6 @@ export function addSteerCommands(program: Command, action: CommandAction): void 
       else command.option(flag, description);
     }
     command.action(action(async () => (await import("./steer.ts")).steering(row), "steer"));
-    examples(command, ...row.examples);
+    command.withExamples(...row.examples);
   }
 }
