@@ -1,4 +1,4 @@
-import type { Check } from "./check.ts";
+import { missing, ok, warning, type Check } from "./check.ts";
 import { sentence } from "../sentence.ts";
 import { findDriver } from "../session/agents.ts";
 import { findLogin, type Login } from "../session/find-login.ts";
@@ -12,11 +12,10 @@ const OTHER_PROGRAMS = ["auggie", "cursor-agent", "goose", "kimi", "opencode", "
 export async function checkAgents(timeoutMs: number): Promise<Check[]> {
   const names = Object.keys(TESTED_PROGRAMS) as TestedProgramName[];
   const tested = await Promise.all(names.map((name) => checkTested(name, timeoutMs)));
-  const local: Check = {
-    name: sentence("agent {name}", { name: "local" }),
-    status: "ok",
-    found: sentence("built in; needs no model and no login"),
-  };
+  const local: Check = ok(
+    sentence("agent {name}", { name: "local" }),
+    sentence("built in; needs no model and no login"),
+  );
   return [local, ...tested.flat(), ...checkOthers()];
 }
 
@@ -28,9 +27,7 @@ async function checkTested(name: TestedProgramName, timeoutMs: number): Promise<
       package: tested.npmPackage,
       version: tested.version,
     });
-    return [
-      { name: sentence("agent {name}", { name }), status: "missing", found: sentence("not found on the PATH"), advice },
-    ];
+    return [missing(sentence("agent {name}", { name }), sentence("not found on the PATH"), advice)];
   }
   const isKnown = isDriven(tested.agent);
   return [checkProgram(sentence("agent {name}", { name }), program, tested, isKnown), checkLogin(name, isKnown)];
@@ -51,12 +48,11 @@ function checkProgram(
           install,
         })
       : sentence("Start it by hand to see what is wrong, or install it again: {install}.", { install });
-    return {
+    return warning(
       name,
-      status: "warning",
-      found: sentence("{path} does not print its version: {detail}", { path, detail: String(problem) }),
+      sentence("{path} does not print its version: {detail}", { path, detail: String(problem) }),
       advice,
-    };
+    );
   }
   const found = sentence("{version} at {path}", { version, path });
   const series = seriesOf(tested.version);
@@ -65,17 +61,13 @@ function checkProgram(
       series,
       install,
     });
-    return { name, status: "warning", found, advice };
+    return warning(name, found, advice);
   }
   if (!isKnown) {
     const advice = sentence("This version of Tutti has no driver for it. Use it as text:PROGRAM or command:PROGRAM.");
-    return { name, status: "warning", found, advice };
+    return warning(name, found, advice);
   }
-  return {
-    name,
-    status: "ok",
-    found: sentence("{found}; use it with --agent {agent}", { found, agent: JSON.stringify(tested.agent) }),
-  };
+  return ok(name, sentence("{found}; use it with --agent {agent}", { found, agent: JSON.stringify(tested.agent) }));
 }
 
 function isDriven(agent: string): boolean {
@@ -92,7 +84,7 @@ function checkLogin(program: TestedProgramName, isKnown: boolean): Check {
   const login = findLogin(program);
   if (login === null) {
     const advice = sentence("Start {program} once and log in. A login in a key ring is not detected.", { program });
-    return { name, status: "missing", found: sentence("no login found"), advice };
+    return missing(name, sentence("no login found"), advice);
   }
   return { name, ...describeLogin(login, program, isKnown) };
 }
@@ -128,12 +120,6 @@ function checkOthers(): Check[] {
   return OTHER_PROGRAMS.flatMap((program) => {
     const path = locateProgram(program);
     if (path === null) return [];
-    return [
-      {
-        name: sentence("agent {name}", { name: program }),
-        status: "ok" as const,
-        found: sentence("{path}; not tested with Tutti", { path }),
-      },
-    ];
+    return [ok(sentence("agent {name}", { name: program }), sentence("{path}; not tested with Tutti", { path }))];
   });
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Check } from "./check.ts";
+import { ok, warning, type Check } from "./check.ts";
 import { readUserConfig } from "../config/config.ts";
 import { whyNotAllowed } from "../notify/webhook-target.ts";
 import { asTuttiError } from "../schema/error.ts";
@@ -15,23 +15,18 @@ export function checkNotifications(dataDir: string, env: Readonly<NodeJS.Process
       const refusal = whyNotAllowed(webhook, settings!);
       if (refusal !== null) {
         const advice = sentence("Add the host there to allow it. Until then nothing is sent to it.");
-        return { name, status: "warning", found: sentence("webhook: {detail}", { detail: refusal }), advice };
+        return warning(name, sentence("webhook: {detail}", { detail: refusal }), advice);
       }
       const { secretEnv } = webhook;
       if (secretEnv !== undefined && !env[secretEnv]) {
         const advice = sentence("Set {variable} in the environment of tutti. Until then nothing is sent.", {
           variable: secretEnv,
         });
-        return {
-          name,
-          status: "warning",
-          found: sentence("webhook {host}: {variable} is not set", { host, variable: secretEnv }),
-          advice,
-        };
+        return warning(name, sentence("webhook {host}: {variable} is not set", { host, variable: secretEnv }), advice);
       }
-      return { name, status: "ok", found: sentence("webhook {host}; test it with: tutti notify test", { host }) };
+      return ok(name, sentence("webhook {host}; test it with: tutti notify test", { host }));
     });
   } catch (error) {
-    return [{ name: "configuration", status: "warning", found: asTuttiError(error).message }];
+    return [warning("configuration", asTuttiError(error).message)];
   }
 }

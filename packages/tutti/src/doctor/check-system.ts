@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Check } from "./check.ts";
+import { missing, ok, warning, type Check } from "./check.ts";
 import { packageFolder } from "../own-files.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { sentence } from "../sentence.ts";
@@ -17,31 +17,26 @@ export function checkNode(version: string): Check {
     version,
     folder: packageFolder,
   });
-  return { name: "node", status: "ok", found };
+  return ok("node", found);
 }
 
 export async function checkGit(timeoutMs: number): Promise<Check> {
   const name = "git";
   const path = locateProgram("git");
   const advice = sentence("Install git {version} or newer. Workspaces and merges need it.", { version: OLDEST_GIT });
-  if (path === null) return { name, status: "missing", found: sentence("not found"), advice };
+  if (path === null) return missing(name, sentence("not found"), advice);
   try {
     const version = await readGitVersion(timeoutMs);
     const found = sentence("{version} at {path}", {
       version: version === "" ? sentence("unknown version") : version,
       path,
     });
-    if (version === "") return { name, status: "warning", found, advice };
-    if (isTooOld(version))
-      return { name, status: "missing", found: sentence("{found}, which is too old", { found }), advice };
-    return {
-      name,
-      status: "ok",
-      found: sentence("{found}; user.name and user.email are not needed, Tutti commits as itself", { found }),
-    };
+    if (version === "") return warning(name, found, advice);
+    if (isTooOld(version)) return missing(name, sentence("{found}, which is too old", { found }), advice);
+    return ok(name, sentence("{found}; user.name and user.email are not needed, Tutti commits as itself", { found }));
   } catch (error) {
     const found = sentence("{path}, which does not work: {detail}", { path, detail: asTuttiError(error).message });
-    return { name, status: "missing", found, advice };
+    return missing(name, found, advice);
   }
 }
 
@@ -51,23 +46,14 @@ export async function checkSandbox(timeoutMs: number): Promise<Check> {
     "Install bubblewrap and allow user namespaces. Until then, use only agents that you trust: they can do whatever you can.",
   );
   const sandbox = await probeSandbox({ timeoutMs });
-  if (sandbox === null) return { name, status: "missing", found: sentence("bubblewrap (bwrap) was not found"), advice };
+  if (sandbox === null) return missing(name, sentence("bubblewrap (bwrap) was not found"), advice);
   const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
-  if (sandbox.problem === null) return { name, status: "ok", found: sentence("{where} works", { where }) };
-  return {
-    name,
-    status: "warning",
-    found: sentence("{where} does not work: {detail}", { where, detail: sandbox.problem }),
-    advice,
-  };
+  if (sandbox.problem === null) return ok(name, sentence("{where} works", { where }));
+  return warning(name, sentence("{where} does not work: {detail}", { where, detail: sandbox.problem }), advice);
 }
 
 export function checkSqlite(): Check {
-  return {
-    name: "sqlite",
-    status: "ok",
-    found: sentence("SQLite {version}, built into Node", { version: process.versions["sqlite"] ?? "" }),
-  };
+  return ok("sqlite", sentence("SQLite {version}, built into Node", { version: process.versions["sqlite"] ?? "" }));
 }
 
 export function checkPostgres(): Check {
@@ -77,8 +63,8 @@ export function checkPostgres(): Check {
     const path = locateProgram(program) ?? locateServer(program);
     return path === null ? [] : [`${program} at ${path}`];
   });
-  if (found.length === 0) return { name, status: "missing", found: sentence("not found; {use}", { use }) };
-  return { name, status: "ok", found: sentence("{programs}; {use}", { programs: found.join(", "), use }) };
+  if (found.length === 0) return missing(name, sentence("not found; {use}", { use }));
+  return ok(name, sentence("{programs}; {use}", { programs: found.join(", "), use }));
 }
 
 /** Debian keeps the server programs off the PATH, in one folder per version. */
