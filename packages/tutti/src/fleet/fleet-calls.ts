@@ -7,9 +7,10 @@
 //    notified of it.
 // 3. One statement reads the state, the replies and the signals of all attempts with news. So all signals of an attempt
 //    that is over are seen.
+import { z } from "zod";
 import { HOST_CHANNEL } from "./host-tables.ts";
 import { QueryBatch } from "./query-batch.ts";
-import { asTuttiError, TuttiError, type ErrorCode } from "../schema/error.ts";
+import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/error.ts";
 import type { SqlPool } from "../store/postgres/sql-client.ts";
 
 export type Reply = { ok: unknown } | { error: { code: ErrorCode; message: string; details?: unknown } };
@@ -104,7 +105,7 @@ export class FleetCalls {
       const request = this.#requests.add({ key, name, body: JSON.stringify(body) });
       const stored = await request.finally(() => (awaited.unstored -= 1));
       if (stored === null) throw hostLost(null);
-      if (stored.reply !== null) return decodeReply(JSON.parse(stored.reply) as Reply);
+      if (stored.reply !== null) return decodeReply(readReply(stored.reply));
       if (stored.state === "over") throw hostLost(stored.reason);
       if (stored.isRemoved) throw hostLost("its host has removed it");
       if (this.#failure) throw this.#failure;
@@ -288,7 +289,7 @@ export class FleetCalls {
       if (reply === undefined && !isOver) continue;
       awaited.calls.delete(call);
       if (reply === undefined) call.reject(hostLost(state?.reason ?? null));
-      else call.resolve(JSON.parse(reply) as Reply);
+      else call.resolve(readReply(reply));
     }
     const { follower } = awaited;
     const rows = news.flatMap(({ kind, n, body }) => (kind === "signal" ? [{ at: n!, body }] : []));
@@ -315,6 +316,27 @@ export class FleetCalls {
 }
 
 const nameOf = ({ key, name }: { key: string; name: string }): string => `${key}\n${name}`;
+
+const ReplyForm = z.union([
+  z.object({ ok: z.unknown() }).refine((reply) => Object.hasOwn(reply, "ok")),
+  z.object({
+    error: z.object({
+      code: z.enum(Object.keys(ERRORS) as [ErrorCode]),
+      message: z.string(),
+      details: z.unknown().optional(),
+    }),
+  }),
+]);
+
+/** A host is another machine, so its reply may have any form. Never throws: other replies are read together with it. */
+function readReply(text: string): Reply {
+  try {
+    return ReplyForm.parse(JSON.parse(text));
+  } catch {
+    const message = "The reply of the host cannot be read. Install the same version of Tutti on the host.";
+    return { error: { code: "host_lost", message } };
+  }
+}
 
 function decodeReply(reply: Reply): unknown {
   if ("ok" in reply) return reply.ok;
