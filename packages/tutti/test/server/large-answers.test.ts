@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { ServerLab } from "./server-lab.ts";
 import { LargeAnswers } from "../../src/server/large-answers.ts";
 
 const { signal } = new AbortController();
@@ -24,4 +25,23 @@ it("`LargeAnswers` builds nothing for a client that is gone, and continues after
   await expect(failed).rejects.toThrow("no such run");
   expect(await gone).toBeNull();
   expect(await last).toBe("answer");
+});
+
+it("a list of whole states is encoded no further than its client reads", async () => {
+  const lab = await ServerLab.open();
+  try {
+    const body = { templateId: "documentation", cwd: lab.lab.repo, agent: "local", message: "x".repeat(900_000) };
+    // More bytes than the buffers of a connection.
+    const runs = 40;
+    for (let i = 0; i < runs; i++) expect((await lab.post("/api/orchestrator", body)).status).toBe(201);
+    const get = vi.spyOn(lab.engine, "get");
+    const response = await lab.open("/api/orchestrator?full=1", { headers: lab.bearer });
+    expect(get.mock.calls.length).toBeLessThan(runs);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    expect(get).toHaveBeenCalledTimes(runs);
+    expect(JSON.parse(Buffer.concat(chunks).toString("utf8"))).toHaveLength(runs);
+  } finally {
+    await lab.tearDown();
+  }
 });

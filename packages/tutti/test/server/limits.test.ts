@@ -116,6 +116,8 @@ describe("a list of folders", () => {
     symlinkSync(lab.lab.repo, join(inside, "out"));
     const port = await serve({ folders: [inside] });
     expect((await create(port, join(inside, "out"))).status).toBe(403);
+    // The repository is checked after the folder, so the answer does not show which check rejects the link.
+    expect(() => allowedFolders([inside]).check(join(inside, "out"))).toThrow(/is not allowed on this server/);
     const link = join(lab.lab.folder, "link");
     symlinkSync(lab.lab.repo, link);
     expect((await create(await serve({ folders: [link] }), lab.lab.repo)).status).toBe(201);
