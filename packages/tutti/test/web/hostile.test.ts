@@ -342,6 +342,14 @@ describe("Hostile text", () => {
             ),
           ]).toEqual([String(text), true]);
       };
+      // In a sentence of Tutti only the words of the agent are marked.
+      await page.locator(".inbox-item", { hasText: "b did not complete" }).click();
+      await expectUnmarked(/^Task $/);
+      await expectUnmarked(/^\) did not complete: $/);
+      const question = page.locator(".inbox-open .plan-head p.long-text");
+      expect(await question.locator(".agent-words").allInnerTexts()).toEqual(["Title of b", expect.any(String)]);
+      expect(await question.innerText()).toMatch(/^Task b \( ?Title of b\) did not complete: /);
+      await page.locator(".inbox-item", { hasText: "a asks" }).click();
       // The default is whole, because the user decides by it.
       await expectUnmarked(/The user did not answer in time\..*state your assumptions\./);
       await page.goto(`${stage.url}/runs/${id}`);

@@ -45,10 +45,11 @@ const TOO_TALL = `(() => {
 const MISPLACED = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)]
     .map((e) => ({ e, box: e.getBoundingClientRect() })).filter(({ box }) => box.width > 2);
-  const parts = seen(".step-mark, .step-name, .step-note, .top-bar > :not(.push)");
   const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-  const steps = parts.filter(({ e, box }) => box.left < 0 || box.right > innerWidth
-    || parts.some((other) => other.e !== e && overlap(box, other.box)));
+  // The page scrolls below the top bar, so the parts of both are compared among themselves.
+  const steps = [".step-mark, .step-name, .step-note", ".top-bar > :not(.push)"].map(seen).flatMap((parts) =>
+    parts.filter(({ e, box }) => box.left < 0 || box.right > innerWidth
+      || parts.some((other) => other.e !== e && overlap(box, other.box))));
   const percents = seen(".task-node-percent, .worker-card .push").filter(({ e, box }) => {
     const outer = e.parentElement.getBoundingClientRect();
     return e.getClientRects().length > 1 || box.height > 24 || box.right > outer.right + 1 || box.left < outer.left;

@@ -32,6 +32,7 @@ import { agentName, duration } from "../../../web/src/text/format.ts";
 import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { sentenceReader, type SentenceMark } from "../../../web/src/text/sentence-reader.ts";
+import { MIXED_SENTENCES, splitSentence } from "../../../web/src/text/mixed-sentence.ts";
 import { pairResults } from "../../../web/src/transcript/pair-results.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import { RequestError } from "../../src/client/request-error.ts";
@@ -462,6 +463,25 @@ describe("Sentences that Tutti writes outside the dashboard", () => {
   });
 });
 
+test("Within a sentence of Tutti, only the words of an agent are marked as theirs", () => {
+  expect(splitSentence("Task a (leave it) did not complete: no (luck) did not complete: x")).toEqual([
+    { text: "Task ", isOfAgent: false },
+    { text: "a", isOfAgent: false },
+    { text: " (", isOfAgent: false },
+    { text: "leave it", isOfAgent: true },
+    { text: ") did not complete: ", isOfAgent: false },
+    { text: "no (luck) did not complete: x", isOfAgent: true },
+  ]);
+  expect(splitSentence("no luck")).toBeNull();
+  // Every sentence with a value of an agent is split, except those whose value Tutti itself writes.
+  const ofTutti = ["A block could not be used: {error}."];
+  const keys = Object.keys(french).filter((key) => key.endsWith("#stored"));
+  const sentences = keys.map((key) => key.slice(0, -"#stored".length));
+  const mixed = sentences.filter((each) => /\{(title|error|value|reason)\}/.test(each) && !ofTutti.includes(each));
+  expect(mixed.filter((each) => !MIXED_SENTENCES.includes(each))).toEqual([]);
+  expect(MIXED_SENTENCES.filter((each) => !sentences.includes(each))).toEqual([]);
+});
+
 /** Files whose texts are the same in every language. */
 const UNTRANSLATED = new Set([
   // Each name of a language is in that language.
@@ -474,6 +494,8 @@ const UNTRANSLATED = new Set([
   // Names that programs compare.
   "graph/group-stages.ts",
   "new-run/agent-choices.ts",
+  // Keys of the catalogue, which another test compares with it.
+  "text/mixed-sentence.ts",
   "text/safe-text.ts",
 ]);
 

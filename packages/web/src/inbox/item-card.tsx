@@ -7,10 +7,14 @@ import { lookOf, titleOf, type AnyItem } from "./item-look.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { LongText } from "../text/long-text.tsx";
+import { splitSentence } from "../text/mixed-sentence.ts";
+import { MixedText } from "../text/mixed-text.tsx";
 import { describeQuestion } from "../../../tutti/src/run/describe-event.ts";
 
 /** These questions hold no words of an agent. */
-const isOfTutti = ({ kind }: AnyItem): boolean => kind === "budget" || kind === "host" || kind === "plan";
+const OF_TUTTI: ReadonlySet<string> = new Set(["budget", "plan"]);
+/** Tutti writes the questions of these kinds, around words of an agent. Agents write those of all others. */
+const MIXED: ReadonlySet<string> = new Set(["failure", "limit", "data", "validation", "host", "gate"]);
 
 interface Properties {
   item: AnyItem;
@@ -42,8 +46,12 @@ export function ItemCard({ item, task, hasKeys = false, isImpossible }: Properti
               </span>
             )}
           </h2>
-          {isOfTutti(item) ? (
+          {OF_TUTTI.has(item.kind) ? (
             <LongText text={describeQuestion(item, say)} max={2000} />
+          ) : MIXED.has(item.kind) && splitSentence(item.question) !== null ? (
+            <p className="long-text">
+              <MixedText text={item.question} max={2000} />
+            </p>
           ) : (
             <AgentQuote>
               <LongText text={describeQuestion(item, say)} max={2000} />

@@ -6,6 +6,7 @@ import { AgentText } from "../text/agent-text.tsx";
 import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
+import { MixedList } from "../text/mixed-text.tsx";
 import { shown } from "../text/safe-text.ts";
 import type { PlanEstimate } from "../../../tutti/src/run/plan/estimate.ts";
 import type { Budget } from "../../../tutti/src/schema/budget.ts";
@@ -61,13 +62,7 @@ export function ItemEvidence({ item }: { item: AnyItem }) {
         <FactList
           rows={[
             [translate("Environment"), facts["environment"]],
-            [
-              translate("Reasons"),
-              list(
-                stringsOf(facts["reasons"]).map((reason) => say(reason)),
-                " ",
-              ),
-            ],
+            [translate("Reasons"), <MixedList key="reasons" texts={stringsOf(facts["reasons"])} />],
           ]}
         />
       );

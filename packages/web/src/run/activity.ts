@@ -1,4 +1,5 @@
 import { describeEvent, titleOf, withDetail, type Severity } from "../../../tutti/src/run/describe-event.ts";
+import { describeProblems } from "../../../tutti/src/run/describe-problems.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isOfTutti } from "../text/is-of-tutti.ts";
@@ -12,6 +13,8 @@ export interface ActivityLine {
   /** The part of `text` before `words`, which are an agent's. Without such words it is the whole text. */
   title: string;
   words: string;
+  /** Sentences of the log that are the detail of the event, and may hold words of an agent (`MixedText`). */
+  mixed: readonly string[];
   tone: Severity;
 }
 
@@ -21,8 +24,36 @@ export function activityLine(event: StoredEvent, run: Run): ActivityLine | null 
   if (description === null) return null;
   const title = titleOf(description);
   const text = withDetail(title, description.detail, say);
-  const parts = hasAgentWords(event) ? { title, words: description.detail } : { title: text, words: "" };
-  return { seq: event.seq, runSeq: event.runSeq, at: event.timestamp, text, ...parts, tone: description.severity };
+  const mixed = description.detail === "" ? [] : mixedOf(event, run);
+  const hasWords = mixed.length > 0 || hasAgentWords(event);
+  const parts = hasWords ? { title, words: description.detail } : { title: text, words: "" };
+  return {
+    seq: event.seq,
+    runSeq: event.runSeq,
+    at: event.timestamp,
+    text,
+    ...parts,
+    mixed,
+    tone: description.severity,
+  };
+}
+
+/** The detail of these events is written by Tutti, around words of an agent. */
+function mixedOf({ type, data }: StoredEvent, run: Run): readonly string[] {
+  switch (type) {
+    case "breaker:open":
+      return [data.reason];
+    case "orchestrator:paused":
+      return [data.detail];
+    case "gate:closed":
+    case "gate:refused":
+    case "message:rejected":
+      return data.reasons;
+    case "turn:ended":
+      return data.problems.map((problem) => describeProblems([problem], run));
+    default:
+      return [];
+  }
 }
 
 /** The `detail` of these events contains words of an agent. */
@@ -34,6 +65,8 @@ const OF_AGENTS: ReadonlySet<string> = new Set<StoredEvent["type"]>([
   "main:lost",
   "worker:started",
   "worker:lost",
+  "blocker:raised",
+  "blocker:resolved",
   "lead:completed",
   "task:rejected",
   "workspace:repaired",

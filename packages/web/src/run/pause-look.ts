@@ -1,4 +1,4 @@
-import { say, translate } from "../text/language.ts";
+import { translate } from "../text/language.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 type Reason = NonNullable<Run["pausedFrom"]>["reason"];
@@ -29,8 +29,14 @@ const SENTENCES: Record<Reason, string> = {
 /** Only these reasons have a `detail` for the user. */
 const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit", "storage", "environment", "breaker"]);
 
-export function pauseSentence({ pausedFrom }: Run): string | null {
+interface PauseText {
+  sentence: string;
+  /** A sentence of the log. */
+  detail: string | null;
+}
+
+export function pauseText({ pausedFrom }: Run): PauseText | null {
   if (!pausedFrom) return null;
   const { reason, detail } = pausedFrom;
-  return WITH_DETAIL.has(reason) ? `${SENTENCES[reason]} ${say(detail)}` : SENTENCES[reason];
+  return { sentence: SENTENCES[reason], detail: WITH_DETAIL.has(reason) ? detail : null };
 }

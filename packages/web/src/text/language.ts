@@ -39,6 +39,10 @@ export const say: Say = (text, values) => {
   return found === undefined && values === undefined ? read(text, "#stored", say) : sentence(found ?? text, values);
 };
 
+/** The translation of a sentence that the log holds with its values, with placeholders for them. */
+export const sayTemplate = (text: string): string =>
+  (catalogue as Readonly<Record<string, string>> | null)?.[`${text}#stored`] ?? text;
+
 /** Null in English, in which the message of the server says more, and for codes of a newer server. */
 export const sayError = (code: string): string | null =>
   (catalogue as Readonly<Record<string, string>> | null)?.[`${code}#error`] ?? null;

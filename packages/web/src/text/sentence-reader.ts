@@ -16,7 +16,7 @@ const VALUE_PATTERNS: Readonly<Record<string, string>> = {
   tasks: String.raw`\S+?(?:(?:,| and) \S+?)*`,
 };
 /** Several open placeholders take quadratic time, and agents write parts of the sentences. */
-const LONGEST = 4000;
+export const LONGEST = 4000;
 
 /** `sayValue` translates the `SAID_VALUES`. */
 export function sentenceReader(texts: Readonly<Record<string, string>>) {
@@ -51,7 +51,7 @@ const patternsOf = (texts: Readonly<Record<string, string>>, mark: SentenceMark)
 
 const fixedLength = (key: string): number => key.replace(/\{\w+\}/g, "").length;
 
-function patternOf(english: string): RegExp {
+export function patternOf(english: string): RegExp {
   const escaped = english.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
   const open = escaped.replace(/\{(\w+)\}/g, (_, name: string) => `(?<${name}>${VALUE_PATTERNS[name] ?? ".*?"})`);
   return new RegExp(`^${open}$`, "s");

@@ -2,6 +2,7 @@ import { say, translate } from "../../text/language.ts";
 import type { ActivityLine } from "../activity.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { AgentWords } from "../../text/agent-words.tsx";
+import { MixedList } from "../../text/mixed-text.tsx";
 import { clock, moment } from "../../text/format.ts";
 import { withDetail } from "../../../../tutti/src/run/describe-event.ts";
 
@@ -13,7 +14,7 @@ export function ActivityLines({ lines, whole = false }: { lines: readonly Activi
       tabIndex={0}
       aria-label={translate("Recent events, newest first")}
     >
-      {lines.toReversed().map(({ seq, at, title, words, tone }) => (
+      {lines.toReversed().map(({ seq, at, title, words, mixed, tone }) => (
         <li key={seq} className={`tone-${tone}`}>
           <time className="mono muted" dateTime={new Date(at).toISOString()} title={moment(at)}>
             {clock(at)}
@@ -21,7 +22,13 @@ export function ActivityLines({ lines, whole = false }: { lines: readonly Activi
           <span className="activity-dot" aria-hidden="true" />
           <span>
             <AgentText text={words === "" ? title : withDetail(title, " ", say).trimEnd()} max={300} />
-            {words !== "" && (
+            {mixed.length > 0 && (
+              <>
+                {" "}
+                <MixedList texts={mixed} />
+              </>
+            )}
+            {words !== "" && mixed.length === 0 && (
               <>
                 {" "}
                 <AgentWords text={words} max={300} />

@@ -1,4 +1,4 @@
-import { say, translate } from "../../text/language.ts";
+import { translate } from "../../text/language.ts";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
@@ -11,6 +11,7 @@ import { AgentQuote } from "../../text/agent-words.tsx";
 import { clock, moment, plural } from "../../text/format.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import { LongText } from "../../text/long-text.tsx";
+import { MixedList, MixedText } from "../../text/mixed-text.tsx";
 import type { Answered } from "../../../../tutti/src/client/call-route.ts";
 import type { Severity } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
@@ -66,7 +67,7 @@ export function MessagesTab({ run }: { run: Run }) {
               </div>
               {reasons.map((reason) => (
                 <p key={reason} className="tone-bad">
-                  <AgentText text={say(reason)} max={300} />
+                  <MixedText text={reason} isOfTutti />
                 </p>
               ))}
               <details className="folded">
@@ -116,7 +117,7 @@ function Gate({ run, gate }: { run: Run; gate: GateView }) {
           [translate("Commit"), commit?.slice(0, 12)],
           [translate("Approved by"), approvedBy],
           [translate("Approved at"), approvedAt === null ? null : moment(Date.parse(approvedAt))],
-          [translate("Reasons"), reasons.map((why) => say(why)).join(" ")],
+          [translate("Reasons"), reasons.length > 0 && <MixedList texts={reasons} />],
           [
             translate("Overridden"),
             overrides.map(({ by, reason: why }) => translate("by {by}: {why}", { by, why })).join("; "),
