@@ -22,6 +22,7 @@ import type { InboxItem } from "../schema/inbox.ts";
 import type { GivenAnswer, Run, Subagent } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { addTools, NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
+import { sentence } from "../sentence.ts";
 
 /**
  * Raise `FOLD_VERSION` whenever the same events fold to a different state. Snapshots with another version are folded
@@ -311,7 +312,7 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
     case "workspace:repaired": {
       const { head, repair } = event.data;
       // `success` means that every open conflict is resolved, for nothing else was asked.
-      const conflicts = settleConflicts(run, repair, repair.summary ?? "resolved by the main session");
+      const conflicts = settleConflicts(run, repair, repair.summary ?? sentence("resolved by the main session"));
       // The `decisions` were about these conflicts. Later ones need their own.
       return { ...run, head, conflicts, owed: null, decisions: [] };
     }
@@ -396,8 +397,8 @@ function change(run: Run, event: RunEvent & LogPosition): Run {
   }
 }
 
-const FORKED = "The run is a fork, which has no approval of its own.";
-const IMPORTED = "The run was imported, so its approval proves nothing here.";
+const FORKED = sentence("The run is a fork, which has no approval of its own.");
+const IMPORTED = sentence("The run was imported, so its approval proves nothing here.");
 
 const fixNote = (reasons: readonly string[]): string =>
   `The result is not good enough:\n${reasons.map((reason) => `- ${reason}`).join("\n")}\n\nFix the causes in this folder without weakening any check, then verify the result again.`;

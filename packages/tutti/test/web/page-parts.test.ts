@@ -37,10 +37,11 @@ import { pairResults } from "../../../web/src/transcript/pair-results.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
 import { RequestError } from "../../src/client/request-error.ts";
 import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
+import { resultWarnings } from "../../src/run/outcome/outcome.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { encodeTimeline } from "../../src/server/routes/encode-timeline.ts";
-import { sentence } from "../../src/sentence.ts";
+import { sentence, type Say } from "../../src/sentence.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
 describe("`layOut`", () => {
@@ -429,9 +430,12 @@ describe("Sentences that Tutti writes outside the dashboard", () => {
     for (const key of ["was approved by {by}#log", "try it again#log", "free space#doctor"])
       expect([key, shared.has(key)]).toEqual([key, true]);
     expect(shared.has("Task {taskId} ({title}) did not complete: {error}#stored")).toBe(true);
-    // A sentence of an event that passes through neither `say` nor `sentence` would stay English.
-    const source = readFileSync(join(import.meta.dirname, "../../src/run/describe-event.ts"), "utf8");
-    expect(literalTexts(source)).toEqual([]);
+    // A sentence of an event or a result that passes through neither `say` nor `sentence` would stay English.
+    const sources = ["describe-event", "outcome/outcome", "outcome/repository-warnings", "outcome/used-names"];
+    for (const name of sources) {
+      const source = readFileSync(join(import.meta.dirname, `../../src/run/${name}.ts`), "utf8");
+      expect([name, literalTexts(source)]).toEqual([name, []]);
+    }
   });
 
   test("are read back from the log with their values", () => {
@@ -447,6 +451,29 @@ describe("Sentences that Tutti writes outside the dashboard", () => {
       const values = Object.fromEntries(names.map((name) => [name, `${name}-1`]));
       expect(read(sentence(english, values), mark, asIs)).toBe(sentence(translation, values));
     }
+  });
+
+  test("are translated in the warnings of a result", () => {
+    const read = sentenceReader(french);
+    const say: Say = (text, values) =>
+      values === undefined
+        ? (french[`${text}#log`] ?? read(text, "#stored", say))
+        : sentence(french[`${text}#log`] ?? text, values);
+    const story = new Story().execute([{ id: "a" }]);
+    const { run } = story;
+    const warned = {
+      ...run,
+      unproven: ['it reported files that the run did not change: "x.md"'],
+      redBase: [{ name: "test", run: "npm test", exitCode: 1, durationMs: 1, output: "" }],
+      repositoryChanges: [{ taskId: null, refs: [], settings: ["core.editor"], more: 0 }],
+      gate: { production: { overrides: [{ by: "ann", reason: "in a hurry", at: 1, commit: null }] } },
+    } as unknown as Run;
+    expect(resultWarnings(warned, say)).toEqual([
+      "main: il a annoncé des fichiers que l'exécution n'a pas modifiés : \"x.md\".",
+      "Les fusions n'ont pas été contrôlées, car sans le travail de la tâche suivante la commande « test » a échoué avec le code 1 déjà.",
+      "Pendant que la session principale était active, le dépôt a changé : le réglage core.editor. Si ce n'était pas vous, vérifiez-les avant de continuer.",
+      "La porte de production a été forcée par ann : in a hurry",
+    ]);
   });
 
   test("are translated within other sentences, and words of agents stay as they are", () => {

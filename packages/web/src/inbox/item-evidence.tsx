@@ -6,7 +6,7 @@ import { AgentText } from "../text/agent-text.tsx";
 import { AgentQuote, AgentWords } from "../text/agent-words.tsx";
 import { compact, count, money, moment } from "../text/format.ts";
 import { LongText } from "../text/long-text.tsx";
-import { MixedList } from "../text/mixed-text.tsx";
+import { MixedList, MixedText } from "../text/mixed-text.tsx";
 import { shown } from "../text/safe-text.ts";
 import type { PlanEstimate } from "../../../tutti/src/run/plan/estimate.ts";
 import type { Budget } from "../../../tutti/src/schema/budget.ts";
@@ -230,7 +230,7 @@ export function PlanTerms({ estimate, budget, hasTokens = true }: PlanTermsPrope
       />
       {advice.map((sentence) => (
         <p key={sentence} className="muted">
-          <AgentText text={say(sentence)} max={300} />
+          <MixedText text={sentence} isOfTutti />
         </p>
       ))}
     </>

@@ -19,11 +19,11 @@ export const MIXED_SENTENCES: readonly string[] = [
   'Task {taskId} ({title}) waits for a host with {labels}, and none offers that. Start one with "{command}", or cancel the task.',
   "The usage limit of {provider} is reached ({until}): {detail}. Continue now?",
   "Task {taskId} was not started, because the gate of {environment} is closed. {reasons}",
-  "The gate of {environment} was overridden by {by}: {reason}",
   "The review says {status}.",
   "The message names another commit: {commit}.",
   '"{name}" is not empty: {value}.',
   '"{name}" is {value}, which contradicts an approval.',
+  "the interface {value} needs a name, files and the id of a task as its owner, so it counts for nothing",
   '"{path}" must be {form}; it is {value}.',
 ];
 

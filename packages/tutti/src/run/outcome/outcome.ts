@@ -12,7 +12,7 @@ import { overrideWarnings } from "../team/override-warnings.ts";
 import { runBranch } from "../../schema/ids.ts";
 import type { Outcome, Verdict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { sentence } from "../../sentence.ts";
+import { sentence, type Say } from "../../sentence.ts";
 import { isRunOver } from "../../schema/status.ts";
 
 /**
@@ -72,6 +72,17 @@ export function completedVerdict(run: Run): Verdict {
   return causes(run).length === 0 && isMerged && isUntouched ? "success" : "degraded";
 }
 
+/** The dashboard passes a `Say` that translates. */
+export const resultWarnings = (run: Run, say: Say = sentence): string[] => [
+  ...workWarnings(run, say),
+  ...mergeWarnings(run, say),
+  ...changesInOtherScopes(run, say),
+  ...nameWarnings(run, say),
+  ...unprovenConflicts(run, say),
+  ...repositoryWarnings(run, say),
+  ...overrideWarnings(run, say),
+];
+
 /** `outputFiles` comes from git, everything else from the log. */
 export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
   return {
@@ -83,15 +94,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
-    warnings: [
-      ...workWarnings(run),
-      ...mergeWarnings(run),
-      ...changesInOtherScopes(run),
-      ...nameWarnings(run),
-      ...unprovenConflicts(run),
-      ...repositoryWarnings(run),
-      ...overrideWarnings(run),
-    ],
+    warnings: resultWarnings(run),
     conflicts: [...run.conflicts, ...overlaps(run)],
     verification: run.checks ? { ...run.verification, commands: run.checks.commands } : run.verification,
     usage: run.usage,

@@ -7,10 +7,10 @@ import { sentence, type Say } from "../../sentence.ts";
 /** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;
 
-export function repositoryWarnings(run: Run): string[] {
-  const moved = (run.movedRefs ?? []).map((ref) => describeMovedRef(ref));
+export function repositoryWarnings(run: Run, say: Say): string[] {
+  const moved = (run.movedRefs ?? []).map((ref) => describeMovedRef(ref, say));
   const changed = (run.repositoryChanges ?? []).map(
-    (change) => `${describeChange(change)}. If that was not you, check them before you continue.`,
+    (change) => `${describeChange(change, say)}. ${say("If that was not you, check them before you continue.")}`,
   );
   return [...moved.map((text) => `${text}.`), ...changed];
 }

@@ -38,20 +38,20 @@ export function describeUse({ change, line, name, task, file, usedBy, usedIn }: 
 }
 
 /** Sentences about `usedNames` that the main session did not name among its conflicts. */
-export function nameWarnings({ usedNames, aggregation }: Run): string[] {
+export function nameWarnings({ usedNames, aggregation }: Run, say: Say): string[] {
   const claimed = aggregation?.conflicts ?? [];
   const isNamed = ({ name, file, usedIn }: UsedName): boolean =>
     claimed.some(
       ({ files = [], description = "", resolution = "" }) =>
         files.includes(file) || files.includes(usedIn) || `${description} ${resolution}`.includes(name),
     );
-  return (usedNames?.names ?? []).filter((use) => !isNamed(use)).map((use) => `${describeUse(use)}.`);
+  return (usedNames?.names ?? []).filter((use) => !isNamed(use)).map((use) => `${describeUse(use, say)}.`);
 }
 
 /**
  * Sentences about conflicts that the main session claims, while `outputFiles` and `usedNames` of the tasks show none.
  */
-export function unprovenConflicts(run: Run): string[] {
+export function unprovenConflicts(run: Run, say: Say): string[] {
   const facts = new Set([
     ...run.conflicts.flatMap(({ files }) => files),
     ...(run.usedNames?.names ?? []).flatMap(({ file, usedIn }) => [file, usedIn]),
@@ -62,7 +62,11 @@ export function unprovenConflicts(run: Run): string[] {
     );
     if (files.length === 0 || changed.length > 1 || files.some((file) => facts.has(file))) return [];
     const named = files.slice(0, 5).map((file) => JSON.stringify(file.slice(0, 200)));
-    const parties = changed.length === 0 ? "no task" : `only ${changed[0]!.id}`;
-    return [`The main session reported a conflict in ${named.join(", ")}, but ${parties} changed a file there.`];
+    const about = { files: named.join(", "), task: changed[0]?.id ?? "" };
+    return [
+      changed.length === 0
+        ? say("The main session reported a conflict in {files}, but no task changed a file there.", about)
+        : say("The main session reported a conflict in {files}, but only {task} changed a file there.", about),
+    ];
   });
 }

@@ -1,6 +1,6 @@
 import type { UnprovenFiles } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { sentence } from "../../sentence.ts";
+import { sentence, type Say } from "../../sentence.ts";
 
 /** A sentence lists at most `MAX_NAMES`. */
 const MAX_NAMES = 5;
@@ -29,9 +29,9 @@ export function listNames(names: readonly string[]): string {
   return [...shown, ...(names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [])].join(", ");
 }
 
-export const workWarnings = (run: Run): string[] => [
+export const workWarnings = (run: Run, say: Say): string[] => [
   ...Object.values(run.workers).flatMap(({ taskId, status, warnings = [] }) =>
-    status === "completed" ? warnings.map((warning) => `${taskId}: ${warning}.`) : [],
+    status === "completed" ? warnings.map((warning) => `${taskId}: ${say(warning)}.`) : [],
   ),
-  ...(run.unproven ?? []).map((claim) => `main: ${claim}.`),
+  ...(run.unproven ?? []).map((claim) => `main: ${say(claim)}.`),
 ];

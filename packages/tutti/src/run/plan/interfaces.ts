@@ -25,7 +25,12 @@ export function readInterfaces(answer: TaskListAnswer, dropped: string[]): Map<s
     else {
       const shown = JSON.stringify(each).slice(0, 120);
       dropped.push(
-        `the interface ${shown} needs a name, files and the id of a task as its owner, so it counts for nothing`,
+        sentence(
+          "the interface {value} needs a name, files and the id of a task as its owner, so it counts for nothing",
+          {
+            value: shown,
+          },
+        ),
       );
     }
   }
@@ -86,7 +91,11 @@ export function raiseForeignChanges(run: Run, at: number): RunEvent[] {
 }
 
 const describeChange = ({ name, owner, changed }: ForeignChange): string =>
-  `${changed.join(", ")} of the interface ${name}, which belongs to task ${owner}`;
+  sentence("{files} of the interface {name}, which belongs to task {taskId}", {
+    files: changed.join(", "),
+    name,
+    taskId: owner,
+  });
 
 function raiseForeignChange(run: Run, worker: Worker, at: number): RunEvent[] {
   const { taskId, sessionId } = worker;

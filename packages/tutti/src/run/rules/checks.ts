@@ -48,13 +48,15 @@ export function reasonsToFix(run: Run, answer: VerificationAnswer): string[] {
       ? []
       : issues.length > 0
         ? issues.map(({ description }) => description)
-        : [answer.summary ?? "the verification failed"];
+        : [answer.summary ?? sentence("the verification failed")];
   return [...failedCommands(run).map((each) => describeFailed(each)), ...own];
 }
 
-export const mergeWarnings = ({ redBase }: Run): string[] =>
+export const mergeWarnings = ({ redBase }: Run, say: Say): string[] =>
   redBase === undefined
     ? []
     : [
-        `Merges were not checked, because without the work of the next task ${redBase.map((each) => describeFailed(each)).join(" and ")} already.`,
+        say("Merges were not checked, because without the work of the next task {detail} already.", {
+          detail: redBase.map((each) => describeFailed(each, say)).join(say(" and ")),
+        }),
       ];

@@ -326,12 +326,12 @@ function aggregated(
     { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head, ...warned, ...doubted } },
   ];
   if (answer.status === "failed") {
-    const error = answer.error ?? answer.summary ?? "the main session reported a failure";
+    const error = answer.error ?? answer.summary ?? sentence("the main session reported a failure");
     return [...taken, ...failMain(run, "aggregation", error, "aggregation_failed", at)];
   }
   const questions = openDecisions(run, answer, warnings, at);
   if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer, unproven }))];
-  const why = answer.summary ?? "merging needs a decision";
+  const why = answer.summary ?? sentence("merging needs a decision");
   return [...taken, ...questions, ...(run.status === "paused" ? [] : pause(run, "needs_input", why))];
 }
 
@@ -378,6 +378,6 @@ function verified(run: Run, answer: VerificationAnswer, head: string, ended: End
   ];
   if (answer.status !== "failed") return [...taken, complete({ ...run, verification: answer })];
   const found = (answer.issues ?? []).filter((issue) => issue.severity === "error").map((issue) => issue.description);
-  const error = answer.summary ?? (found.join("; ") || "verification failed");
+  const error = answer.summary ?? (found.join("; ") || sentence("verification failed"));
   return [...taken, ...failMain(run, "verification", error, "verification_failed", at)];
 }

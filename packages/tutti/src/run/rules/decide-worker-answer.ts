@@ -116,7 +116,10 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
   }
   const unclear = reviewProblems(run, worker, over);
   if (unclear.length > 0) {
-    const error = `the review is not usable after ${MAX_TRIES} tries: ${unclear.join(" ")}`;
+    const error = sentence("the review is not usable after {count} tries: {problems}", {
+      count: MAX_TRIES,
+      problems: unclear.join(" "),
+    });
     return worker.owed!.try >= MAX_TRIES ? failed(error, "no_answer") : [ended(unclear)];
   }
   const faults = faultsOf(run, worker, over);

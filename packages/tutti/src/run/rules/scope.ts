@@ -6,7 +6,7 @@ import { listNames } from "../outcome/work-warnings.ts";
 import type { EventOf } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { sentence } from "../../sentence.ts";
+import { sentence, type Say } from "../../sentence.ts";
 
 /** `MAX_FILES` limits the size of the event. */
 const MAX_FILES = 200;
@@ -42,13 +42,14 @@ export const undeclaredChanges = (run: Run): string[] =>
  * For the user: files that belong to the scope of another task. A scope names the files to focus on, so a new file
  * elsewhere, such as a page about them, is nothing to warn about (unlike `undeclaredChanges`).
  */
-export const changesInOtherScopes = (run: Run): string[] =>
+export const changesInOtherScopes = (run: Run, say: Say): string[] =>
   undeclared(run).flatMap(({ id, files }) =>
     run.tasks.flatMap((other) => {
       // A scope that names the whole project (an empty `scopePath`) says nothing about single files.
       const narrow = other.scope.filter((entry) => scopePath(entry).length > 0);
       const theirs = files.filter((file) => isInScope(narrow, file));
-      return theirs.length === 0 ? [] : [`${id}: it changed files in the scope of ${other.id}: ${listNames(theirs)}.`];
+      const about = { task: other.id, files: listNames(theirs) };
+      return theirs.length === 0 ? [] : [`${id}: ${say("it changed files in the scope of {task}: {files}", about)}.`];
     }),
   );
 

@@ -9,6 +9,7 @@ import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { SubmittedWork, Worker } from "../../schema/worker.ts";
+import { sentence } from "../../sentence.ts";
 
 /** Whether the worker's role answers with messages, in its text or in the mailbox. */
 export const speaksMessages = (run: Run, { task }: Worker): boolean => protocolOf(run, task) !== "response";
@@ -97,7 +98,13 @@ export function sendBack(
   const from = parentRole(run, worker.task);
   const acted = actOn(run, worker, over);
   if (rejections >= rejectionLimit(run))
-    return [...failed(`rejected ${rejections + 1} times: ${reasons.join(" ")}`, "rejected"), ...acted];
+    return [
+      ...failed(
+        sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: reasons.join(" ") }),
+        "rejected",
+      ),
+      ...acted,
+    ];
   const given = {
     reason: reasons[0] ?? "The task is not complete.",
     action_required: "Fix every issue, then send another TASK_COMPLETION that says what you fixed.",

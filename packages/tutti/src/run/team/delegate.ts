@@ -295,7 +295,7 @@ export function reject(
   by: string,
 ): { events: RunEvent[]; isOpen: boolean } {
   const { rejections = 0 } = task.delegation ?? {};
-  const why = reasons.length > 0 ? reasons : [textOf(again?.["context"]) || "The result is not good enough."];
+  const why = reasons.length > 0 ? reasons : [textOf(again?.["context"]) || sentence("The result is not good enough.")];
   if (rejections >= rejectionLimit(run)) {
     const error = sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: why.join(" ") });
     const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };

@@ -145,7 +145,7 @@ function reject(
 ): RunEvent[] {
   const { taskId, sessionId, rejections = 0 } = worker;
   const found = reasonsIn(given);
-  const reasons = found.length > 0 ? found : ["No reason was given."];
+  const reasons = found.length > 0 ? found : [sentence("No reason was given.")];
   const met = Array.isArray(given["acceptance_criteria_met"]) ? given["acceptance_criteria_met"] : [];
   const first = [
     ...judgeCriteria(run, worker, met, by),

@@ -1,10 +1,10 @@
 import type { Run } from "../../schema/run.ts";
-import { sentence } from "../../sentence.ts";
+import type { Say } from "../../sentence.ts";
 
 /** An override stays visible in the warnings of the result. */
-export const overrideWarnings = ({ gate = {} }: Run): string[] =>
+export const overrideWarnings = ({ gate = {} }: Run, say: Say): string[] =>
   Object.entries(gate).flatMap(([environment, { overrides }]) =>
     overrides.map(({ by, reason }) =>
-      sentence("The gate of {environment} was overridden by {by}: {reason}", { environment, by, reason }),
+      say("The gate of {environment} was overridden by {by}: {reason}", { environment, by, reason }),
     ),
   );

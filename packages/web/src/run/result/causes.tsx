@@ -45,7 +45,13 @@ export function Causes({ causes, tasks, workers }: Properties) {
           <div>
             <code>{taskId}</code> {WORDS[status] ?? status}:{" "}
             {OF_TUTTI.has(status) || isOfTutti(workers[taskId]?.errorCode) ? (
-              <AgentText text={say(reason)} max={400} />
+              <AgentText
+                text={reason
+                  .split("; ")
+                  .map((each) => say(each))
+                  .join("; ")}
+                max={400}
+              />
             ) : (
               <AgentWords text={say(reason)} max={400} />
             )}

@@ -34,7 +34,7 @@ function ConflictList({ run, noun, conflicts }: { run: string; noun: Noun; confl
             ) : noun === "overlap" ? (
               say(resolution)
             ) : (
-              <AgentWords text={resolution} max={300} />
+              <AgentWords text={say(resolution)} max={300} />
             )}
           </div>
         </li>

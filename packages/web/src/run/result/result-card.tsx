@@ -7,14 +7,12 @@ import { Conflicts } from "./conflicts.tsx";
 import { VERDICTS } from "../run-look.ts";
 import { useOutputFiles } from "./use-output-files.ts";
 import { Verification } from "./verification.tsx";
-import { outcome } from "../../../../tutti/src/run/outcome/outcome.ts";
+import { outcome, resultWarnings } from "../../../../tutti/src/run/outcome/outcome.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { AgentText } from "../../text/agent-text.tsx";
 import { AgentQuote } from "../../text/agent-words.tsx";
 import { LongText } from "../../text/long-text.tsx";
-import { MixedText } from "../../text/mixed-text.tsx";
 
 const SENTENCES = {
   success: translate("The plan is complete."),
@@ -22,20 +20,6 @@ const SENTENCES = {
   failed: translate("The run failed."),
   cancelled: translate("The run was cancelled."),
 } as const;
-
-/** Warnings about a task begin with its id. */
-function Warning({ text }: { text: string }) {
-  const [, task = "", rest = text] = /^(\S+: )(.*)$/su.exec(text) ?? [];
-  return (
-    <>
-      {task === "" ? (
-        <MixedText text={rest} max={600} isOfTutti />
-      ) : (
-        <AgentText text={`${task}${say(rest.replace(/\.$/, ""))}.`} max={700} />
-      )}
-    </>
-  );
-}
 
 export function ResultCard({ run }: { run: Run }) {
   const files = useOutputFiles(run.id, run.head);
@@ -70,10 +54,8 @@ export function ResultCard({ run }: { run: Run }) {
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} workers={run.workers} />
         <Conflicts run={run.id} conflicts={result.conflicts} />
-        {result.warnings.map((warning) => (
-          <p key={warning}>
-            <Warning text={warning} />
-          </p>
+        {resultWarnings(run, say).map((warning) => (
+          <LongText key={warning} text={warning} max={600} />
         ))}
       </div>
       {hasSide && (
