@@ -4,6 +4,30 @@ import { violations } from "./axe.ts";
 import { untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
+/**
+ * Counts the renders of the nodes of the graph and of the lines of waiting tasks, as the developer tools of React do: a
+ * subtree whose `child` has not changed was not rendered, and a rendered component has the flag `1`.
+ */
+const COUNT_RENDERS = `(() => {
+  const renders = (window.renders = {});
+  const count = ({ tag, flags, memoizedProps: props }, isNew) => {
+    if ((tag !== 0 && tag !== 15) || !(isNew || flags & 1) || typeof props?.id !== "string") return;
+    const kind = props.data?.word ? "node" : props.word ? "line" : null;
+    if (kind !== null) renders[kind + " " + props.id] = (renders[kind + " " + props.id] ?? 0) + 1;
+  };
+  const visit = (fiber, last) => {
+    count(fiber, last === null);
+    if (last !== null && fiber.child === last.child) return;
+    for (let child = fiber.child; child !== null; child = child.sibling) visit(child, child.alternate);
+  };
+  window.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
+    supportsFiber: true,
+    inject: () => 1,
+    onCommitFiberUnmount() {},
+    onCommitFiberRoot: (_, { current }) => visit(current, current.alternate),
+  };
+})()`;
+
 describe("The tasks of a run", () => {
   const onStage = withBrowser();
 
@@ -28,6 +52,36 @@ describe("The tasks of a run", () => {
         .waitFor();
       expect(await row("a").locator(".is-ended-wait").count()).toBe(0);
       expect(await page.locator(".is-open-wait").count()).toBe(0);
+    }),
+  );
+
+  test(
+    "render only where a task has changed",
+    onStage(async (stage) => {
+      const says = ["a", "b"].map((task) => worker(task, { say: "hm", then: "hang" }));
+      const tasks = [{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }];
+      const { id } = await stage.begin([...mainSession(tasks), ...says], "Write pages", {
+        config: { autoSpawn: true },
+      });
+      const { workers } = await stage.engine.until(id, (run) =>
+        ["a", "b"].every((task) => run.workers[task]?.session.turn != null),
+      );
+      const page = await stage.page("/runs");
+      await page.addInitScript(COUNT_RENDERS);
+      await page.goto(`${stage.url}/runs/${id}`);
+      await page.locator('.task-node[data-task="c"]').waitFor();
+      await page.locator('[data-worker="c"]').waitFor();
+      const mounted = await page.evaluate("Object.keys(renders).toSorted()");
+      expect(mounted).toEqual(["line c", "node a", "node b", "node c"]);
+
+      await page.evaluate("for (const name of Object.keys(renders)) delete renders[name]");
+      const data = { task_id: "a", status: "in_progress", progress_percent: 40, current_action: "Reading" };
+      const report = JSON.stringify({ phase: "progress", data });
+      const block = `<<<ORCHESTRATOR_RESPONSE>>>\n${report}\n<<<END_ORCHESTRATOR_RESPONSE>>>`;
+      stage.say(id, workers["a"]!.sessionId, block);
+      await page.locator('.task-node[data-task="a"]').getByText("40 %").waitFor();
+      await page.locator(".worker-card").getByText("Reading").waitFor();
+      expect(await page.evaluate("Object.keys(renders)")).toEqual(["node a"]);
     }),
   );
 
