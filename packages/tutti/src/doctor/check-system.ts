@@ -47,7 +47,8 @@ export async function checkSandbox(timeoutMs: number): Promise<Check> {
   );
   const sandbox = await probeSandbox({ timeoutMs });
   if (sandbox === null) return missing(name, sentence("bubblewrap (bwrap) was not found"), advice);
-  const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
+  const version = `bubblewrap ${sandbox.version ?? ""}`.trim();
+  const where = sentence("{version} at {path}", { version, path: sandbox.path });
   if (sandbox.problem === null) return ok(name, sentence("{where} works", { where }));
   return warning(name, sentence("{where} does not work: {detail}", { where, detail: sandbox.problem }), advice);
 }
@@ -59,12 +60,11 @@ export function checkSqlite(): Check {
 export function checkPostgres(): Check {
   const name = "postgresql";
   const use = sentence("needed only to distribute work over several machines");
-  const found = ["psql", "postgres"].flatMap((program) => {
-    const path = locateProgram(program) ?? locateServer(program);
-    return path === null ? [] : [`${program} at ${path}`];
-  });
-  if (found.length === 0) return missing(name, sentence("not found; {use}", { use }));
-  return ok(name, sentence("{programs}; {use}", { programs: found.join(", "), use }));
+  const [psql, postgres] = ["psql", "postgres"].map((program) => locateProgram(program) ?? locateServer(program));
+  const path = psql ?? postgres ?? null;
+  if (path === null) return missing(name, sentence("not found; {use}", { use }));
+  if (psql && postgres) return ok(name, sentence("psql at {psql}, postgres at {postgres}; {use}", { psql, postgres, use }));
+  return ok(name, sentence("{program} at {path}; {use}", { program: psql ? "psql" : "postgres", path, use }));
 }
 
 /** Debian keeps the server programs off the PATH, in one folder per version. */

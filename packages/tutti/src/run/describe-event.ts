@@ -63,6 +63,9 @@ export const PAUSE_WORDS: Record<PauseReason, string> = {
 /** An inbox item of the same moment describes `PAUSES_WITH_ITEM`. */
 const PAUSES_WITH_ITEM: ReadonlySet<PauseReason> = new Set(["needs_input", "budget", "usage_limit", "failure"]);
 
+/** Tutti writes these answers to a plan; users and agents write all others. */
+const BY_TUTTI: ReadonlySet<string> = new Set(["approved", "edited"]);
+
 const VERIFICATIONS: Record<VerificationAnswer["status"], string> = {
   passed: sentence("verification passed"),
   passed_with_warnings: sentence("verification passed with warnings"),
@@ -310,7 +313,9 @@ export function describeEvent(event: RunEvent, run: Run | null, say: Say = sente
     case "inbox:added":
       return describeItem(data.item, say);
     case "inbox:answered":
-      return data.withdrawn ? null : ofRun("good", say("answered"), data.text);
+      return data.withdrawn
+        ? null
+        : ofRun("good", say("answered"), BY_TUTTI.has(data.text) ? say(data.text) : data.text);
     default:
       return null;
   }

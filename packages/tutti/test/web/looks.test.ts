@@ -319,6 +319,17 @@ describe("The page", () => {
       await page.getByRole("button", { name: "Réessayer" }).waitFor();
       await page.getByText("a a échoué : no luck", { exact: true }).waitFor();
 
+      // French words are longer.
+      await page.setViewportSize({ width: 360, height: 800 });
+      for (const path of ["/", "/runs", "/runs/new", "/costs", "/machine", `/runs/${plan.id}`, `/runs/${failed.id}`]) {
+        await page.goto(`${stage.url}${path}`);
+        await page.locator("main h1").waitFor();
+        await page.getByText("En direct", { exact: true }).waitFor();
+        if (path === "/runs") await page.locator(".run-row").nth(1).waitFor();
+        if (path === "/machine") await page.getByText("nécessaire seulement").waitFor();
+        await expectFits(page, `${path} in French`);
+      }
+
       // An error has a sentence for its code, and the words of the server below.
       await page.goto(`${stage.url}/runs/orch_aaaaaaaaaaaa`);
       await page.getByRole("heading", { name: "L'exécution n'existe pas." }).waitFor();

@@ -5,7 +5,7 @@ import { sentence } from "../../../tutti/src/sentence.ts";
 export type SentenceMark = "#stored" | "#doctor";
 
 /** Other values are names, or words of agents and users. */
-const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use|problems|changes)$/;
+const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use|problems|changes|where)$/;
 /** Between sentences of a list within one value. */
 const SEPARATOR = /(; |(?<=\.) (?=["\p{Lu}]))/u;
 /** Task ids and times have no spaces, which keeps short sentences from matching other texts. */

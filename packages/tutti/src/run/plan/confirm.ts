@@ -19,7 +19,7 @@ export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent
   const groups = tasks === run.tasks ? run.parallelGroups : parallelGroups(tasks);
   const data = { taskCount: tasks.length, tasks, parallelGroups: groups, skipped, budget };
   return [
-    ...settle(run, "approved"),
+    ...settle(run, sentence("approved")),
     { type: "orchestrator:confirmed", data: { id: run.id, ...data } },
     {
       type: "orchestrator:phaseChanged",
@@ -34,7 +34,7 @@ export function editPlan(run: Run, changes: PlanChanges, hash: string | undefine
   const plan: Plan = { tasks, errors: [], warnings, executionOrder: soundOrder(tasks, run.executionOrder) };
   const data = { taskCount: tasks.length, parallelGroups: parallelGroups(tasks), ...plan };
   return [
-    ...settle(run, "edited"),
+    ...settle(run, sentence("edited")),
     { type: "orchestrator:tasksReady", data: { id: run.id, ...data } },
     askToConfirm(run, plan, undefined, at),
   ];

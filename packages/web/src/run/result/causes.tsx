@@ -1,4 +1,5 @@
 import { say, translate } from "../../text/language.ts";
+import { withDetail } from "../../../../tutti/src/run/describe-event.ts";
 import { FoldedList } from "./folded-list.tsx";
 import type { Outcome } from "../../../../tutti/src/schema/outcome.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
@@ -43,7 +44,7 @@ export function Causes({ causes, tasks, workers }: Properties) {
             <AgentWords text={titles.get(taskId) ?? taskId} max={120} />
           </strong>
           <div>
-            <code>{taskId}</code> {WORDS[status] ?? status}:{" "}
+            <code>{taskId}</code> {withDetail(WORDS[status] ?? status, " ", say).trimEnd()}{" "}
             {OF_TUTTI.has(status) || isOfTutti(workers[taskId]?.errorCode) ? (
               <AgentText
                 text={reason

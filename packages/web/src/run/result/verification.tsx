@@ -1,4 +1,5 @@
-import { translate } from "../../text/language.ts";
+import { withDetail } from "../../../../tutti/src/run/describe-event.ts";
+import { say, translate } from "../../text/language.ts";
 import type { VerificationAnswer } from "../../../../tutti/src/schema/answer.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { AgentWords } from "../../text/agent-words.tsx";
@@ -20,10 +21,10 @@ export function Verification({ answer }: { answer: VerificationAnswer | null }) 
         <span className={`inline-mark tone-${tone}`}>
           <Icon name={tone === "good" ? "check" : "warning"} size={14} />
         </span>
-        {WORDS[answer.status]}
+        {answer.summary ? withDetail(WORDS[answer.status], " ", say).trimEnd() : WORDS[answer.status]}
         {answer.summary && (
           <span className="muted">
-            {": "}
+            {" "}
             <AgentWords text={answer.summary} max={300} />
           </span>
         )}
