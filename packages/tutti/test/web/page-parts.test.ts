@@ -485,6 +485,15 @@ describe("Sentences that Tutti writes outside the dashboard", () => {
     expect(say("The run has used 2 of 1 turns. May it use as much again?")).toBe(
       "L'exécution a utilisé 2 tours sur 1. Peut-elle en utiliser encore autant ?",
     );
+    const sayCheck = (text: string): string => read(text, "#doctor", sayCheck);
+    expect(sayCheck("bubblewrap 0.8.0 at /usr/bin/bwrap works")).toBe(
+      "bubblewrap 0.8.0 dans /usr/bin/bwrap fonctionne",
+    );
+    expect(
+      sayCheck("psql at /a/psql, postgres at /b/postgres; needed only to distribute work over several machines"),
+    ).toBe(
+      "psql dans /a/psql, postgres dans /b/postgres ; nécessaire seulement pour répartir le travail sur plusieurs machines",
+    );
     for (const words of ["no luck", "it needs the keys of the provider", `{title} ${"w and ".repeat(20_000)}`])
       expect(say(words)).toBe(words);
   });
