@@ -1,13 +1,13 @@
 import { translate } from "../text/language.ts";
-import { useRef } from "react";
+import { Suspense, useRef } from "react";
 import { ItemCard } from "./item-card.tsx";
 import { byCost, costOf, lookOf, timeOf, titleOf } from "./item-look.ts";
-import { LostDrafts } from "./lost-drafts.tsx";
 import { live } from "../live/live-store.ts";
 import { useLive } from "../live/use-live.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useKeys } from "../shell/keys.ts";
+import { lazyPart } from "../shell/lazy-part.ts";
 import { Link } from "../shell/link.tsx";
 import { ProblemCard } from "../errors/problem-card.tsx";
 import { inboxAddress, NEW_RUN, runAddress, runsAddress } from "../shell/page-route.ts";
@@ -19,6 +19,9 @@ import { shown } from "../text/safe-text.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
 import type { WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+// Most pages have no lost drafts.
+const LostDrafts = lazyPart(async () => (await import("./lost-drafts.tsx")).LostDrafts);
 
 const NO_ITEMS: readonly WaitingItem[] = [];
 
@@ -69,7 +72,9 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
       </p>
       {error !== null && <ProblemCard error={error} retry={() => live.retry()} />}
       {runs === null && error === null && <p className="loading">{translate("Loading …")}</p>}
-      <LostDrafts />
+      <Suspense fallback={null}>
+        <LostDrafts />
+      </Suspense>
       {runs !== null && items.length === 0 && (
         <NothingWaits working={runs.filter((each) => !isRunOver(each.status)).length} />
       )}
