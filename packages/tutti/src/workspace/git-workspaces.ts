@@ -39,7 +39,7 @@ import { findResult } from "./result/find-result.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import { realWorld } from "../world.ts";
-import type { Workspaces } from "./workspace.ts";
+import type { WorkspaceKey, Workspaces } from "./workspace.ts";
 import { workspaceAccess } from "./guard/workspace-access.ts";
 import { makeAhead, moveWorktree, prepareWorktree } from "./worktree.ts";
 
@@ -74,15 +74,16 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     const repository = await open(cwd);
     return { repository: await withPinned(repository, run, () => changes?.of(repository) ?? new Map()), run };
   };
-  /** Serialises the operations on one repository. Different repositories do not wait for each other. */
+  /** Without `lanes`, the operation runs alone on its repository. Different repositories do not wait for each other. */
   const changing = <T>(
     cwd: string,
     runId: string,
     task: (repository: Repository, run: RunPaths) => Promise<T>,
+    lanes?: (run: RunPaths) => readonly string[],
   ): Promise<T> =>
     guarded(async () => {
       const { repository, run } = await openFor(cwd, runId);
-      return enqueue(repository.commonDir, () => task(repository, run));
+      return enqueue(repository.commonDir, () => task(repository, run), lanes?.(run));
     });
   /** Programs that changed while a run was open, with their values from before the first of these runs. */
   const changedByRuns = async (repository: Repository): Promise<EarlierValues> =>
@@ -116,7 +117,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const merge = await combine(repository, run, base, commits, message);
         if (merge.ok || favour === undefined) return merge;
         // With `favour`, `combine` uses scratch files of the run, so it must be alone.
-        return enqueue(repository.commonDir, () => combine(repository, run, base, commits, message, favour));
+        const merging = () => combine(repository, run, base, commits, message, favour);
+        return enqueue(repository.commonDir, merging, mergeLane(run));
       }),
     changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await open(cwd), from, to)),
     readText: (cwd, commit, path) => guarded(async () => readText(await open(cwd), commit, path)),
@@ -134,15 +136,22 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const state = await readState(repository);
         return { state, changes: before && (await compareStates(repository, before, state)) };
       }),
-    prepare: (cwd, key, start, files = {}) =>
-      changing(cwd, key.runId, async (repository, run) => {
+    prepare: (cwd, key, start, files = {}) => {
+      const prepare = async (repository: Repository, run: RunPaths) => {
         const paths = workspacePaths(run, key);
         const prepared = await prepareWorktree(repository, run, paths, start, inRepository(files.only, repository));
         await provideFiles(repository, paths, files);
         return { ...prepared, ...((await exists(paths.sparse)) && { isSparse: true as const }) };
-      }),
+      };
+      return changing(cwd, key.runId, prepare, listLanesOf(key));
+    },
     prepareAhead: (cwd, key, commit) =>
-      changing(cwd, key.runId, (repository, run) => makeAhead(repository, run, workspacePaths(run, key), commit)),
+      changing(
+        cwd,
+        key.runId,
+        (repository, run) => makeAhead(repository, run, workspacePaths(run, key), commit),
+        listLanesOf(key),
+      ),
     access: (cwd, key) =>
       guarded(async () => {
         const { repository, run } = await openFor(cwd, key.runId);
@@ -152,23 +161,27 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       changing(cwd, key.runId, (repository, run) =>
         moveWorktree(repository, run, workspacePaths(run, key), to, options),
       ),
-    snapshot: (cwd, key, start, message, scope = []) =>
-      changing(cwd, key.runId, async (repository, run) => {
+    snapshot: (cwd, key, start, message, scope = []) => {
+      const take = async (repository: Repository, run: RunPaths) => {
         const commit = await commitOf(repository, start);
         const paths = workspacePaths(run, key);
         const taken = await snapshot(repository, paths, commit, message);
         return scope.length === 0 ? taken : limitToScope(repository, paths, commit, taken, scope);
-      }),
+      };
+      return changing(cwd, key.runId, take, laneOf(key));
+    },
     findUnproven: (cwd, key, taken, claimed) =>
       guarded(async () => {
         const { repository, run } = await openFor(cwd, key.runId);
         return findUnproven(repository, workspacePaths(run, key).path, taken, claimed);
       }),
-    saveWork: (cwd, key, start, message) =>
-      changing(cwd, key.runId, async (repository, run) => {
+    saveWork: (cwd, key, start, message) => {
+      const save = async (repository: Repository, run: RunPaths) => {
         const commit = await commitOf(repository, start);
         return saveWork(repository, workspacePaths(run, key), commit, message);
-      }),
+      };
+      return changing(cwd, key.runId, save, laneOf(key));
+    },
     treeOf: (cwd, commit) =>
       guarded(async () => {
         const repository = await open(cwd);
@@ -180,9 +193,14 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         return adopt(repository, workspacePaths(run, key), commit, result, message);
       }),
     openBranch: (cwd, runId, head, pending = []) =>
-      changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending)),
+      changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).open(head, pending), mergeLane),
     integrate: (cwd, runId, head, merge) =>
-      changing(cwd, runId, (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge)),
+      changing(
+        cwd,
+        runId,
+        (repository, run) => new RunBranch(repository, run, runId).integrate(head, merge),
+        mergeLane,
+      ),
     // The run is over, so `openFor` has no pinned settings.
     mergeResult: (cwd, runId, head, options) =>
       guarded(async () => {
@@ -217,7 +235,12 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         });
       }),
     remove: (cwd, key) =>
-      changing(cwd, key.runId, (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key))),
+      changing(
+        cwd,
+        key.runId,
+        (repository, run) => removeWorkspace(repository, run, workspacePaths(run, key)),
+        listLanesOf(key),
+      ),
     release: (cwd, runId, recorded) =>
       changing(cwd, runId, async (repository, run) => {
         changes?.add(repository, await changedSincePin(repository, run));
@@ -234,6 +257,19 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     },
   };
 }
+
+/** The lane of an operation that reads and changes one workspace and the refs of its attempt. */
+const laneOf =
+  (key: WorkspaceKey) =>
+  (run: RunPaths): string[] => [workspacePaths(run, key).path];
+
+/** An operation that also changes git's list of worktrees runs beside no other one of that kind. */
+const listLanesOf =
+  (key: WorkspaceKey) =>
+  (run: RunPaths): string[] => ["worktrees", ...laneOf(key)(run)];
+
+/** The lane of an operation that changes the branch of a run or uses its scratch files. */
+const mergeLane = ({ runFolder }: RunPaths): string[] => [runFolder];
 
 /** `only` may be relative to the run's folder or to the top of the repository, so `inRepository` returns both. */
 const inRepository = (paths: readonly string[] = [], { prefix }: Repository): string[] =>

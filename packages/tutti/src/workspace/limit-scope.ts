@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import { bytes, items, text } from "./git.ts";
 import { replaceRef } from "./refs.ts";
 import { onRepository, readCommit, treeOf, type Repository } from "./repository.ts";
@@ -43,7 +42,7 @@ async function describeCommit(repository: Repository, commit: string): Promise<{
 
 async function treeWithin(
   repository: Repository,
-  { path }: WorkspacePaths,
+  { scratchIndex: indexFile }: WorkspacePaths,
   start: string,
   commit: string,
   scope: readonly string[],
@@ -59,7 +58,6 @@ async function treeWithin(
     if (isWithin(scope, text(fields[i + 1]!)))
       lines.push(`${/^0+$/.test(mode) ? "0" : mode} ${hash}\t${fields[i + 1]!}\0`);
   }
-  const indexFile = join(dirname(path), "scope.scratch-index");
   await clearScratch(indexFile);
   try {
     await onRepository(repository, purpose, ["read-tree", start], { indexFile });
