@@ -122,6 +122,13 @@ export const hasProc = (): boolean => process.platform === "linux" && process.en
  */
 export function bootId(): string {
   if (!hasProc()) return "";
+  return (ownBoot ??= readBootId());
+}
+
+/** No process outlives a boot. */
+let ownBoot: string | null = null;
+
+function readBootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {

@@ -24,10 +24,8 @@ interface ProcessEntry {
 interface ProcessTable {
   /** Leaves out processes that have ended and zombies. */
   read(pids: readonly number[]): ProcessEntry[];
-  /** Returns all other live processes with `name=value` in their environment. */
-  findMarked(name: string, value: string): number[];
-  /** Returns all other live processes with this soft limit for file locks. */
-  findLimited(lockLimit: string): number[];
+  /** Returns all other live processes with `name=value` in their environment, or with this soft limit for file locks. */
+  findMarked(name: string, value: string, lockLimit?: string): number[];
   isSameStart(a: string, b: string): boolean;
 }
 
@@ -39,26 +37,29 @@ const TICK_MS = 10;
 const procTable: ProcessTable = {
   read: (pids) => pids.flatMap((pid) => readStat(pid) ?? []),
 
-  findMarked(name, value) {
+  findMarked(name, value, lockLimit) {
     const mark = Buffer.from(`${name}=${value}\0`);
     return findOthers((pid) => {
+      if (lockLimit !== undefined && hasLimit(pid, lockLimit)) return true;
       const environment = readProc(pid, "environ");
       const at = environment.indexOf(mark);
       return at === 0 || (at > 0 && environment[at - 1] === 0);
     });
   },
 
-  findLimited: (lockLimit) =>
-    findOthers((pid) => {
-      const limits = readProc(pid, "limits");
-      const line = limits.indexOf(LOCKS_LIMIT);
-      return line !== -1 && limits.toString("latin1", line).split(/ +/, 4)[3] === lockLimit;
-    }),
-
   isSameStart: (a, b) => a === b,
 };
 
 const LOCKS_LIMIT = Buffer.from("Max file locks ");
+
+function hasLimit(pid: number, lockLimit: string): boolean {
+  const limits = readProc(pid, "limits");
+  const line = limits.indexOf(LOCKS_LIMIT);
+  return line !== -1 && limits.toString("latin1", line, line + LIMIT_CHARACTERS).split(/ +/, 4)[3] === lockLimit;
+}
+
+/** More than the name, the padding and the soft limit of a line in `limits`. */
+const LIMIT_CHARACTERS = 80;
 let procBytes = Buffer.allocUnsafe(2 ** 16);
 
 /**
@@ -70,9 +71,10 @@ function readProc(pid: number, name: "environ" | "limits" | "stat"): Buffer {
   try {
     for (let length = 0; ;) {
       const read = readSync(file, procBytes, length, procBytes.length - length, null);
-      if (read === 0) return procBytes.subarray(0, length);
       length += read;
-      if (length === procBytes.length) procBytes = Buffer.concat([procBytes], 2 * length);
+      // These files are read as a whole if the buffer has room for them.
+      if (length < procBytes.length) return procBytes.subarray(0, length);
+      procBytes = Buffer.concat([procBytes], 2 * length);
     }
   } finally {
     closeSync(file);
@@ -130,6 +132,7 @@ const START_TOLERANCE_S = 1;
 const psTable: ProcessTable = {
   read: (pids) => (pids.length === 0 ? [] : list("-p", pids.join(","))),
 
+  /** Limits of processes are unknown. */
   findMarked(name, value) {
     // A command line with the same text counts, too: `ps` prints it before the environment.
     const mark = new RegExp(`\\s${escapeRegExp(`${name}=${value}`)}(\\s|$)`);
@@ -140,8 +143,6 @@ const psTable: ProcessTable = {
     marked.delete(process.pid);
     return withRelatives(marked, list("-A"));
   },
-
-  findLimited: () => [],
 
   isSameStart: (a, b) => Math.abs(Number(a) - Number(b)) <= START_TOLERANCE_S,
 };

@@ -41,12 +41,15 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 
 export const findMarked = (name: string, value: string): number[] => processTable().findMarked(name, value);
 
-/** Kills what `find` returns until it finds nothing twice in a row: a process that is being forked shows up late. */
-export async function sweep(find: () => number[], sleep: (ms: number) => Promise<void>): Promise<void> {
-  for (let quiet = 0; quiet < 2;) {
+/**
+ * Kills what `find` returns until it finds nothing twice in a row: a process that is being forked shows up late. A smaller
+ * number of `looks` is enough if the first of them finds nothing.
+ */
+export async function sweep(find: () => number[], sleep: (ms: number) => Promise<void>, looks = 2): Promise<void> {
+  for (let left = looks; left > 0;) {
     const killed = find().filter(killIfAllowed);
-    quiet = killed.length === 0 ? quiet + 1 : 0;
-    if (quiet < 2) await sleep(killed.length === 0 ? 5 : 20);
+    left = killed.length === 0 ? left - 1 : 2;
+    if (left > 0) await sleep(killed.length === 0 ? 5 : 20);
   }
 }
 

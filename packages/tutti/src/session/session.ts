@@ -147,7 +147,7 @@ export interface Session {
    * already. An agent that ignores the interrupt keeps running. The turn number is used up: continue with the next one.
    */
   interrupt(turn: number): Promise<void>;
-  /** Closes the agent's stdin and kills its process tree after a grace period. */
+  /** Closes the agent's stdin and kills its process tree after a grace period. Call `SessionHost.end` afterwards. */
   close(): Promise<void>;
   /** Kills the whole process tree. */
   stop(): Promise<void>;

@@ -35,7 +35,7 @@ export async function endSession(
       break;
     }
   }
-  await sweepSession(sessionId, (ms) => world.sleep(ms));
+  await sweepSession(sessionId, (ms) => world.sleep(ms), { isRepeated: readEnd(folder)?.masked === true });
   // A file that `removeScratch` cannot remove now is removed when the session is archived.
   await removeScratch(folder).catch(() => {});
   tryToWrite(() => removeUnfinished(folder));

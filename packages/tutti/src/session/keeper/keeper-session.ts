@@ -76,6 +76,7 @@ export class KeeperSession implements Session {
     used: { inputTokens: 0, outputTokens: 0, usd: 0 },
   };
   readonly #revival = Promise.withResolvers<void>();
+  #isClosing = false;
 
   constructor(options: KeeperSessionOptions) {
     this.#options = options;
@@ -120,9 +121,7 @@ export class KeeperSession implements Session {
           continue;
         }
         if (end) {
-          // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
-          const keeper = readEnd(folder)?.keeper?.pid ?? null;
-          await sweepSession(this.sessionId, (ms) => world.sleep(ms), keeper);
+          await this.#sweep();
           await writeSessionFiles(folder, maskLeftovers(folder, secrets));
           yield { type: "gone", ...end };
           return;
@@ -138,6 +137,17 @@ export class KeeperSession implements Session {
       removeSession?.();
       watcher?.close();
     }
+  }
+
+  /** After `close`, the caller ends the session, which sweeps as well. */
+  async #sweep(): Promise<void> {
+    const { folder, world } = this.#options;
+    const end = readEnd(folder);
+    const isRepeated = end?.masked === true;
+    if (isRepeated && this.#isClosing) return;
+    // The keeper may be about to remove `keeper.json`; `endSession` waits for it.
+    const keeper = end?.keeper?.pid ?? null;
+    await sweepSession(this.sessionId, (ms) => world.sleep(ms), { keeper, isRepeated });
   }
 
   async *#readSignals(reader: SessionReader): AsyncGenerator<SessionSignal> {
@@ -292,13 +302,14 @@ export class KeeperSession implements Session {
   }
 
   async close(): Promise<void> {
-    const { spec, world } = this.#options;
+    const { folder, spec, world } = this.#options;
+    this.#isClosing = true;
     // A session that cannot be closed is stopped: its work is accepted already.
     if (!this.#requestClose()) return this.stop();
     const since = world.mono();
     const waited = () => world.mono() - since;
     while (!this.#findEnd(waited()) && waited() < spec.graceMs + CLOSE_MS) await world.sleep(20);
-    await this.stop();
+    if (readEnd(folder)?.masked !== true) await this.stop();
   }
 
   #requestClose(): boolean {

@@ -4,7 +4,7 @@
 // there. Other systems have no such limit.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { findMarked, sweep } from "../process.ts";
+import { sweep } from "../process.ts";
 import { processTable } from "../process-table.ts";
 import { hasProc } from "../../durable-file.ts";
 
@@ -31,16 +31,21 @@ export function setLockLimit(limit: number): boolean {
 }
 
 export function findSessionProcesses(sessionId: string): number[] {
-  const marked = findMarked("TUTTI_SESSION_KEY", sessionId);
-  const limited = processTable().findLimited(String(lockLimitOf(sessionId)));
-  return [...new Set([...marked, ...limited])];
+  return processTable().findMarked("TUTTI_SESSION_KEY", sessionId, String(lockLimitOf(sessionId)));
+}
+
+interface SessionSweep {
+  /** Not killed. */
+  keeper?: number | null;
+  /** The keeper has swept before. */
+  isRepeated?: boolean;
 }
 
 /** `sweepSession` kills the processes of the session, except `keeper` and the caller, until none is left. */
 export async function sweepSession(
   sessionId: string,
   sleep: (ms: number) => Promise<void>,
-  keeper: number | null = null,
+  { keeper = null, isRepeated = false }: SessionSweep = {},
 ): Promise<void> {
-  await sweep(() => findSessionProcesses(sessionId).filter((pid) => pid !== keeper), sleep);
+  await sweep(() => findSessionProcesses(sessionId).filter((pid) => pid !== keeper), sleep, isRepeated ? 1 : 2);
 }
