@@ -32,7 +32,7 @@ type BodyPart<Key extends RouteKey> = Table[Key] extends { body: infer B extends
 
 interface Extras {
   headers?: Record<string, string>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export type RouteInput<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;

@@ -19,27 +19,23 @@ type ForkedRun = RouteInput<"POST /api/orchestrator/:id/fork">["body"];
 
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
-  const signalOf = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
-
   return {
     /** Calls a route by its key, for routes without a function here. */
     call,
     create: (body: NewRun, idempotencyKey?: string) =>
       call("POST /api/orchestrator", {
         body,
-        ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }),
+        headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
       }),
     list: (page: ListPage<string> = {}, signal?: AbortSignal) =>
-      call("GET /api/orchestrator", { query: page, ...signalOf(signal) }) as Promise<ListedRun[]>,
-    get: (id: string, signal?: AbortSignal) =>
-      call("GET /api/orchestrator/:id", { params: { id }, ...signalOf(signal) }),
+      call("GET /api/orchestrator", { query: page, signal }) as Promise<ListedRun[]>,
+    get: (id: string, signal?: AbortSignal) => call("GET /api/orchestrator/:id", { params: { id }, signal }),
     events: (id: string, page: ListPage = {}, signal?: AbortSignal) =>
-      call("GET /api/orchestrator/:id/events", { params: { id }, query: page, ...signalOf(signal) }),
-    result: (id: string, signal?: AbortSignal) =>
-      call("GET /api/orchestrator/:id/result", { params: { id }, ...signalOf(signal) }),
+      call("GET /api/orchestrator/:id/events", { params: { id }, query: page, signal }),
+    result: (id: string, signal?: AbortSignal) => call("GET /api/orchestrator/:id/result", { params: { id }, signal }),
     /** Compares the result of a run, or of a task, with its base. `stat: "1"` leaves out the patches. */
     diff: (id: string, query: DiffQuery = {}, signal?: AbortSignal) =>
-      call("GET /api/orchestrator/:id/diff", { params: { id }, query, ...signalOf(signal) }),
+      call("GET /api/orchestrator/:id/diff", { params: { id }, query, signal }),
     /** `noFf` makes a merge commit even if the branch could be fast-forwarded. */
     merge: (id: string, body: { noFf?: boolean } = {}) =>
       call("POST /api/orchestrator/:id/merge", { params: { id }, body }),
@@ -54,20 +50,18 @@ export function createClient(options: ClientOptions) {
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },
         query: page,
-        ...signalOf(signal),
+        signal,
       }),
     /** Returns the log of a run as a text that `import` accepts, on this server or another. */
-    export: (id: string, signal?: AbortSignal) =>
-      call("GET /api/orchestrator/:id/export", { params: { id }, ...signalOf(signal) }),
+    export: (id: string, signal?: AbortSignal) => call("GET /api/orchestrator/:id/export", { params: { id }, signal }),
     /** `trust` is the hash of the programs that the user agreed to. */
-    import: (text: string, trust?: string) =>
-      call("POST /api/orchestrator/import", { body: text, query: trust === undefined ? {} : { trust } }),
+    import: (text: string, trust?: string) => call("POST /api/orchestrator/import", { body: text, query: { trust } }),
     /** Folds the log again, up to event `until`, and reports problems. */
     replay: (id: string, until?: number, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/replay", {
         params: { id },
-        query: until === undefined ? {} : { until },
-        ...signalOf(signal),
+        query: { until },
+        signal,
       }),
     fork: (id: string, body: ForkedRun = {}) => call("POST /api/orchestrator/:id/fork", { params: { id }, body }),
     /** `input` is the body of the route that `orderKey` names. */
@@ -79,8 +73,7 @@ export function createClient(options: ClientOptions) {
       call("POST /api/orchestrator/:id/workers/:key/resume", { params: { id, key } }),
     cancelWorker: (id: string, key: string) =>
       call("POST /api/orchestrator/:id/workers/:key/cancel", { params: { id, key } }),
-    inbox: (page: ListPage<string> = {}, signal?: AbortSignal) =>
-      call("GET /api/inbox", { query: page, ...signalOf(signal) }),
+    inbox: (page: ListPage<string> = {}, signal?: AbortSignal) => call("GET /api/inbox", { query: page, signal }),
     answer: (itemId: string, answer: PersonAnswer) =>
       call("POST /api/inbox/:itemId", { params: { itemId }, body: answer }),
   };

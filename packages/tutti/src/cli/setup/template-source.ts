@@ -5,40 +5,11 @@ import { openTemplates } from "../../main/templates.ts";
 import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { createCall, type ClientOptions } from "../../client/call-route.ts";
-import type { Template } from "../../schema/template.ts";
-
-interface TemplateLine {
-  id: string;
-  place: string;
-  name: string;
-  description: string;
-  valid: boolean;
-  isInternal: boolean;
-  errors: string[];
-}
-
-interface ShownTemplate {
-  template: Template;
-  provenance: Record<string, string>;
-  chain: string[];
-  warnings: string[];
-}
+import type { ResolvedTemplate } from "../../template/files/library.ts";
+import type { TemplateSummary } from "../../template/summary.ts";
 
 /** `project` is a folder with templates of its own, which are available too. */
-interface TemplateSource {
-  list(project?: string): Promise<TemplateLine[]>;
-  raw(id: string, project?: string): Promise<Record<string, unknown>>;
-  resolve(id: string, project?: string): Promise<ShownTemplate>;
-  validate(raw: unknown, project?: string): Promise<{ valid: boolean; errors: string[]; warnings: string[] }>;
-  importText(text: string, project?: string): Promise<Template>;
-  duplicate(id: string, newName: string, project?: string): Promise<Template>;
-  remove(id: string, project?: string): Promise<unknown>;
-  preview(
-    id: string,
-    variables: Record<string, string>,
-    project?: string,
-  ): Promise<Record<string, { system: string; user: string | null; unknown: string[] }>>;
-}
+type TemplateSource = ReturnType<typeof serverSource>;
 
 export async function openTemplateSource(output: Output): Promise<TemplateSource> {
   return output.url === undefined ? folderSource(output.dataDir) : serverSource((await findAddress(output))!);
@@ -62,23 +33,21 @@ function folderSource(dataDir: string): TemplateSource {
 
 const PATH = "/api/orchestrator/templates";
 
-function serverSource(address: ClientOptions): TemplateSource {
+function serverSource(address: ClientOptions) {
   const call = createCall(address);
-  const queryFor = (project: string | undefined) => (project === undefined ? {} : { project });
   return {
-    list: (project) => call(`GET ${PATH}`, { query: queryFor(project) }) as Promise<TemplateLine[]>,
-    raw: (id, project) => call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", ...queryFor(project) } }),
-    resolve: (id, project) =>
-      call(`GET ${PATH}/:id`, {
-        params: { id },
-        query: { provenance: "1", ...queryFor(project) },
-      }) as Promise<ShownTemplate>,
-    validate: (body, project) => call(`POST ${PATH}/validate`, { query: queryFor(project), body }),
-    importText: (body, project) => call(`POST ${PATH}/import`, { query: queryFor(project), body }),
-    duplicate: (id, newName, project) =>
-      call(`POST ${PATH}/:id/duplicate`, { params: { id }, query: queryFor(project), body: { newName } }),
-    remove: (id, project) => call(`DELETE ${PATH}/:id`, { params: { id }, query: queryFor(project) }),
-    preview: (id, variables, project) =>
-      call(`POST ${PATH}/:id/preview`, { params: { id }, query: queryFor(project), body: { variables } }),
+    list: (project?: string) => call(`GET ${PATH}`, { query: { project } }) as Promise<TemplateSummary[]>,
+    raw: (id: string, project?: string): Promise<Record<string, unknown>> =>
+      call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", project } }),
+    resolve: (id: string, project?: string) =>
+      call(`GET ${PATH}/:id`, { params: { id }, query: { provenance: "1", project } }) as Promise<ResolvedTemplate>,
+    validate: (body: unknown, project?: string) => call(`POST ${PATH}/validate`, { query: { project }, body }),
+    importText: (body: string, project?: string) => call(`POST ${PATH}/import`, { query: { project }, body }),
+    duplicate: (id: string, newName: string, project?: string) =>
+      call(`POST ${PATH}/:id/duplicate`, { params: { id }, query: { project }, body: { newName } }),
+    remove: (id: string, project?: string): Promise<unknown> =>
+      call(`DELETE ${PATH}/:id`, { params: { id }, query: { project } }),
+    preview: (id: string, variables: Record<string, string>, project?: string) =>
+      call(`POST ${PATH}/:id/preview`, { params: { id }, query: { project }, body: { variables } }),
   };
 }

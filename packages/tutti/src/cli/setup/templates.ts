@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { cutAtWord } from "../terminal/text-width.ts";
+import { writeNew } from "../terminal/write-new.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readFile } from "../input/read-file.ts";
 import { openTemplateSource } from "./template-source.ts";
@@ -107,15 +107,7 @@ export async function exportTo(
 ): Promise<number> {
   const raw = await (await openTemplateSource(output)).raw(id, projectOf(flags));
   if (file === undefined) return print(output, raw);
-  try {
-    writeFileSync(file, `${pretty(raw)}\n`, { flag: "wx" });
-  } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    const message = exists
-      ? `File "${file}" already exists. Name another file.`
-      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
-    throw new TuttiError(exists ? "wrong_state" : "storage_failed", message, { cause: error });
-  }
+  writeNew(file, `${pretty(raw)}\n`, 0o666);
   output.value({ id, file: resolve(file) });
   output.result(`${id} is written to ${file}`);
   return 0;
