@@ -16,7 +16,6 @@ import {
 import { processPhase, type PhaseResult } from "./process-phase.ts";
 import type { TemplateManager } from "./template-manager.ts";
 import type { CleanupOptions } from "../engine/runs/cleanup.ts";
-import type { Engine } from "../engine/engine.ts";
 import type { NewRun } from "../engine/new-run.ts";
 import { PROMPT_OF } from "../engine/sessions/prompt.ts";
 import type { ResponseParser } from "../protocol/response/response-parser.ts";
@@ -25,15 +24,12 @@ import { TuttiError } from "../schema/error.ts";
 import { OrchestratorOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import type { Phase } from "../schema/status.ts";
-import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
+import type { Worker } from "../schema/worker.ts";
 import { substituteVariables } from "../template/render.ts";
 import { promptVariables } from "../template/variables.ts";
 
-export interface WorkerTask {
-  orchestratorId: string;
-  taskId: string;
-  task: Task;
+export interface WorkerTask extends Pick<Worker, "orchestratorId" | "taskId" | "task"> {
   dependencies: string[];
   priority: number;
 }
@@ -82,19 +78,19 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
 
   async start(orchestratorId: string): Promise<OrchestratorState> {
     this.sharedEngine.watch("main", true);
-    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "start"));
+    return this.#order(orchestratorId, "start");
   }
 
   async pause(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "pause"));
+    return this.#order(orchestratorId, "pause");
   }
 
   async resume(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "resume"));
+    return this.#order(orchestratorId, "resume");
   }
 
   async cancel(orchestratorId: string): Promise<OrchestratorState> {
-    return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "cancel"));
+    return this.#order(orchestratorId, "cancel");
   }
 
   /** `activateAll` resumes idle runs of the log; the main sessions of a controller are polled from now on. */
@@ -123,8 +119,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     const run = this.sharedEngine.run(orchestratorId);
     if (run.currentPhase === phase) return orchestratorState(run);
     if (run.status === "created" && phase === firstPhase(run)) return this.start(orchestratorId);
-    if (run.status === "confirming" && phase === "workerExecution")
-      return this.#order(orchestratorId, (engine) => engine.order(orchestratorId, "confirm"));
+    if (run.status === "confirming" && phase === "workerExecution") return this.#order(orchestratorId, "confirm");
     const where = run.currentPhase === null ? run.status : `${run.status} in ${run.currentPhase}`;
     throw new TuttiError(
       "wrong_state",
@@ -213,8 +208,8 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     await this.sharedEngine.close(options);
   }
 
-  async #order(id: string, give: (engine: Engine) => Promise<Run>): Promise<OrchestratorState> {
-    return orchestratorState(await this.sharedEngine.order(id, give));
+  async #order(id: string, name: "start" | "pause" | "resume" | "cancel" | "confirm"): Promise<OrchestratorState> {
+    return orchestratorState(await this.sharedEngine.order(id, (engine) => engine.order(id, name)));
   }
 
   async #respond(id: string, phase: Phase, data: unknown): Promise<void> {

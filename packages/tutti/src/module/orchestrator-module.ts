@@ -13,12 +13,13 @@ import { WorkerManager } from "./worker-manager.ts";
 import type { CleanupOptions, CleanupResult } from "../engine/runs/cleanup.ts";
 import { countConfirmed, type ConfirmedCounts } from "../engine/sub-sessions/count-confirmed.ts";
 import type { NewRun } from "../engine/new-run.ts";
+import type { RunSummary } from "../engine/runs/finished-runs.ts";
 import { TemplateLog } from "../engine/runs/template-log.ts";
 import { ResponseParser } from "../protocol/response/response-parser.ts";
 import { workersOf } from "../run/lookup.ts";
 import type { PlanChanges } from "../run/command.ts";
 import type { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../schema/options.ts";
-import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
+import { isRunOver } from "../schema/status.ts";
 
 export interface ModuleOptions extends Pick<SharedOptions, "hooks" | "agents"> {
   /** The folder with the templates. Only those in its subfolder `custom` can be changed. */
@@ -29,12 +30,7 @@ export interface ModuleOptions extends Pick<SharedOptions, "hooks" | "agents"> {
   subSession?: Partial<z.input<typeof SubSessionOptions>>;
 }
 
-export interface ActiveSummary {
-  id: string;
-  templateId: string;
-  status: RunStatus;
-  currentPhase: Phase | null;
-  taskCount: number;
+export interface ActiveSummary extends Pick<RunSummary, "id" | "templateId" | "status" | "currentPhase" | "taskCount"> {
   activeWorkers: number;
 }
 

@@ -2,12 +2,7 @@
 import { workersOf } from "../run/lookup.ts";
 import { errorsOf, type Run } from "../schema/run.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
-import type { ToolStats } from "../schema/worker.ts";
-
-interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web" | "failed"> {
-  totalTools: number;
-  other: number;
-}
+import { documentStats, type ToolStats } from "../schema/worker.ts";
 
 /** `MEMBERS` are the same in the log and in the document. */
 const MEMBERS = [
@@ -36,7 +31,7 @@ const MEMBERS = [
 export interface OrchestratorState extends Pick<Run, (typeof MEMBERS)[number] | "skipped" | "blocked"> {
   /** Task ids to the sessions of their newest attempts. */
   workers: Map<string, string>;
-  stats: OrchestratorStats;
+  stats: ReturnType<typeof documentStats>;
   errors: { phase: Phase | null; error: string; code: string; timestamp: Date }[];
   createdAt: Date;
   updatedAt: Date;
@@ -63,7 +58,7 @@ export function orchestratorState(run: Run): OrchestratorState {
     skipped: { ...run.skipped },
     blocked: { ...run.blocked },
     workers: new Map(workersOf(run).map(({ taskId, sessionId }) => [taskId, sessionId])),
-    stats: orchestratorStats(run.toolStats),
+    stats: documentStats(run.toolStats),
     errors: errorsOf(run).map((error) => ({ ...error, timestamp: new Date(error.timestamp) })),
     ...times(run),
     _previousStatus: run.pausedFrom?.status ?? null,
@@ -79,7 +74,7 @@ export function orchestratorSummary(run: Run): OrchestratorSummary {
     ...pick(run, ["id", "status", "currentPhase"]),
     taskCount: run.tasks.length,
     completedTasks: workersOf(run).filter((worker) => worker.status === "completed").length,
-    stats: orchestratorStats(run.toolStats),
+    stats: documentStats(run.toolStats),
     errors: errorsOf(run).length,
     ...times(run),
   };
@@ -93,12 +88,6 @@ const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
 });
 
 export const dateOrNull = (at: number | null): Date | null => (at === null ? null : new Date(at));
-
-/** `total` includes tools without a member of their own; these are `other`. */
-function orchestratorStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats): OrchestratorStats {
-  const other = total - reads - writes - edits - bash - glob - grep - task;
-  return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
-}
 
 /** Converts the counts of the document to those of the log. Ignores values that are not positive numbers. */
 export function countsOf(toolStats: Readonly<Record<string, unknown>>): ToolStats {

@@ -2,24 +2,17 @@
 // `Date`.
 import { TuttiError } from "../schema/error.ts";
 import type { SubSessionUpdates } from "../schema/event.ts";
-import type { SubSessionStatus } from "../schema/status.ts";
 import type { SubSession } from "../run/fold/sub-sessions.ts";
 
-export interface SubSessionRelation {
-  childSessionId: string;
-  parentSessionId: string;
-  taskToolId: string | null;
+type Times = "createdAt" | "lastActivityAt" | "returnedAt" | "archivedAt";
+
+/** `orchestratorId` is the run that `parentSessionId` belongs to, directly or through its own parents. */
+export interface SubSessionRelation extends Omit<SubSession, Times | "since" | "reported"> {
   createdAt: Date;
   lastActivityAt: Date;
-  status: SubSessionStatus;
-  lastAssistantMessage: string | null;
-  messageCount: number;
-  error: string | null;
   returnedAt?: Date;
   /** When the session was archived; `status` does not change. */
   archivedAt?: Date;
-  /** The run that `parentSessionId` belongs to, directly or through its own parents. */
-  orchestratorId?: string;
 }
 
 export function subSessionRelation(relation: SubSession): SubSessionRelation {
@@ -49,7 +42,8 @@ export function readUpdates(updates: RelationUpdates): SubSessionUpdates | undef
       if (TIMES.has(name) && value instanceof Date) return [name, value.getTime()];
       const isText = TEXTS.has(name) && (typeof value === "string" || value === null);
       if (isText || (name === "messageCount" && typeof value === "number")) return [name, value];
-      throw new TuttiError("invalid_input", `A sub-session cannot have the "${name}" ${JSON.stringify(value)}.`);
+      const problem = `A sub-session cannot have the "${name}" ${JSON.stringify(value)}.`;
+      throw new TuttiError("invalid_input", `${problem} Leave it out or correct it.`);
     }),
   );
 }

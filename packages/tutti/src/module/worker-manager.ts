@@ -127,18 +127,20 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   async cancelWorker(sessionId: string): Promise<void> {
-    const { run } = this.sharedEngine.worker(sessionId);
-    await this.sharedEngine.order(run.id, (engine) => engine.cancelWorker(run.id, sessionId));
+    await this.#order(sessionId, "cancelWorker");
   }
 
   async pauseWorker(sessionId: string): Promise<void> {
-    const { run } = this.sharedEngine.worker(sessionId);
-    await this.sharedEngine.order(run.id, (engine) => engine.pauseWorker(run.id, sessionId));
+    await this.#order(sessionId, "pauseWorker");
   }
 
   async resumeWorker(sessionId: string): Promise<void> {
-    const { run } = this.sharedEngine.worker(sessionId);
-    await this.sharedEngine.order(run.id, (engine) => engine.resumeWorker(run.id, sessionId));
+    await this.#order(sessionId, "resumeWorker");
+  }
+
+  async #order(sessionId: string, name: "cancelWorker" | "pauseWorker" | "resumeWorker"): Promise<void> {
+    const { id } = this.sharedEngine.worker(sessionId).run;
+    await this.sharedEngine.order(id, (engine) => engine[name](id, sessionId));
   }
 
   /** Resets the worker and queues its task; the engine starts it. Await `spawnWorker` for the start. */

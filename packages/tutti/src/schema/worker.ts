@@ -41,6 +41,12 @@ export const addTools = (a: ToolStats, b: ToolStats): ToolStats => {
   return Object.fromEntries(kinds.map((kind) => [kind, (a[kind] ?? 0) + (b[kind] ?? 0)])) as ToolStats;
 };
 
+/** The counts of document 004. `total` includes tools without a member of their own; these are `other`. */
+export function documentStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {
+  const other = total - reads - writes - edits - bash - glob - grep - task;
+  return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
+}
+
 /** Calls that are evidence of work. `total` also counts failed ones. */
 export const succeededTools = ({ total, failed }: ToolStats): number => total - (failed ?? 0);
 

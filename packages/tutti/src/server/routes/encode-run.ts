@@ -1,7 +1,7 @@
 import type { RunSummary } from "../../engine/runs/finished-runs.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import { errorsOf, type Run } from "../../schema/run.ts";
-import type { ToolStats, Worker } from "../../schema/worker.ts";
+import { documentStats, type Worker } from "../../schema/worker.ts";
 
 type Times = Pick<Run, "createdAt" | "updatedAt" | "startedAt" | "completedAt">;
 
@@ -39,17 +39,11 @@ export function encodeState(run: Run) {
     main: main && encodeSession(main),
     workers: Object.fromEntries(states.map(({ taskId, sessionId }) => [taskId, sessionId])),
     workerStates: Object.fromEntries(states.map((worker) => [worker.taskId, encodeWorker(worker)])),
-    stats: encodeStats(toolStats),
+    stats: documentStats(toolStats),
     toolStats,
     errors: errorsOf(run).map((error) => ({ ...error, timestamp: iso(error.timestamp) })),
     inbox: Object.fromEntries(inboxOf(run).map((item) => [item.id, item])),
   };
-}
-
-/** `encodeStats` counts tools without a name in document 004 as `other`. */
-function encodeStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {
-  const other = total - reads - writes - edits - bash - glob - grep - task;
-  return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
 }
 
 function encodeSession({ sessionId, attempt, state, turns, turn }: Worker["session"]) {
