@@ -9,16 +9,10 @@ import type { RunSettings } from "./settings.ts";
 import type { Budget } from "../schema/budget.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import type { Idempotency, ServerEvent } from "../schema/event.ts";
-import type { Verdict } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
 import { isRunOver, type RunStatus } from "../schema/status.ts";
 
-export interface KnownRun {
-  id: string;
-  status: RunStatus;
-  outcome: Verdict | null;
-  idempotency: Idempotency | null;
-  createdAt: number;
-}
+export type KnownRun = Pick<Run, "id" | "status" | "outcome" | "idempotency" | "createdAt">;
 
 interface NewRun {
   templateId: string;

@@ -1,9 +1,8 @@
 // A `ScheduleFile` stores, per schedule, the moment up to which its due times are settled. Only the server that holds
 // the lock of the data folder writes it.
-import { readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { asDiskError, syncFolder, writeDurably } from "../durable-file.ts";
+import { asDiskError, replaceDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const Entry = z.strictObject({
@@ -43,14 +42,9 @@ export class ScheduleFile {
   }
 
   #write(entries: ReadonlyMap<string, ScheduleEntry>): void {
-    const temporaryFile = `${this.#file}.new`;
+    const content = { schedules: Object.fromEntries(entries) };
     try {
-      // A writer that died may have left a `temporaryFile`.
-      rmSync(temporaryFile, { force: true });
-      const content = { schedules: Object.fromEntries(entries) };
-      writeDurably(temporaryFile, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
-      renameSync(temporaryFile, this.#file);
-      syncFolder(dirname(this.#file));
+      replaceDurably(this.#file, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
     } catch (error) {
       throw asDiskError(error, `Cannot write ${this.#file}`);
     }

@@ -7,28 +7,19 @@ import { workersOf } from "../../run/lookup.ts";
 import { sizeOf, valuesOf } from "../../run/fold/shared-record.ts";
 import type { Budget } from "../../schema/budget.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
-import type { Usage, Verdict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
-import { isRunOver, type Phase, type RunStatus } from "../../schema/status.ts";
+import { isRunOver } from "../../schema/status.ts";
 import type { Snapshots } from "../../store/snapshots.ts";
 import type { LogReader } from "../../store/store.ts";
 
+type CopiedMembers = "id" | "status" | "outcome" | "currentPhase" | "templateId" | "cwd" | "userRequest" | "agent";
+type CopiedState = "released" | "idempotency" | "usage" | "createdAt" | "updatedAt" | "startedAt" | "completedAt";
+
 /** Data of a run for lists, the inbox and estimates. */
-export interface RunSummary {
-  id: string;
-  status: RunStatus;
-  outcome: Verdict | null;
-  currentPhase: Phase | null;
-  templateId: string;
-  cwd: string;
-  userRequest: string;
-  agent: string;
-  released: boolean;
-  idempotency: Run["idempotency"];
+export interface RunSummary extends Pick<Run, CopiedMembers | CopiedState> {
   taskCount: number;
   completedTasks: number;
   skippedTasks: number;
-  usage: Usage;
   /** Missing without a limit. */
   budget?: Budget;
   /** Since then all sessions wait for a provider. */
@@ -38,10 +29,6 @@ export interface RunSummary {
   inbox: InboxItem[];
   /** Totals of the completed tasks. `msByTitle` has at most `MAX_TITLES` entries. */
   took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
-  createdAt: number;
-  updatedAt: number;
-  startedAt: number | null;
-  completedAt: number | null;
 }
 
 const MAX_TITLES = 200;
@@ -53,7 +40,8 @@ const KEPT_STATES = 16;
 
 export function summarise(run: Run): RunSummary {
   const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency } = run;
-  const { createdAt, updatedAt, startedAt, completedAt } = run;
+  const { usage, createdAt, updatedAt, startedAt, completedAt } = run;
+  const times = { createdAt, updatedAt, startedAt, completedAt };
   const about = { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency };
   const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
   let completedTasks = 0;
@@ -71,15 +59,12 @@ export function summarise(run: Run): RunSummary {
   }
   return {
     ...about,
+    ...times,
     took,
-    createdAt,
-    updatedAt,
-    startedAt,
-    completedAt,
     taskCount: run.tasks.length,
     completedTasks,
     skippedTasks: Object.keys(run.skipped).length,
-    usage: run.usage,
+    usage,
     ...(Object.keys(run.budget).length > 0 && { budget: run.budget }),
     ...(run.heldSince !== undefined && { heldSince: run.heldSince }),
     ...(!isRunOver(status) && { quietAfterMs: run.template.config.progressDetectionInterval }),

@@ -1,15 +1,11 @@
 // `openHosts` gives commands without a server access to the worker hosts of a database.
 import { createHostTables, listHosts } from "../../fleet/fleet.ts";
 import { addHost, removeHost, setDrained, type AddedHost } from "../../fleet/manage-hosts.ts";
-import type { HostRow } from "../../schema/api/host-routes.ts";
+import type { Hosts } from "../../server/hosts.ts";
 import { openDatabase } from "../../store/postgres/database.ts";
 
-interface OpenHosts {
-  list(): Promise<HostRow[]>;
+interface OpenHosts extends Hosts {
   add(name: string): Promise<AddedHost>;
-  drain(id: string): Promise<void>;
-  undrain(id: string): Promise<void>;
-  remove(id: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { AgentLine, DialogueFailure, ProcessExit } from "../dialogue.ts";
+import type { AgentLine, DialogueFailure, ProcessExit, TokenCounts } from "../dialogue.ts";
 
 /** A program may wait `LONGEST_RETRY_MS` before a retry. The run schedules longer waits. */
 export const LONGEST_RETRY_MS = 30_000;
@@ -37,6 +37,13 @@ export const denialOf = (tools: Iterable<string>): DialogueFailure => ({
   error: `the agent was not allowed to use ${[...new Set(tools)].join(", ")}, and did nothing else`,
   cause: "denied",
 });
+
+/** Returns null if the count restarted, which smaller totals mean. */
+export function tokensSince(total: TokenCounts, previous: TokenCounts): TokenCounts | null {
+  const inputTokens = total.inputTokens - previous.inputTokens;
+  const outputTokens = total.outputTokens - previous.outputTokens;
+  return inputTokens < 0 || outputTokens < 0 ? null : { inputTokens, outputTokens };
+}
 
 type Ask = Omit<Extract<AgentLine, { type: "ask" }>, "type">;
 

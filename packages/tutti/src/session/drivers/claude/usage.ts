@@ -2,6 +2,7 @@
 // resumed one. If a result contains the difference itself, the meter uses that.
 import type { TokenCounts } from "../../dialogue.ts";
 import { countOf, recordOf, type Fields } from "../../json-fields.ts";
+import { tokensSince } from "../dialogue-parts.ts";
 
 interface Spent extends TokenCounts {
   usd: number;
@@ -59,11 +60,6 @@ function sum(models: unknown): Spent {
 }
 
 function since(total: Spent, previous: Spent): Spent {
-  const restarted = total.inputTokens < previous.inputTokens || total.outputTokens < previous.outputTokens;
-  if (restarted) return total;
-  return {
-    inputTokens: total.inputTokens - previous.inputTokens,
-    outputTokens: total.outputTokens - previous.outputTokens,
-    usd: Math.max(total.usd - previous.usd, 0),
-  };
+  const tokens = tokensSince(total, previous);
+  return tokens === null ? total : { ...tokens, usd: Math.max(total.usd - previous.usd, 0) };
 }

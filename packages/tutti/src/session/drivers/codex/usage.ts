@@ -2,6 +2,7 @@
 // when it is resumed.
 import type { TokenCounts } from "../../dialogue.ts";
 import { countOf, recordOf, type Fields } from "../../json-fields.ts";
+import { tokensSince } from "../dialogue-parts.ts";
 
 const NOTHING: TokenCounts = { inputTokens: 0, outputTokens: 0 };
 
@@ -28,15 +29,8 @@ export class CodexUsageMeter {
   /** Null if nothing was added. Cached tokens count as `inputTokens`. */
   read(total: Fields): TokenCounts | null {
     const now = { inputTokens: countOf(total["inputTokens"]), outputTokens: countOf(total["outputTokens"]) };
-    const previous = this.#total;
-    // Smaller totals mean that the count `restarted`.
-    const restarted = now.inputTokens < previous.inputTokens || now.outputTokens < previous.outputTokens;
-    const from = restarted ? NOTHING : previous;
+    const used = tokensSince(now, this.#total) ?? now;
     this.#total = now;
-    const used = {
-      inputTokens: now.inputTokens - from.inputTokens,
-      outputTokens: now.outputTokens - from.outputTokens,
-    };
     return used.inputTokens + used.outputTokens > 0 ? used : null;
   }
 }
