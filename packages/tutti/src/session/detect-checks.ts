@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { parseRecord, recordOf } from "./json-fields.ts";
 import { readForeignFile } from "../foreign-file.ts";
 import type { CheckCommand } from "../schema/template.ts";
 
@@ -30,12 +31,7 @@ export async function detectChecks(cwd: string): Promise<CheckCommand[]> {
 function scriptsIn(cwd: string): CheckCommand[] {
   const text = readText(join(cwd, "package.json"));
   if (text === null) return [];
-  let scripts: Record<string, unknown>;
-  try {
-    scripts = (JSON.parse(text) as { scripts?: Record<string, unknown> }).scripts ?? {};
-  } catch {
-    return [];
-  }
+  const scripts = recordOf(parseRecord(text)["scripts"]);
   const manager = managerOf(cwd);
   return SCRIPTS.filter((name) => typeof scripts[name] === "string" && !NO_TEST.test(scripts[name])).map((name) => ({
     name,

@@ -1,6 +1,6 @@
 // `Fields` are untrusted JSON of agents. A value of an unexpected type counts as missing, because every release of an
 // agent may add or change members.
-import { isRecord } from "../protocol/json/json-value.ts";
+import { isRecord, parseJson } from "../protocol/json/json-value.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,10 +24,4 @@ export const numberOf = (value: unknown): number | null =>
 export const countOf = (value: unknown): number => Math.max(numberOf(value) ?? 0, 0);
 
 /** `parseRecord` is {} for a text that is not a JSON object. */
-export function parseRecord(text: string): Fields {
-  try {
-    return recordOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
+export const parseRecord = (text: string): Fields => recordOf(parseJson(text));

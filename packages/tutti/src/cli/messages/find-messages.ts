@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { detectProtocol } from "../../protocol/canonical/detect-protocol.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
+import { parseJson } from "../../protocol/json/json-value.ts";
 import { readTolerantly } from "../../protocol/json/tolerant-json.ts";
 import { readConfigFile, readMessageFile, readQueueFile, readStatusFile } from "../../protocol/mailbox/mailbox-file.ts";
 import type { ProfileOptions, ProfileProblem } from "../../protocol/response/profile.ts";
@@ -122,14 +123,7 @@ function parse(text: string, { profile }: ProfileOptions): { value?: unknown; pr
   }
 }
 
-function isWholeJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isWholeJson = (text: string): boolean => parseJson(text) !== undefined;
 
 function repairProblem(path: string, repairs: readonly string[], severity: ProfileProblem["severity"]): TextProblem {
   const sentence = `The text is not valid JSON. It was read with these repairs: ${repairs.join(", ")}.`;

@@ -4,6 +4,7 @@ import { droppedMessage, LineSplitter } from "../lines/line-splitter.ts";
 import { ShortenedJson } from "../lines/shortened-json.ts";
 import type { Coding, Decoded, Decoder, TurnFailure } from "../driver.ts";
 import type { Capabilities } from "../dialogue.ts";
+import { parseRecord } from "../json-fields.ts";
 import type { Turn } from "../session.ts";
 import { FailureCause } from "../../schema/ending.ts";
 import { SUBAGENT_ENDS } from "../../schema/status.ts";
@@ -101,13 +102,8 @@ const SAID_LAST = /"type"\s*:\s*"assistant"\s*\}\s*$/;
 
 /** Null for a line that is not a JSON object with a `type`; it counts as text. */
 function readMessage(line: string): Message | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    const typed = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-    return typed ? value : null;
-  } catch {
-    return null;
-  }
+  const message = parseRecord(line);
+  return typeof message["type"] === "string" ? message : null;
 }
 
 /**

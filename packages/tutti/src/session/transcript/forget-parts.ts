@@ -2,6 +2,7 @@
 // whole and masked, but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length,
 // so offsets stay valid.
 import { closeSync, constants, readSync, writeSync } from "node:fs";
+import { parseRecord } from "../json-fields.ts";
 import { openRegular } from "../keeper/open-regular.ts";
 import { paths, readJson, type KeeperSpec } from "../keeper/session-folder.ts";
 
@@ -62,10 +63,6 @@ function* partsIn(bytes: Buffer, first: number, end: number): Generator<{ at: nu
 }
 
 function isPart(line: Buffer): boolean {
-  try {
-    const { type, partial } = JSON.parse(line.toString("utf8")) as Record<string, unknown>;
-    return type === "assistant" && partial === true;
-  } catch {
-    return false;
-  }
+  const { type, partial } = parseRecord(line.toString("utf8"));
+  return type === "assistant" && partial === true;
 }
