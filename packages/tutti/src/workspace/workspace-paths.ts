@@ -54,7 +54,7 @@ export async function runPaths(folder: string, runId: string): Promise<RunPaths>
 
 export function workspacePaths(run: RunPaths, key: WorkspaceKey): WorkspacePaths {
   if (!Number.isSafeInteger(key.attempt) || key.attempt < 1) {
-    throw new TuttiError("internal", `The attempt ${key.attempt} is not a number from 1.`);
+    throw new TuttiError("internal", `The attempt ${key.attempt} is not a number from 1. Pass such a number.`);
   }
   return pathsOfLeaf(run, `${pathName(key.name)}-${key.attempt}`);
 }

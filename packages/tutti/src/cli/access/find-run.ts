@@ -1,11 +1,11 @@
-import type { RunReader } from "./runs.ts";
+import { noSuchRun, type RunReader } from "./runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** `idPrefix` is the id or a unique beginning of it, with or without `orch_`. */
 export function findRun<R extends { id: string }>(runs: readonly R[], idPrefix: string): R {
   const run = find(runs, idPrefix, "orch_");
   if (run) return run;
-  throw new TuttiError("run_not_found", `Run "${idPrefix}" does not exist. List runs with "tutti list".`);
+  throw noSuchRun(idPrefix);
 }
 
 /** `idPrefix` is the id or a unique beginning of it, with or without `item_`. */

@@ -114,8 +114,11 @@ export interface RunAccess extends RunReader {
 
 export function mustExist(run: Run | null, id: string): Run {
   if (run !== null) return run;
-  throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+  throw noSuchRun(id);
 }
+
+export const noSuchRun = (id: string): TuttiError =>
+  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
 
 export const openItems = (summaries: readonly { inbox: readonly InboxItem[] }[]): InboxItem[] =>
   summaries.flatMap(({ inbox }) => inbox).toSorted((a, b) => a.createdAt - b.createdAt);

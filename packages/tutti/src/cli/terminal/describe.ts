@@ -78,7 +78,7 @@ export function describePlan(run: Run): string[] {
 }
 
 export const describeWaitingPlan = (id: string): string[] => [
-  `The plan of run ${id} waits for you. Go on with one of these:`,
+  `The plan of run ${id} waits for you. Continue with one of these:`,
   `  tutti attach ${id}                     review it again`,
   `  tutti confirm ${id} [--skip TASK]      carry it out, without some tasks`,
   `  tutti confirm ${id} --edit FILE        carry it out with changes`,

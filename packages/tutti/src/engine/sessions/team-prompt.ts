@@ -12,7 +12,7 @@ const INTRODUCTIONS: Record<string, string> = {
   TASK_ASSIGNMENT: "This is your task. Do it now, in the current folder.",
   TASK_REJECTION:
     "Your completion was rejected. Fix every listed issue in the current folder, then send another TASK_COMPLETION whose summary says what you fixed.",
-  BLOCKER_RESOLUTION: "Your blocker was resolved. Go on with your task.",
+  BLOCKER_RESOLUTION: "Your blocker was resolved. Continue with your task.",
 };
 
 /** The prompt of a role that speaks messages. It ends with `messageTo` the role, as one fenced JSON object. */
@@ -74,7 +74,7 @@ ${fence(report)}`;
 const NEWS: Record<string, string> = {
   TASK_ASSIGNMENT: "There is a task for you.",
   TASK_REJECTION: "Your report was rejected. Fix every listed issue in the current folder, then report again.",
-  BLOCKER_RESOLUTION: "Your blocker was resolved. Go on with your task.",
+  BLOCKER_RESOLUTION: "Your blocker was resolved. Continue with your task.",
 };
 
 /** The prompt of a role with the protocol `tools`, which reads `messageTo` it with the tool `read_task`. */
