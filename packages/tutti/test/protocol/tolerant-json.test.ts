@@ -21,6 +21,18 @@ describe("valid JSON", () => {
       { numRuns: 500, seed: 1 },
     );
   });
+
+  it("is not repaired if strings near its end contain commas, brackets, quotes and backslashes", () => {
+    const text = fc.array(fc.constantFrom(",]", ", }", '"', "\\", '\\"', "}", "]", ",", " ", "a"), { maxLength: 8 });
+    const strings = fc.array(text, { maxLength: 4 });
+    const law = fc.property(strings, fc.boolean(), (pieces, isIndented) => {
+      const value = { all: pieces.map((each) => [each.join("")]) };
+      const sound = JSON.stringify(value, null, isIndented ? 1 : 0);
+      // Only a text that `JSON.parse` rejects has its keys counted.
+      expect(readTolerantly(sound)).toMatchObject({ value, text: sound, repairs: [], keys: 0 });
+    });
+    fc.assert(law, { numRuns: 2000, seed: 4 });
+  });
 });
 
 describe("the tolerant reader", () => {

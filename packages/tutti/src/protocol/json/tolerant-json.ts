@@ -12,6 +12,7 @@ import { JsonRepairer } from "./json-repairer.ts";
 import { RepairDraft, type Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 import { isNestedDeeper, parseJson, withoutProto } from "./json-value.ts";
+import { hasTrailingCommaNearEnd } from "./json-tail.ts";
 
 /** `HIDES_KEYS` are repairs that can make a key look like an element of a list. */
 const HIDES_KEYS: readonly Repair[] = ["missing comma", "missing colon", "missing quote", "unquoted value"];
@@ -101,15 +102,14 @@ function asReading(value: object, text: string, repairs: string[]): TolerantRead
 }
 
 /**
- * Looks at the end of the text alone, which saves most failing `JSON.parse` calls. The text must end
- * with a quote or closing brackets, without a trailing comma before them.
+ * Looks at the end of the text alone, which saves most failing `JSON.parse` calls. The text must end with a quote or
+ * closing brackets, without a trailing comma before them or a little earlier.
  */
 function endsLikeJson(text: string): boolean {
-  let at = blankStart(text, text.length);
-  if (text.charCodeAt(at - 1) === 34) return true;
-  let brackets = 0;
-  for (; text.charCodeAt(at - 1) === 125 || text.charCodeAt(at - 1) === 93; at = blankStart(text, at - 1)) brackets++;
-  return brackets > 0 && text.charCodeAt(at - 1) !== 44;
+  const end = blankStart(text, text.length);
+  const last = text.charCodeAt(end - 1);
+  if (last === 34) return true;
+  return (last === 125 || last === 93) && !hasTrailingCommaNearEnd(text, end);
 }
 
 /** `rootStart` is the first token, or the first `{` in the text that opens an object. */
