@@ -11,19 +11,21 @@ const agents = "packages/tutti/test/agents/**/*.test.ts";
 const light = [
   "{config,mutants,protocol,run,schema,store}/**/*",
   "template/!(gallery)",
-  "cli/board",
+  "cli/{board,program,socket-client}",
+  "client/reset-connection",
   "engine/{attempt-key,clock-watch,group-commit,prompt,slots,tool-stats,turn-record}",
   "mailbox/{box,published-files,state-files}",
   "module/{analysis-flow,sub-session-manager,template-manager}",
   "notify/{address-rules,notification-of,notifier,webhook}",
-  "repository/{bench-peers,count-tests,lock}",
+  "repository/{bench-peers,count-tests,deferred-zod,deploy,lock,map}",
   "schedule/{cron,schedules,settings,triggers}",
-  "server/{events-page,feed,limits,socket-outlet,static-files,templates,token}",
+  "server/{events-page,feed,large-answers,limits,socket-outlet,static-files,templates,token,unread-answers}",
   "session/{classify-failure,line-tail,mask,permission,tested-versions,transcript,usage-limit}",
   "session/{claude,codex}-*",
   "session/acp-recordings",
+  "team/team-templates",
 ].map((name) => `packages/tutti/test/${name}.test.ts`);
-light.push("packages/local-agent/test/{compare-names,corpus,javascript}.test.ts");
+light.push("packages/local-agent/test/{compare-names,corpus,javascript,manifests}.test.ts");
 
 const HANG_MS = 600_000;
 
