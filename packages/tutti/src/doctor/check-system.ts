@@ -63,7 +63,8 @@ export function checkPostgres(): Check {
   const [psql, postgres] = ["psql", "postgres"].map((program) => locateProgram(program) ?? locateServer(program));
   const path = psql ?? postgres ?? null;
   if (path === null) return missing(name, sentence("not found; {use}", { use }));
-  if (psql && postgres) return ok(name, sentence("psql at {psql}, postgres at {postgres}; {use}", { psql, postgres, use }));
+  if (psql && postgres)
+    return ok(name, sentence("psql at {psql}, postgres at {postgres}; {use}", { psql, postgres, use }));
   return ok(name, sentence("{program} at {path}; {use}", { program: psql ? "psql" : "postgres", path, use }));
 }
 
