@@ -361,8 +361,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-355"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "(engine) => engine.cancelWorker(run.id, sessionId)",
-    replace: "(engine) => engine.pauseWorker(run.id, sessionId)",
+    find: 'this.#order(sessionId, "cancelWorker")',
+    replace: 'this.#order(sessionId, "pauseWorker")',
   },
   {
     rows: ["D4-257"],
@@ -373,14 +373,16 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-356"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "(engine) => engine.pauseWorker(run.id, sessionId)",
-    replace: '(engine) => engine.order(run.id, "pause")',
+    find: 'this.#order(sessionId, "pauseWorker")',
+    replace:
+      'this.sharedEngine.order(this.sharedEngine.worker(sessionId).run.id, (engine) => engine.order(this.sharedEngine.worker(sessionId).run.id, "pause"))',
   },
   {
     rows: ["D4-357"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "(engine) => engine.resumeWorker(run.id, sessionId)",
-    replace: '(engine) => engine.order(run.id, "resume")',
+    find: 'this.#order(sessionId, "resumeWorker")',
+    replace:
+      'this.sharedEngine.order(this.sharedEngine.worker(sessionId).run.id, (engine) => engine.order(this.sharedEngine.worker(sessionId).run.id, "resume"))',
   },
   {
     rows: ["D4-358"],
@@ -559,7 +561,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-267"],
-    file: "tutti/src/module/orchestrator-state.ts",
+    file: "tutti/src/schema/worker.ts",
     find: "- bash - glob - grep - task;",
     replace: "- bash - glob - grep;",
   },
