@@ -29,7 +29,7 @@ export interface LocalOptions extends EngineSetup {
   log?: LogSettings;
 }
 
-export interface LocalEngine extends Pick<OpenEngine, "engine" | "templates" | "trusted" | "close"> {
+export interface LocalEngine extends Pick<OpenEngine, "engine" | "sessions" | "templates" | "trusted" | "close"> {
   /** Resolves to true when other processes can reach the engine through `engine.sock`, or to false if they cannot. */
   reachable: Promise<boolean>;
   /** Whether another process follows the run and so continues it after `close`. */

@@ -12,6 +12,7 @@ import { compareStates, readState } from "./guard/user-refs.ts";
 import { provideFiles } from "./disk/provide-files.ts";
 import { exists } from "./folder.ts";
 import { findUnproven } from "./find-unproven.ts";
+import { bothOrFirstError } from "./both-or-first-error.ts";
 import { limitToScope } from "./limit-scope.ts";
 import { collectGarbage } from "./kept/collect-garbage.ts";
 import { deleteKept, listKept, markRemoved } from "./kept/kept-refs.ts";
@@ -89,8 +90,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
   const changedByRuns = async (repository: Repository): Promise<EarlierValues> =>
     new Map(changes ? [...(await changedSincePin(repository)), ...changes.of(repository)] : []);
   const openFirst = async (cwd: string): Promise<Repository> => {
-    await checkVersion();
-    const found = await open(cwd);
+    // A git that is too old explains every other error.
+    const [, found] = await bothOrFirstError(checkVersion(), open(cwd));
     const repository = await withEarlier(found, await changedByRuns(found));
     await refuseVisibleData(repository, limits);
     if (repository.isCopy) await enqueue(repository.commonDir, () => commitFolder(repository));

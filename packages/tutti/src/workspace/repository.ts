@@ -1,5 +1,6 @@
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { bothOrFirstError } from "./both-or-first-error.ts";
 import { readForeignFile } from "../foreign-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isTooOld, readGitVersion } from "./git-version.ts";
@@ -106,11 +107,12 @@ function notFound(cwd: string, reason: string): TuttiError {
 export async function inspect(repository: Repository): Promise<RepositoryFacts> {
   const { root, prefix, gitDir, settings } = repository;
   const options = { cwd: root, gitDir, workTree: root, settings };
-  const head = await findHead(root, gitDir);
   // Without `--ignore-submodules` git would start itself inside submodules, with their configuration.
   const flags = ["--untracked-files=normal", "--ignore-submodules=dirty", "--branch", "--no-ahead-behind"];
   const args = ["status", "--porcelain=v2", "-z", ...flags];
-  const lines = items((await git("look for uncommitted changes", args, options)).stdout);
+  const looking = git("look for uncommitted changes", args, options);
+  const [head, status] = await bothOrFirstError(findHead(root, gitDir), looking);
+  const lines = items(status.stdout);
   const [, branch = null] =
     /^# branch\.head (.*)$/s.exec(lines.find((line) => line.startsWith("# branch.head ")) ?? "") ?? [];
   return {

@@ -1,7 +1,7 @@
 // `tutti run` on a real repository.
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -94,6 +94,28 @@ describe("one request", () => {
     const merges = lab.git("log", "--first-parent", "--merges", "--format=%s", head).split("\n");
     const titles = [1, 2, 3].map((n) => `Merge task_00${n}: Title of task_00${n}`);
     expect([merges[0], merges.toSorted()]).toEqual([titles[2], titles]);
+  });
+
+  it("starts the keeper of its main session before the run is created", async () => {
+    const bin = join(lab.folder, "bin");
+    mkdirSync(bin);
+    const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+    // The version is read at the creation of a run. Without a keeper it is not to be had, for five minutes at most.
+    const script = `#!/bin/sh
+case "$*" in *--version)
+  tries=0
+  until ps -A -o args | grep -q -e "--[s]pare ${lab.data}"; do
+    tries=$((tries + 1)); [ $tries -gt 3000 ] && exit 1; sleep 0.1
+  done
+esac
+exec ${real} "$@"
+`;
+    writeFileSync(join(bin, "git"), script, { mode: 0o755 });
+    const agent = lab.scenario([...mainSession([{ id: "task_001" }]), goodWorker]);
+    const request = ["run", "write it down", "--cwd", lab.repo, "--agent", agent, "--yes"];
+    const { code, last } = await lab.json(request, { PATH: `${bin}:${process.env["PATH"]}` });
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success" });
   });
 
   it("gives each worker the work of its dependencies, and no other work", async () => {

@@ -95,6 +95,17 @@ describe("A spare keeper", () => {
     await expect.poll(() => lab.processes()).toEqual([]);
   });
 
+  it("stays for an expected session when another expectation ends, even if that ends twice", async () => {
+    const [release, releaseOther] = [host.expect!(), host.expect!()];
+    await untilWaiting();
+    releaseOther();
+    releaseOther();
+    expect(spare.isWaiting).toBe(true);
+    release();
+    expect(spare.isWaiting).toBe(false);
+    await spare.settled();
+  });
+
   it("that dies at the hand-over is replaced, and the session starts once", async () => {
     const [first, second] = [lab.spec(lab.program("command", WORKER)), lab.spec(lab.program("command", WORKER))];
     const talk = await atWork(first);

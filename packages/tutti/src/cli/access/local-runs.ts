@@ -4,9 +4,11 @@ import type { Run } from "../../schema/run.ts";
 
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
-type LocalAccess = Pick<LocalEngine, "engine" | "trusted" | "hasServer" | "isFollowed" | "openDashboard">;
+type LocalAccess = Pick<LocalEngine, "engine" | "trusted" | "hasServer" | "isFollowed" | "openDashboard"> &
+  Partial<Pick<LocalEngine, "sessions">>;
 
-export function localRuns({ engine, trusted, hasServer, isFollowed, openDashboard }: LocalAccess): RunAccess {
+export function localRuns(local: LocalAccess): RunAccess {
+  const { engine, sessions, trusted, hasServer, isFollowed, openDashboard } = local;
   const getRun = (id: string): Run => mustExist(engine.get(id), id);
   return {
     get home() {
@@ -34,6 +36,7 @@ export function localRuns({ engine, trusted, hasServer, isFollowed, openDashboar
       close: () => {},
     }),
     create: async (request) => (await engine.create(request)).id,
+    ...(sessions?.expect && { expectSession: () => sessions.expect!() }),
     import: (text, trust) => engine.import(text, { trust }),
     fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
     merge: (id, options) => engine.mergeResult(id, options),

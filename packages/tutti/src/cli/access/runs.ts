@@ -94,6 +94,11 @@ export interface RunAccess extends RunReader {
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: RunRequest): Promise<string>;
+  /**
+   * Prepares this machine for a session that will start soon. Call the returned function when the session runs, or will
+   * not start.
+   */
+  expectSession?(): () => void;
   /** `trust` is the hash of the programs that the user agreed to. */
   import(text: string, trust?: string): Promise<TakenRun[]>;
   /**

@@ -7,7 +7,7 @@ import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { readSandbox } from "../input/read-sandbox.ts";
-import type { RunRequest } from "../access/runs.ts";
+import type { RunAccess, RunRequest } from "../access/runs.ts";
 import { findRunId } from "../access/find-run.ts";
 import { readRuns, withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -44,9 +44,8 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
           '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',
         );
       }
+      if (!flags.detach) return runHere(runs, output, signal, request, flags);
       const id = await createTrusted(output, runs, signal, request);
-      const { yes = false, allowDegraded = false } = flags;
-      if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
       await runs.order(id, "start");
       const { status } = await runs.run(id);
       output.value({ id, status });
@@ -56,6 +55,24 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
     },
     flags,
   );
+}
+
+/** The keeper of the main session starts while the run is created, because both take long. */
+async function runHere(
+  runs: RunAccess,
+  output: Output,
+  signal: AbortSignal,
+  request: RunRequest,
+  { yes = false, allowDegraded = false }: RunFlags,
+): Promise<number> {
+  const release = runs.expectSession?.();
+  try {
+    const id = await createTrusted(output, runs, signal, request);
+    if (release) void (await runs.watch(id)).until(({ main }) => main?.state === "running").then(release, () => {});
+    return await watch({ runs, output, id, signal, yes, allowDegraded, start: true });
+  } finally {
+    release?.();
+  }
 }
 
 async function findEarlier(output: Output, idPrefix: string): Promise<Run> {

@@ -38,10 +38,13 @@ export class SpareKeeper {
     return removeSession;
   }
 
-  /** Called when a session becomes live. Returns the function to call when it is not live any more. */
+  /** Called when a session becomes live. Returns the function to call when it is not live any more; it may be repeated. */
   addSession(): () => void {
     this.#liveSessions += 1;
+    let isCounted = true;
     return () => {
+      if (!isCounted) return;
+      isCounted = false;
       this.#liveSessions -= 1;
       if (this.#liveSessions === 0) this.#release();
     };
