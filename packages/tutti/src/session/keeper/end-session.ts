@@ -1,5 +1,5 @@
 import { identify, isAlive, signalProcess, type ProcessIdentity } from "../process.ts";
-import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished } from "./session-folder.ts";
+import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished, type SessionEnd } from "./session-folder.ts";
 import { sweepSession } from "./session-processes.ts";
 import { removeScratch } from "../sandbox/scratch-folder.ts";
 import { removeFile, tryToWrite, whenAccessible } from "../../durable-file.ts";
@@ -24,7 +24,7 @@ export async function endSession(
     const keeper = readKeeper(folder);
     if (keeper === null) {
       const end = readEnd(folder);
-      if (end?.keeper) await untilExited(end.keeper, KEEPER_EXIT_MS, world);
+      if (end) await untilKeeperExited(end, world);
       // In a folder that cannot be written no keeper can start.
       if (end !== null || whenAccessible(() => endUnstarted(folder, identify(process.pid)), true)) break;
     } else if (isAlive(keeper)) {
@@ -39,6 +39,10 @@ export async function endSession(
   // A file that `removeScratch` cannot remove now is removed when the session is archived.
   await removeScratch(folder).catch(() => {});
   tryToWrite(() => removeUnfinished(folder));
+}
+
+export async function untilKeeperExited({ keeper }: SessionEnd, world: World): Promise<void> {
+  if (keeper) await untilExited(keeper, KEEPER_EXIT_MS, world);
 }
 
 /** `untilExited` kills the process if it is still there after `graceMs`. */

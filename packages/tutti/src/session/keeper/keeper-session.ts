@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync, watch, type FSWatcher } fr
 import { newDecoder } from "../agents.ts";
 import type { ResumedConversation } from "../dialogue.ts";
 import type { Coding, Driver, Launch } from "../driver.ts";
-import { endSession } from "./end-session.ts";
+import { endSession, untilKeeperExited } from "./end-session.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
 import { startKeeper, type KeeperLaunch } from "./keeper-launch.ts";
@@ -309,7 +309,9 @@ export class KeeperSession implements Session {
     const since = world.mono();
     const waited = () => world.mono() - since;
     while (!this.#findEnd(waited()) && waited() < spec.graceMs + CLOSE_MS) await world.sleep(20);
-    if (readEnd(folder)?.masked !== true) await this.stop();
+    const end = readEnd(folder);
+    if (end?.masked !== true) return this.stop();
+    await untilKeeperExited(end, world);
   }
 
   #requestClose(): boolean {
