@@ -1,6 +1,7 @@
 // `streamText` sends item by item: the client's reading sets the pace, so a client that does not read costs the memory
 // of one chunk.
 import { ReadPace } from "./read-pace.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
 
 const CHUNK_CHARACTERS = 64 * 1024;
 
@@ -67,4 +68,18 @@ function joinItems(items: Iterable<string>): Iterable<string> {
   };
   const iterator = { next, return: () => remaining.return?.() ?? { done: true, value: undefined } };
   return { [Symbol.iterator]: () => iterator };
+}
+
+/** The most entries of a page from which a transcript is exported. */
+export const PAGE_ENTRIES = 10_000;
+
+/** Streams the pages of the transcript of the session `key` as JSON lines. */
+export function exportTranscript(key: string, pages: AsyncIterable<TranscriptEntry[]>): Promise<Response> {
+  return streamText(encodeLines(pages), 200, "application/x-ndjson; charset=UTF-8", {
+    "Content-Disposition": `attachment; filename="${key.replaceAll(/[^\w.-]/g, "_")}.jsonl"`,
+  });
+}
+
+async function* encodeLines(pages: AsyncIterable<TranscriptEntry[]>): AsyncGenerator<string> {
+  for await (const page of pages) for (const entry of page) yield `${JSON.stringify(entry)}\n`;
 }

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Bindings } from "../../src/server/decode.ts";
+import { TOKEN_NAME_HEADER } from "../../src/server/access/holder.ts";
 import { forwardRequest, type ForwardedRequest } from "../../src/server/forward.ts";
 import type { TuttiError } from "../../src/schema/error.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -43,6 +44,72 @@ it("a body above 1 MiB is not read to its end and not forwarded", async () => {
   await app.request("/api/orchestrator/orch_1/start", { method: "POST", body, duplex: "half" });
   expect(codes).toEqual(["payload_too_large"]);
   expect(sent).toBeLessThan(40);
+});
+
+it("a request is forwarded with the name of its token, so that the other server can record it", async () => {
+  const engine = { isForeign: () => true, runOfItem: () => null };
+  const names: (string | undefined)[] = [];
+  const owner = async (_run: string, { headers }: ForwardedRequest) => {
+    names.push(headers[TOKEN_NAME_HEADER]);
+    return { status: 200, type: "application/json", body: "[]" };
+  };
+  for (const name of ["ann", null]) {
+    const app = new Hono<Bindings>();
+    app.post("/api/orchestrator/:id/gate/override", async (c) => {
+      c.set("holder", { name, role: "admin", id: name ?? "" });
+      return (await forwardRequest(c, engine, owner, null, null))!;
+    });
+    await app.request("/api/orchestrator/orch_1/gate/override", { method: "POST", body: "{}" });
+  }
+  expect(names).toEqual(["ann", undefined]);
+});
+
+describe("the export of a transcript that another server has", () => {
+  /** Longer than a chunk of the answer, so that the answer begins before the second page is read. */
+  const long = "x".repeat(70_000);
+  const entries = [1, 2, 3, 4, 5].map((n) => ({ n, text: `line ${n} with a secret ${long}` }));
+  const path = "/api/orchestrator/orch_1/workers/session_1/transcript";
+
+  /** The other server returns pages of two entries, and fails after `served` of them. */
+  async function exported(hide: (<T>(value: T) => T) | null, served = Number.POSITIVE_INFINITY): Promise<Response> {
+    const asked: string[] = [];
+    const owner = async (_run: string, { path: target }: ForwardedRequest) => {
+      asked.push(target);
+      const { pathname, searchParams } = new URL(target, "http://other");
+      expect(pathname).toBe(path);
+      const after = Number(searchParams.get("after"));
+      if (asked.length > served) return { status: 404, type: "application/json", body: '{"error":{}}' };
+      const page = entries.filter(({ n }) => n > after).slice(0, 2);
+      return { status: 200, type: "application/json", body: JSON.stringify(page) };
+    };
+    const app = new Hono<Bindings>();
+    const engine = { isForeign: () => true, runOfItem: () => null };
+    app.get(
+      "/api/orchestrator/:id/workers/:key/transcript/export",
+      async (c) => (await forwardRequest(c, engine, owner, hide, null))!,
+    );
+    return app.request(`${path}/export`);
+  }
+  const linesOf = async (response: Response) => (await response.text()).trimEnd().split("\n");
+
+  it("has all its entries, read page by page and hidden for the role view", async () => {
+    const whole = await exported(null);
+    expect([whole.status, whole.headers.get("content-type"), whole.headers.get("content-disposition")]).toEqual([
+      200,
+      "application/x-ndjson; charset=UTF-8",
+      'attachment; filename="session_1.jsonl"',
+    ]);
+    expect((await linesOf(whole)).map((line) => JSON.parse(line))).toEqual(entries);
+    const hide = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll("secret", "***")) as T;
+    expect((await linesOf(await exported(hide))).map((line) => JSON.parse(line).text)).toEqual(
+      entries.map(({ n }) => `line ${n} with a *** ${long}`),
+    );
+  });
+
+  it("is the error of the other server, or is cut off if that fails in the middle", async () => {
+    expect((await exported(null, 0)).status).toBe(404);
+    await expect(exported(null, 1).then((response) => response.text())).rejects.toThrow("no longer has the transcript");
+  });
 });
 
 it("a search that is forwarded for the role view does not find the text of a secret on the other server", async () => {

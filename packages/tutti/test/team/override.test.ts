@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ServerLab } from "../server/server-lab.ts";
+import { TOKEN_NAME_HEADER } from "../../src/server/access/holder.ts";
 import { acknowledgment, approval, completion, rejection, reviews, role, say, teamScenario } from "./team-scenario.ts";
 
 let lab: ServerLab;
@@ -91,6 +92,21 @@ describe("an override", () => {
     expect(gate.json[0].overrides).toMatchObject([{ by: "the user", reason: "an outage", commit: json[0].commit }]);
     const result = await api(`/${id}/result`);
     expect(result.json.warnings.join(" ")).toContain("overridden by the user");
+  });
+
+  it("is recorded with the name of the token, also of one that another server forwards, and no other name", async () => {
+    const id = await rejected({ live: { override: true }, staging: { override: true } });
+    const { token } = lab.tokens.create({ name: "ann", role: "admin" });
+    const nameOfBoss = { [TOKEN_NAME_HEADER]: "boss" };
+    const overrides: [string, typeof lab.bearer & Record<string, unknown>][] = [
+      ["staging", { authorization: `Bearer ${token}`, ...nameOfBoss }],
+      ["live", { ...lab.bearer, ...nameOfBoss }],
+      ["live", { ...lab.bearer, [TOKEN_NAME_HEADER]: "The Boss" }],
+    ];
+    for (const [environment, headers] of overrides)
+      expect((await override(id, environment, { headers })).status).toBe(200);
+    const events = lab.local.engine.events({ run: id }).filter(({ type }) => type === "gate:overridden");
+    expect(events.map(({ data }) => (data as { by: string }).by)).toEqual(["ann", "boss", "the user"]);
   });
 });
 

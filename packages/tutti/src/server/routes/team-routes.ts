@@ -1,4 +1,5 @@
 import { pageOf } from "../decode.ts";
+import { TOKEN_NAME_HEADER, tokenNameOf } from "../access/holder.ts";
 import type { Handlers } from "../handler.ts";
 import { iso, isoOrNull } from "./encode-run.ts";
 import { findRun } from "./run-routes.ts";
@@ -23,7 +24,8 @@ export function teamHandlers({ engine }: { engine: Engine }): Handlers<keyof typ
     "POST /api/orchestrator/:id/gate/override": async ({ params, body, context }) => {
       const { id } = findRun(engine, params.id);
       const { environment, reason } = await body();
-      await engine.overrideGate(id, environment, context.get("holder")!.name ?? "the user", reason);
+      const by = tokenNameOf(context.get("holder"), context.req.header(TOKEN_NAME_HEADER)) ?? "the user";
+      await engine.overrideGate(id, environment, by, reason);
       return gate(id);
     },
   };

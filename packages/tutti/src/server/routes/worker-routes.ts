@@ -4,7 +4,7 @@ import type { Handlers } from "../handler.ts";
 import { encodeAll, findRun } from "./run-routes.ts";
 import { DONE } from "./steer-routes.ts";
 import type { Hide } from "../access/hide.ts";
-import { streamText } from "../stream-array.ts";
+import { exportTranscript, PAGE_ENTRIES } from "../stream-array.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { aggregateStats } from "../../engine/sessions/worker-stats.ts";
 import { findAttempt } from "../../engine/sessions/find-attempt.ts";
@@ -17,7 +17,6 @@ import type { Worker } from "../../schema/worker.ts";
 
 /** A transcript page has about `PAGE_CHARACTERS`. Clients read on with `after`. */
 const PAGE_CHARACTERS = 1_000_000;
-const PAGE_ENTRIES = 10_000;
 
 export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
   /** The session `key` must be the newest attempt at its task. */
@@ -80,14 +79,7 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
     },
     "GET /api/orchestrator/:id/workers/:key/transcript/export": ({ params, hide }) => {
       const session = findSession(params);
-      return streamText(
-        transcriptLines(transcriptPages(engine, session, hide)),
-        200,
-        "application/x-ndjson; charset=UTF-8",
-        {
-          "Content-Disposition": `attachment; filename="${session.key.replaceAll(/[^\w.-]/g, "_")}.jsonl"`,
-        },
-      );
+      return exportTranscript(session.key, transcriptPages(engine, session, hide));
     },
   };
 }
@@ -121,10 +113,6 @@ async function readMatches(
     }
   }
   return found;
-}
-
-async function* transcriptLines(pages: AsyncIterable<TranscriptEntry[]>): AsyncGenerator<string> {
-  for await (const page of pages) for (const entry of page) yield `${JSON.stringify(entry)}\n`;
 }
 
 /**
