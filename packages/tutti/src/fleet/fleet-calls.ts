@@ -8,7 +8,7 @@
 // 3. One statement reads the state, the replies and the signals of all attempts with news. So all signals of an attempt
 //    that is over are seen.
 import { z } from "zod";
-import { HOST_CHANNEL } from "./host-tables.ts";
+import { HOST_CHANNEL, SIGNAL_PAGE_BYTES } from "./host-tables.ts";
 import { QueryBatch } from "./query-batch.ts";
 import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/error.ts";
 import type { SqlPool } from "../store/postgres/sql-client.ts";
@@ -54,6 +54,8 @@ export interface SignalReader {
 
 interface Follower {
   isNew: boolean;
+  /** Whether no page was the last one since then, so that an empty one counts. */
+  isBehind: boolean;
   after: number;
   receive: (page: SignalPage) => void;
   fail: (error: TuttiError) => void;
@@ -169,6 +171,7 @@ export class FleetCalls {
     let wake = (): void => {};
     const follower: Follower = {
       isNew: true,
+      isBehind: true,
       after: 0,
       receive(page) {
         pages.push(page);
@@ -271,7 +274,10 @@ export class FleetCalls {
          SELECT key, 'reply', n, reply, NULL FROM tutti_hosts.request WHERE n = ANY($2) AND reply IS NOT NULL
          UNION ALL
          (SELECT u.key, 'signal', s.at, s.body, NULL FROM unnest($3::text[], $4::bigint[]) AS u (key, after),
-            LATERAL (SELECT at, body FROM tutti_hosts.signal WHERE key = u.key AND at > u.after ORDER BY at LIMIT ${PAGE}) AS s)`,
+            LATERAL (SELECT at, body FROM (
+              SELECT at, body, sum(octet_length(body)) OVER (ORDER BY at) - octet_length(body) AS before FROM (
+                SELECT at, body FROM tutti_hosts.signal WHERE key = u.key AND at > u.after ORDER BY at LIMIT ${PAGE}) AS page) AS summed
+              WHERE before < ${SIGNAL_PAGE_BYTES}) AS s)`,
         values: [due, calls, followed, after],
       }),
     );
@@ -300,10 +306,12 @@ export class FleetCalls {
   #page(key: string, follower: Follower, rows: SignalPage["rows"], over: string | null): void {
     rows.sort((a, b) => a.at - b.at);
     follower.after = rows.at(-1)?.at ?? follower.after;
-    const isLast = rows.length < PAGE;
+    const bytes = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+    const isLast = rows.length < PAGE && bytes < SIGNAL_PAGE_BYTES;
     if (!isLast) this.#due.add(key);
-    if (follower.isNew || rows.length > 0 || over !== null) follower.receive({ rows, isLast, over });
+    if (follower.isBehind || rows.length > 0 || over !== null) follower.receive({ rows, isLast, over });
     follower.isNew = false;
+    follower.isBehind = !isLast;
   }
 
   #fail(key: string, error: TuttiError): void {

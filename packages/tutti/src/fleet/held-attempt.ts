@@ -13,6 +13,7 @@ import type { CommittedSignal } from "./ahead.ts";
 import type { Reply } from "./fleet-calls.ts";
 import type { HostLink, TakenAttempt } from "./host-link.ts";
 import type { HostRequest } from "./host-request.ts";
+import { MAX_SIGNAL_BYTES } from "./host-tables.ts";
 import type { HostTraffic, ReceivedRequest } from "./host-traffic.ts";
 import type { CheckRunner } from "../engine/sessions/run-checks.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -220,7 +221,9 @@ export class HeldAttempt {
     try {
       this.#isCommitted = true;
       await this.#saved.catch(() => {});
-      return { ...signal, committed: { commit, reply: await this.#snapshot(commit) } };
+      const committed = { ...signal, committed: { commit, reply: await this.#snapshot(commit) } };
+      // The server requests a commit that is too long for a signal.
+      return JSON.stringify(committed).length > MAX_SIGNAL_BYTES / 2 ? signal : committed;
     } catch {
       // The server requests the commit and gets the error.
       return signal;

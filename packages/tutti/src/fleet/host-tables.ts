@@ -38,6 +38,16 @@ export const CLAIM_LIMIT = 746_190_700;
 /** `host_sync` returns at most `REQUEST_PAGE` requests of an attempt. */
 export const REQUEST_PAGE = 100;
 
+/** A host that reports a longer signal ends its session. `FleetCalls` reads about `SIGNAL_PAGE_BYTES` at once. */
+export const MAX_SIGNAL_BYTES = 64 * 1024 * 1024;
+export const SIGNAL_PAGE_BYTES = 4 * 1024 * 1024;
+
+const TOO_LONG = JSON.stringify({
+  type: "gone",
+  reason: `its host reported more than ${MAX_SIGNAL_BYTES} bytes at once`,
+  deliberate: false,
+});
+
 const MAX_AWAY = "1 hour";
 
 export const IS_READY = "NOT host.removed AND NOT host.drained AND NOT host.leaving AND tutti_hosts.is_alive(host.*)";
@@ -313,7 +323,7 @@ export const HOST_FUNCTIONS_SQL = [
     SELECT a.key FROM json_to_recordset(p_reports) AS r (key text, token text, "hasNews" boolean) JOIN attempt a USING (key)
      WHERE r."hasNews" AND a.host = own.id AND a.token = r.token AND a.state = 'held' ORDER BY a.key FOR SHARE OF a) AS locked;
   IF cardinality(reported) > 0 THEN
-    INSERT INTO signal SELECT r.key, s.at, s.body
+    INSERT INTO signal SELECT r.key, s.at, CASE WHEN octet_length(s.body) > ${MAX_SIGNAL_BYTES} THEN '${TOO_LONG}' ELSE s.body END
       FROM json_to_recordset(p_reports) AS r (key text, signals json), json_to_recordset(r.signals) AS s (at bigint, body text)
       WHERE r.key = ANY (reported) ON CONFLICT DO NOTHING;
     INSERT INTO entry SELECT r.key, e.n, e.body

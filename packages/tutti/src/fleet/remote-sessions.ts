@@ -1,9 +1,9 @@
 // `withRemoteSessions` puts sessions on worker hosts behind the engine's `SessionHost`. A session that was placed on
 // this machine goes to `local`.
-import type { CommittedSignal } from "./ahead.ts";
 import type { Fleet } from "./fleet.ts";
 import type { SignalReader } from "./fleet-calls.ts";
 import type { HostRequest } from "./host-request.ts";
+import { readHostSignal } from "./host-signal.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../session/session.ts";
@@ -143,7 +143,7 @@ class RemoteSession implements Session {
       const page = await reader.next(this.#left.signal);
       if (page === null) return;
       for (const { body } of page.rows) {
-        const signal = this.#fleet.ahead.readSignal(this.#key, JSON.parse(body) as CommittedSignal);
+        const signal = this.#fleet.ahead.readSignal(this.#key, readHostSignal(body));
         yield signal;
         if (signal.type === "gone") return;
       }

@@ -20,6 +20,8 @@ interface RemoteWorkspacesOptions {
   exchange: Exchange;
 }
 
+const MAX_PATH = 4096;
+
 type Missing = { missing: string[] };
 
 const keyOf = ({ runId, name, attempt }: WorkspaceKey): string => `${runId}/${name}/${attempt}`;
@@ -32,6 +34,27 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
   const shared = new SharedWork(fleet, exchange);
   /** Maps the path of a workspace on a host to the key of its attempt, because a `CheckRunner` gets only a path. */
   const byPath = new Map<string, string>();
+
+  /** Paths of workspaces on this machine, which no host can claim. */
+  const localPaths = new Set<string>();
+
+  /** A host names the path. With that of another attempt it would answer the checks of that attempt. */
+  function rememberPath(path: string, key: string): void {
+    const other = byPath.get(path);
+    if (path.length > MAX_PATH || path.includes("\0") || localPaths.has(path) || (other ?? key) !== key)
+      throw new TuttiError(
+        "workspace_failed",
+        `The host of "${key}" reported "${path.slice(0, 200)}", which cannot be its workspace. Retry the task.`,
+      );
+    byPath.set(path, key);
+  }
+
+  async function prepareHere(...args: Parameters<Workspaces["prepare"]>): Promise<PreparedWorkspace> {
+    const prepared = await local.prepare(...args);
+    localPaths.add(prepared.path);
+    byPath.delete(prepared.path);
+    return prepared;
+  }
 
   async function call<Op extends keyof typeof REPLIES>(
     key: string,
@@ -94,7 +117,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
     locate: async (cwd) => mustReachHosts(cwd, await local.locate(cwd)),
     inspect: async (cwd) => mustReachHosts(cwd, await local.inspect(cwd)),
     async prepare(cwd, key, start, files) {
-      if (!key.sessionId || !(await fleet.isPlacedOnHost(key.sessionId))) return local.prepare(cwd, key, start, files);
+      if (!key.sessionId || !(await fleet.isPlacedOnHost(key.sessionId))) return prepareHere(cwd, key, start, files);
       if ([files?.copy, files?.link].some((names) => names !== undefined && names.length > 0))
         throw new TuttiError(
           "setup_failed",
@@ -111,7 +134,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
         (bundle) => call(keyOf(key), bundle ? "prepare with commits" : "prepare", { ...request, ...open, bundle }),
       );
       if (announced) announced.isOpen = isOpen;
-      byPath.set(prepared.path, keyOf(key));
+      rememberPath(prepared.path, keyOf(key));
       return prepared;
     },
     // The host of an attempt is unknown before it starts.
