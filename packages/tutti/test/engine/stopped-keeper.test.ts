@@ -3,24 +3,35 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EngineLab } from "./engine-lab.ts";
-import { processesOf } from "../lab/lab.ts";
+import { hurriedWorld } from "../lab/hurried-world.ts";
+import { killListed, processesOf } from "../lab/lab.ts";
 import { mainSession, worker } from "../lab/scenarios.ts";
 import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
-import { realWorld } from "../../src/world.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
   lab = new EngineLab();
 });
 afterEach(async () => {
+  killListed(processesOf(lab.folder));
   for (const engine of lab.engines) await engine.close();
   lab.tearDown();
 });
 
 it("a cancelled run ends agents whose keepers are stopped", async () => {
-  // The clock of the engine runs 50 times faster, so the grace of a keeper is over soon.
-  const world = { ...realWorld, mono: () => performance.now() * 50 };
+  // The grace of a keeper is over soon, and a wait for its end that has no limit fails.
+  const hurried = hurriedWorld();
+  const overdue = Promise.withResolvers<never>();
+  const sleep: typeof hurried.sleep = async (...args) => {
+    try {
+      await hurried.sleep(...args);
+    } catch (error) {
+      overdue.reject(error);
+      throw error;
+    }
+  };
+  const world = { ...hurried, sleep };
   const engineFile = join(lab.data, "engine.json");
   const sessions = createKeeperHost({ folder: join(lab.data, "sessions"), engineFile, world, graceMs: 500 });
   const engine = lab.open(new MemoryStore(), { sessions });
@@ -34,7 +45,7 @@ it("a cancelled run ends agents whose keepers are stopped", async () => {
   expect(keepers.length).toBeGreaterThanOrEqual(2);
   for (const file of keepers) process.kill((JSON.parse(readFileSync(file, "utf8")) as { pid: number }).pid, "SIGSTOP");
   await engine.order(id, "cancel");
-  await engine.until(id, ({ released }) => released);
+  await Promise.race([overdue.promise, engine.until(id, ({ released }) => released)]);
   expect(engine.get(id)).toMatchObject({ status: "cancelled" });
   expect(processesOf(lab.folder)).toEqual([]);
 });

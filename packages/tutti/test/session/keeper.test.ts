@@ -224,9 +224,21 @@ describe("A session under its keeper", () => {
 
   it("ends by itself after the set time without an engine", async () => {
     const host = lab.newHost({ orphanAfterMs: 500 });
-    const session = host.open(lab.spec(lab.program("command", ECHO)));
+    const agent = lab.program(
+      "command",
+      `import { existsSync } from "node:fs";
+       ${lab.keeperRounds()}
+       const exitLater = setInterval(async () => {
+         if (!existsSync("alone")) return;
+         clearInterval(exitLater);
+         await keeperRounds(20);
+         process.exit();
+       }, 20);${ECHO}`,
+    );
+    const session = host.open(lab.spec(agent));
     await oneTurn(session);
     writeFileSync(lab.engineFile, JSON.stringify({ pid: 1, startTime: "another", bootId: "" }));
+    writeFileSync(join(lab.cwd, "alone"), "");
     const signals = await listen(session, ({ type }) => type === "gone");
     expect(signals.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was running" });
     // `end.json` appears shortly before the keeper exits.

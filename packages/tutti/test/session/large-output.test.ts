@@ -13,7 +13,7 @@ import { SessionReader } from "../../src/session/keeper/read-session.ts";
 import { makeSessionFolder, paths, readEnd, writeJson, writeSpec } from "../../src/session/keeper/session-folder.ts";
 import { trimFile } from "../../src/session/keeper/trim-file.ts";
 import { createSecrets } from "../../src/session/secrets/find-secrets.ts";
-import { maskLeftovers } from "../../src/session/secrets/mask-file.ts";
+import { FileMask, maskLeftovers } from "../../src/session/secrets/mask-file.ts";
 import { maskLongText } from "../../src/session/secrets/mask-long-text.ts";
 import { maskText } from "../../src/session/secrets/mask.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
@@ -32,26 +32,31 @@ describe("An agent under a keeper", () => {
   const filesOf = ({ runId, sessionId }: SessionSpec) => paths(join(lab.folder, "sessions", runId, sessionId));
 
   it.each(["command", "text"] as const)(
-    "of the kind %s that never stops writing is killed, and the beginning and the end of its output stay",
+    "of the kind %s that writes far too much is killed, and the beginning and the end of its output stay",
     async (kind) => {
       const agent = lab.program(
         kind,
         `import { writeSync } from "node:fs";
          process.on("SIGTERM", () => {});
-         process.stdin.once("data", () => {
+         ${lab.keeperRounds()}
+         process.stdin.once("data", async () => {
            writeSync(1, "the beginning\\n");
-           for (let i = 0; ; i++) writeSync(1, ("line " + i + " ").padEnd(9999, ".") + "\\n");
+           for (let i = 0; i < 4000; i++) writeSync(1, ("line " + i + " ").padEnd(9999, ".") + "\\n");
+           // A keeper without a limit lets it exit.
+           await keeperRounds(20);
+           process.exit();
          });`,
       );
       const spec = lab.spec(agent);
       const session = lab.host.open(spec);
       const signals = await listen(
         session,
-        ({ type }) => type === "gone",
+        ({ type }) => type === "gone" || type === "turnOver",
         async ({ type }) => {
           if (type === "ready") await session.deliver(turn(1));
         },
       );
+      await session.stop();
       expect(signals).toContainEqual({ type: "tooMuchOutput", limit: LIMIT });
       expect(signals.at(-1)).toEqual({ type: "gone", reason: "the agent wrote too much output", deliberate: false });
       const { output } = filesOf(spec);
@@ -69,22 +74,23 @@ describe("An agent under a keeper", () => {
       "command",
       // What it writes in the moment of the truncation may be lost, so "the end" follows that moment.
       `import { fstatSync, writeSync } from "node:fs";
-       process.stdin.once("data", () => {
+       import { setTimeout as sleep } from "node:timers/promises";
+       ${lab.keeperRounds()}
+       process.stdin.once("data", async () => {
          writeSync(2, "the beginning\\n");
-         const timer = setInterval(() => {
-           if (++rounds <= 30) for (let i = 0; i < 100; i++) writeSync(2, "x".repeat(9999) + "\\n");
-           if (rounds < 30 || fstatSync(2).size > ${8 * MEGABYTE}) return;
-           clearInterval(timer);
-           writeSync(2, "the end\\n");
-           console.log(JSON.stringify({ type: "assistant", text: "done" }));
-           console.log(JSON.stringify({ type: "turn_end" }));
-         }, 5);
-         let rounds = 0;
+         for (let round = 0; round < 30; round++) {
+           for (let i = 0; i < 100; i++) writeSync(2, "x".repeat(9999) + "\\n");
+           await sleep(5);
+         }
+         for (let round = 0; round < 20 && fstatSync(2).size > ${8 * MEGABYTE}; round++) await keeperRounds(1);
+         writeSync(2, "the end\\n");
+         console.log(JSON.stringify({ type: "assistant", text: "done" }));
+         console.log(JSON.stringify({ type: "turn_end" }));
        });`,
     );
     const spec = lab.spec(agent);
     const session = lab.host.open(spec);
-    expect(texts(await oneTurn(session))).toBe("done");
+    expect(texts(await oneTurn(session))).toMatch(/done$/);
     await session.stop();
     const errors = readFileSync(filesOf(spec).errors, "utf8");
     expect(errors.length).toBeLessThanOrEqual(8 * MEGABYTE);
@@ -149,6 +155,12 @@ describe("The files of a session", () => {
     const steps = [...reader.read()];
     expect(steps.every((step) => step === null)).toBe(true);
     expect(steps.length).toBeGreaterThanOrEqual(statSync(paths(folder).output).size / 100_000);
+  });
+
+  it("are masked in steps of at most 256 kB, each of which takes a few milliseconds", () => {
+    writeLine(5);
+    const steps = [...new FileMask(paths(folder).output, secrets).finish()];
+    expect(steps.length).toBeGreaterThanOrEqual(Math.floor(statSync(paths(folder).output).size / (256 * 1024)));
   });
 
   it("become a transcript without blocking other work", async () => {
@@ -234,7 +246,10 @@ describe("The files of a session", () => {
     await expect.poll(() => checked).toBe(1);
     expect(exceeded).toBe(0);
     appendFileSync(paths(folder).raw, "r");
-    await expect.poll(() => exceeded).toBeGreaterThan(0);
+    // A check that trims these errors sees the longer `raw.log`, too.
+    writeFileSync(paths(folder).errors, "e".repeat(9 * MEGABYTE));
+    await expect.poll(() => checked).toBe(2);
+    expect(exceeded).toBeGreaterThan(0);
   });
 });
 

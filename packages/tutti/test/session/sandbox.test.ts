@@ -1,5 +1,5 @@
 // Sessions in the sandbox under real keepers.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { withBubblewrap } from "../lab/bubblewrap.ts";
 import { sandboxOf } from "../../src/engine/choose-sandbox.ts";
 import { WIDEN } from "../../src/run/plan/sparse-scope.ts";
 import type { Run } from "../../src/schema/run.ts";
-import type { ProcessIdentity } from "../../src/session/process.ts";
+import { isAlive, type ProcessIdentity } from "../../src/session/process.ts";
 import { planSandbox } from "../../src/session/sandbox/plan-sandbox.ts";
 import type { Session } from "../../src/session/session.ts";
 
@@ -29,7 +29,8 @@ const WORKER = `
     writeFileSync("asked", "");
     setTimeout(() => process.exit(), 50);
   });
-  spawn("sleep", ["86398"], { detached: true, stdio: "ignore", env: {} }).once("spawn", () => writeFileSync("begun", ""));
+  const sleeper = spawn("sleep", ["86398"], { detached: true, stdio: "ignore", env: {} });
+  sleeper.once("spawn", () => writeFileSync("begun", ""));
 `;
 
 function open(agent: string, network = true): Session {
@@ -57,18 +58,51 @@ it(
 it(
   "the agent ends with its keeper, without an engine that sweeps",
   withBubblewrap(async () => {
-    const spec = lab.spec(lab.program("command", WORKER), {
-      sandbox: { network: true, access: { writable: [lab.cwd] } },
-    });
+    // Long after the death of its keeper is visible, the agent would write `survived` and end its sandbox.
+    const agent = lab.program(
+      "command",
+      `${WORKER}
+       import { existsSync } from "node:fs";
+       const timer = setInterval(() => {
+         if (!existsSync("orphan")) return;
+         clearInterval(timer);
+         setTimeout(() => {
+           writeFileSync("survived", "");
+           sleeper.kill("SIGKILL");
+           process.exit();
+         }, 5000);
+       }, 20);`,
+    );
+    const spec = lab.spec(agent, { sandbox: { network: true, access: { writable: [lab.cwd] } } });
     const session = lab.host.open(spec);
     const signals = session.signals();
     await signals.next();
     await expect.poll(() => isThere("begun")).toBe(true);
     session.leave();
     const folder = join(lab.folder, "sessions", spec.runId, spec.sessionId);
-    const { pid } = JSON.parse(readFileSync(join(folder, "keeper.json"), "utf8")) as ProcessIdentity;
-    process.kill(pid, "SIGKILL");
+    const keeper = JSON.parse(readFileSync(join(folder, "keeper.json"), "utf8")) as ProcessIdentity;
+    process.kill(keeper.pid, "SIGKILL");
+    await expect.poll(() => isAlive(keeper)).toBe(false);
+    writeFileSync(join(lab.cwd, "orphan"), "");
     await expect.poll(() => lab.processes()).toEqual([]);
+    expect(isThere("survived")).toBe(false);
+    await session.stop();
+  }),
+);
+
+it(
+  "an agent is in a user namespace of its own, where its capabilities count for nothing outside",
+  withBubblewrap(async () => {
+    const agent = lab.program(
+      "command",
+      `import { readlinkSync, renameSync, writeFileSync } from "node:fs";
+       writeFileSync("new", readlinkSync("/proc/self/ns/user"));
+       renameSync("new", "namespace");
+       process.stdin.resume();`,
+    );
+    const session = open(agent);
+    await expect.poll(() => isThere("namespace")).toBe(true);
+    expect(readFileSync(join(lab.cwd, "namespace"), "utf8")).not.toBe(readlinkSync("/proc/self/ns/user"));
     await session.stop();
   }),
 );

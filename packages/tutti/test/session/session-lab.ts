@@ -56,6 +56,30 @@ export class SessionLab {
     return `${kind}:${process.execPath} ${file}`;
   }
 
+  /**
+   * Code for a program that defines `keeperRounds(count)`. It resolves when the keeper has masked a secret `count` times,
+   * about once a second. So an agent can outlive what the keeper should do by a number of its rounds at any load.
+   */
+  keeperRounds(): string {
+    return `
+      const keeperRounds = async (count) => {
+        const { closeSync, fstatSync, openSync, readSync, writeSync } = process.getBuiltinModule("node:fs");
+        const { TUTTI_RUN_ID, TUTTI_SESSION_KEY } = process.env;
+        const folder = ${JSON.stringify(join(this.folder, "sessions"))};
+        const fd = openSync(folder + "/" + TUTTI_RUN_ID + "/" + TUTTI_SESSION_KEY + "/output.log", "r");
+        const tail = Buffer.alloc(60);
+        for (let i = 0; i < count; i++) {
+          const secret = "ghp_" + "k3".repeat(18);
+          writeSync(1, secret + "\\n");
+          do {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            readSync(fd, tail, 0, 60, Math.max(0, fstatSync(fd).size - 60));
+          } while (tail.includes(secret));
+        }
+        closeSync(fd);
+      };`;
+  }
+
   scenario(sessions: object[]): string {
     const file = join(this.folder, `scenario-${++counter}.json`);
     writeFileSync(file, JSON.stringify({ sessions }));

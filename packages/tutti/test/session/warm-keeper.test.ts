@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionLab, texts, turn } from "./session-lab.ts";
@@ -109,7 +109,18 @@ describe("An agent that waits for its session", () => {
 
   it("vanishes when its engine is killed, also for an engine that wants the session at once", async () => {
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
-    const agent = lab.program("command", STREAM);
+    const agent = lab.program(
+      "command",
+      `import { existsSync } from "node:fs";
+       ${lab.keeperRounds()}
+       const exitLater = setInterval(async () => {
+         if (!existsSync("alone")) return;
+         clearInterval(exitLater);
+         await keeperRounds(20);
+         writeFileSync("outlived-" + process.env.TUTTI_SESSION_KEY, "");
+         process.exit();
+       }, 20);${STREAM}`,
+    );
     const [left, wanted] = [lab.spec(agent), lab.spec(agent)];
     const program = `
       import { createKeeperHost } from ${url("../../src/session/keeper/keeper-host.ts")};
@@ -126,7 +137,9 @@ describe("An agent that waits for its session", () => {
     await once(engine, "exit");
     expect(await host.claim!(wanted, true)).toBe(false);
     expect(await answerOf(host, wanted)).toMatch(/undefined$/);
+    writeFileSync(join(lab.cwd, "alone"), "");
     await expect.poll(() => sessionsOf(left)).toEqual([]);
+    expect(existsSync(join(lab.cwd, `outlived-${left.sessionId}`))).toBe(false);
     await expect.poll(() => lab.processes()).toEqual([]);
   });
 });
