@@ -2,6 +2,14 @@ import { expect, test } from "vitest";
 import { TurnRecord } from "../../src/engine/sessions/turn-record.ts";
 import { DEFAULT_DELIMITERS } from "../../src/protocol/response/response-scanner.ts";
 
+test("`wholeText` of a turn is the end of its text, however much the agent writes", () => {
+  const record = new TurnRecord(DEFAULT_DELIMITERS, true);
+  for (let part = 0; part < 500; part++) record.text(`${part} `.padEnd(10_000, "x"), false);
+  expect(record.wholeText.length).toBeLessThanOrEqual(2 * 1024 * 1024);
+  expect(record.wholeText).toMatch(/499 x+$/);
+  expect(record.isCut).toBe(true);
+});
+
 test("`lastWords` of a turn have no part of a block that is still open, however much of it has arrived", () => {
   const record = new TurnRecord(DEFAULT_DELIMITERS);
   record.text("I read the tests.\n", false);

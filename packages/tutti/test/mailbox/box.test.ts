@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { appendToBox } from "../../src/mailbox/box.ts";
@@ -202,6 +202,7 @@ describe("a file that is", () => {
     ["an object of another kind", '{"messages": {"a": 1}}', 0],
     ["a number", "42", 0],
     ["with a trailing comma", `{"messages": [${JSON.stringify(one)},], "lastRead": null}`, 1],
+    ["of more than 500,000 values", `{"messages": [${"1,".repeat(500_000)}1]}`, 0],
     ["nested without end", "[".repeat(50_000) + "]".repeat(50_000), 0],
   ])("%s is reported with its path and copied to another name before it is replaced", async (_, content, kept) => {
     const file = writeOld(FILE, content);
@@ -216,6 +217,16 @@ describe("a file that is", () => {
     expect(keptAs).toMatch(/to-developer\.json\.damaged-[0-9a-f]{12}$/);
     expect(readFileSync(keptAs)).toEqual(Buffer.from(content as string));
     expect(lab.text("logs/log.md")).toContain("[WARN]");
+  });
+
+  it("longer than 16 MiB is not read and not replaced", async () => {
+    const file = writeOld(FILE, JSON.stringify({ messages: [one], more: "x".repeat(17_000_000) }));
+    await expect(lab.mailbox().peek("developer")).rejects.toMatchObject({
+      code: "wrong_state",
+      message: expect.stringContaining(`${file} is too large`),
+    });
+    await expect(lab.mailbox().send("developer", one)).rejects.toMatchObject({ code: "wrong_state" });
+    expect(statSync(file).size).toBeGreaterThan(17_000_000);
   });
 
   it("damaged twice in different ways is copied twice", async () => {

@@ -1,5 +1,10 @@
+import { Hono } from "hono";
 import { expect, it, vi } from "vitest";
+import { z } from "zod";
 import { ServerLab } from "./server-lab.ts";
+import type { Route } from "../../src/schema/api/route.ts";
+import type { Bindings } from "../../src/server/decode.ts";
+import { answer } from "../../src/server/handler.ts";
 import { LargeAnswers } from "../../src/server/large-answers.ts";
 
 const { signal } = new AbortController();
@@ -14,6 +19,20 @@ it("`LargeAnswers` pauses after 2 MiB of answers, so that the memory of many sma
     }, signal);
   await Promise.all([1024 * 1024, 1024 * 1024, 0].map(build));
   // A timer of 40 ms may fire a little early.
+  expect(builtAt[2]! - builtAt[1]!).toBeGreaterThan(35);
+});
+
+it("an answer that cannot be streamed counts with its bytes", async () => {
+  const route: Route = { summary: "", response: z.string(), errors: [], large: true };
+  const builtAt: number[] = [];
+  const app = new Hono<Bindings>();
+  const build = () => {
+    builtAt.push(performance.now());
+    return "x".repeat(1024 * 1024);
+  };
+  app.get("/large", (c) => answer(c, route, build, null));
+  await Promise.all([1, 2, 3].map(async () => (await app.request("/large")).text()));
+  // As above.
   expect(builtAt[2]! - builtAt[1]!).toBeGreaterThan(35);
 });
 

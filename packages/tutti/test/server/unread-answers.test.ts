@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { UnreadAnswers } from "../../src/server/unread-answers.ts";
+import { unreadAnswers, UnreadAnswers } from "../../src/server/unread-answers.ts";
 
 const ANSWER = Buffer.alloc(32 * 1024 * 1024);
 /** Two unread answers fit, and three do not, although the kernel buffers a part of each. */
@@ -50,6 +50,14 @@ it("closes the connection that was read least recently when unread answers excee
   await expect.poll(() => cut).toEqual(["/first"]);
   expect(await Promise.all([second, third].map(readAll))).toEqual([ANSWER.length, ANSWER.length]);
   expect(cut).toEqual(["/first"]);
+});
+
+it("limits the unread answers of all servers of this process to 64 MiB", async () => {
+  const { cut } = await serveAnswers(unreadAnswers);
+  for (const path of ["/1", "/2", "/3", "/4"]) await ask(path);
+  // Without a limit no connection is closed, so this does not wait for the end of the test's time.
+  await expect.poll(() => cut.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(1);
+  expect(cut.length).toBeLessThan(4);
 });
 
 it("makes a large answer wait for room, which the client that reads nothing for a second has to give up", async () => {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { git, startGit } from "../../src/workspace/git.ts";
 
@@ -19,6 +20,47 @@ describe("git", () => {
     staying.stdin.end();
     await once(staying, "close");
   });
+
+  it("contacts no remote without `network`, not even one in a folder", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-git-"));
+    try {
+      const gitDir = join(folder, "other");
+      await git("make a repository", ["init", "--quiet", "--bare", gitDir], { cwd: folder });
+      const list = (network: boolean) => git("list refs", ["ls-remote", gitDir], { cwd: folder, network });
+      expect((await list(true)).code).toBe(0);
+      await expect(list(false)).rejects.toMatchObject({ message: expect.stringMatching(/'file' not allowed/) });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it.each(["gpg.program", "log.showSignature"])(
+    "verifies no signature, also if only %s is not overridden",
+    async (guard) => {
+      const folder = mkdtempSync(join(tmpdir(), "tutti-git-"));
+      try {
+        const run = async (...args: string[]) => (await git("try it", args, { cwd: folder })).stdout.trim();
+        await run("init", "--quiet");
+        const tree = await run("write-tree");
+        const by = "a <a@example.org> 1 +0000";
+        const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEzBAABCAAdFiEE\n -----END PGP SIGNATURE-----";
+        const input = Buffer.from(`tree ${tree}\nauthor ${by}\ncommitter ${by}\n${signature}\n\nthe message\n`);
+        const { stdout } = await git("sign", ["hash-object", "-t", "commit", "-w", "--stdin"], { cwd: folder, input });
+        const program = join(folder, "program");
+        writeFileSync(program, `#!/bin/sh\ntouch '${join(folder, "was-run")}'\n`, { mode: 0o755 });
+        const settings = { "gpg.program": program, "log.showSignature": "true" };
+        for (const [name, value] of Object.entries(settings)) await run("config", name, value);
+        const show = ["log", "-1", "--format=%B", stdout.trim()];
+        // `-c` wins over the override of this setting.
+        expect(await run("-c", `${guard}=${settings[guard as keyof typeof settings]}`, ...show)).toBe("the message");
+        expect(existsSync(join(folder, "was-run"))).toBe(false);
+        await run("-c", `gpg.program=${program}`, "-c", "log.showSignature=true", ...show);
+        expect(existsSync(join(folder, "was-run"))).toBe(true);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   it("is killed with its children when it exceeds its timeout", async () => {
     const args = ["-c", "alias.hang=!sleep 100000 #", "hang"];
