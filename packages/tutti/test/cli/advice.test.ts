@@ -139,7 +139,8 @@ describe("a retry in a run that the user paused", () => {
     await engine.order(id, "start");
     await engine.until(id, ({ status }) => status === "confirming");
     await engine.order(id, "confirm", {});
-    await engine.until(id, ({ workers }) => workers["a"]?.status === "failed");
+    // Without a turn, a resume would start the first attempt of `b` again, which hangs.
+    await engine.until(id, ({ workers: { a, b } }) => a?.status === "failed" && (b?.session.turn ?? null) !== null);
     await engine.order(id, "pause");
     await close();
     const { code, stderr } = await lab.tutti(["retry", id, "a"], {});
