@@ -6,13 +6,21 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSocketClient } from "../../src/cli/access/socket-client.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { finished, Lab, processesOf, type Finished, type JsonLine } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
+import { finished, processesOf, type Finished, type JsonLine } from "../lab/lab.ts";
 import { onTerminal } from "../lab/terminal.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
-let lab: Lab;
+/** The engine has a process of its own. Commands beside it run in the process of the test, which is another one. */
+function openLab(): InProcessLab {
+  const opened = new InProcessLab();
+  opened.playsAgents = false;
+  return opened;
+}
+
+let lab: InProcessLab;
 beforeEach(() => {
-  lab = new Lab();
+  lab = openLab();
 });
 afterEach(() => lab.tearDown());
 
@@ -214,7 +222,7 @@ describe("a killed process", () => {
 
 describe("a data folder", () => {
   it("with a path that is too long for a socket is shared all the same", async () => {
-    const long = new Lab();
+    const long = openLab();
     const data = join(long.folder, "long-".repeat(20), "data");
     const gate = long.gate();
     const agent = long.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
