@@ -11,7 +11,7 @@ const agents = "packages/tutti/test/agents/**/*.test.ts";
 const light = [
   "{config,mutants,protocol,run,schema,store}/**/*",
   "template/!(gallery)",
-  "cli/{board,program,socket-client}",
+  "cli/{board,init,machine-output,program,reference,socket-client,team-lines,templates,tokens}",
   "client/reset-connection",
   "engine/{attempt-key,clock-watch,group-commit,prompt,slots,tool-stats,turn-record}",
   "mailbox/{box,published-files,state-files}",
