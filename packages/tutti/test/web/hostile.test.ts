@@ -228,6 +228,8 @@ describe("Hostile text", () => {
       await page.goto(`${stage.url}/runs/${id}`);
       await page.getByText(`then resume the run. ${escaped}`).waitFor();
       await expectHarmless(page);
+      // Without routes the page uses its cache.
+      await page.unroute(`**/${id}/snapshot`);
 
       const schedule = { cron: "0 3 * * *", template: "documentation", cwd: stage.lab.repo, message: "Every night" };
       writeFileSync(join(stage.lab.data, "tutti.config.json"), JSON.stringify({ schedules: { nightly: schedule } }));
@@ -240,6 +242,7 @@ describe("Hostile text", () => {
       await nightly.getByText(escaped).waitFor();
       expect(await nightly.getByRole("button", { name: "Run now" }).getAttribute("title")).toBe(escaped);
       await expectHarmless(page);
+      await page.unroute("**/api/schedules");
 
       await page.goto(`${stage.url}/runs/new?after=Tutti%20says%20yes`);
       await page.getByText("The run that this one should follow does not exist.").waitFor();
@@ -257,10 +260,20 @@ describe("Hostile text", () => {
         const body = (await (await route.fetch()).json()) as { run: Run };
         await route.fulfill({ json: { ...body, run: withEveryField(body.run) } });
       });
-      const open = async (path: string, shows: string) => {
-        await page.goto(`${stage.url}${path}`);
+      const expectShown = async (path: string, shows: string) => {
         await page.locator(shows).first().waitFor();
         await expectMarked(page, path);
+      };
+      const open = async (path: string, shows: string) => {
+        await page.goto(`${stage.url}${path}`);
+        await expectShown(path, shows);
+      };
+      /** Changes the view without loading the page again. */
+      const turnTo = async (path: string, shows: string) => {
+        await page.evaluate(
+          `history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`,
+        );
+        await expectShown(path, shows);
       };
       const ended = await stage.begin(ENDS, "Write two pages");
       await stage.until(ended.id, "confirming");
@@ -291,18 +304,18 @@ describe("Hostile text", () => {
           .waitFor();
         await expectMarked(page, view);
       }
-      await open(`${run}?tab=plan`, ".tab-rows .agent-words");
-      await open(`${run}?tab=changes`, ".diff-text");
-      await open(`${run}?tab=checks`, ".check-command .long-text");
-      await open(`${run}?tab=cost`, ".cost-rows");
-      await open(`${run}?tab=log`, ".activity .agent-words");
-      await open(`${run}?session=a`, ".entry-tool");
+      await turnTo(`${run}?tab=plan`, ".tab-rows .agent-words");
+      await turnTo(`${run}?tab=changes`, ".diff-text");
+      await turnTo(`${run}?tab=checks`, ".check-command .long-text");
+      await turnTo(`${run}?tab=cost`, ".cost-rows");
+      await turnTo(`${run}?tab=log`, ".activity .agent-words");
+      await turnTo(`${run}?session=a`, ".entry-tool");
       expect(await page.locator(".entry").allInnerTexts()).toHaveLength(2);
-      await open(`${run}?session=a&part=summary`, ".transcript .task-summary .notice");
-      await open(`${run}?session=a&part=changes`, ".transcript .diff-text");
-      await open(`${run}?session=a&part=checks`, ".transcript .claim");
-      await open(`${run}?session=b&part=attempts`, ".transcript .tab-rows .agent-words");
-      await open(`${run}?session=a&part=agents`, ".transcript .tab-rows .agent-words");
+      await turnTo(`${run}?session=a&part=summary`, ".transcript .task-summary .notice");
+      await turnTo(`${run}?session=a&part=changes`, ".transcript .diff-text");
+      await turnTo(`${run}?session=a&part=checks`, ".transcript .claim");
+      await turnTo(`${run}?session=b&part=attempts`, ".transcript .tab-rows .agent-words");
+      await turnTo(`${run}?session=a&part=agents`, ".transcript .tab-rows .agent-words");
 
       const hanging = await stage.begin(HANGS, "Write two pages", { config: { autoSpawn: true } });
       await stage.engine.until(hanging.id, ({ workers }) => workers["a"]?.session.turn != null);

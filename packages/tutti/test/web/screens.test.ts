@@ -500,6 +500,8 @@ describe("A run", () => {
       });
       await page.getByRole("button", { name: "Start run" }).click();
       await page.getByRole("heading", { name: "Document this project" }).waitFor();
+      // Without routes the page uses its cache.
+      await page.unroute("**/api/orchestrator");
       expect(stage.engine.list()[0]).toMatchObject({ agent: "local", cwd: stage.lab.repo, budget: { usd: 2 } });
       expect(stage.engine.list()[0]!.template.config.maxWorkers).toBe(2);
 
@@ -595,6 +597,7 @@ describe("A run", () => {
       await page.goto(`${stage.url}/runs/${id}`);
       await page.getByText("The result cannot be shown").waitFor();
       await page.getByRole("heading", { name: "Activity" }).waitFor();
+      await page.unroute(`**/${id}/snapshot`);
 
       await page.goto(`${stage.url}/costs?by=run`);
       await page.getByRole("row", { name: new RegExp(id) }).waitFor();
@@ -681,6 +684,7 @@ describe("A run", () => {
       await page.getByRole("link", { name: "Prompt", exact: true }).click();
       await page.getByText(/^Prompt 1, /).waitFor();
 
+      await page.unroute("**/transcript?after=0*");
       // A link cannot put words on the page.
       await page.goto(`${stage.url}/runs/${id}?session=Tutti%20says%20yes`);
       await page.getByText("This run has no task with this name.").waitFor();
