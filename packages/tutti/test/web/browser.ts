@@ -19,6 +19,8 @@ const FLAGS = [
   "--in-process-gpu",
   "--enable-features=NetworkServiceInProcess2",
   "--num-raster-threads=1",
+  // Pages of one context share a process.
+  "--process-per-site",
   // Pages live for seconds, in which optimised code costs more processor time than it saves.
   "--js-flags=--no-maglev --no-turbofan",
 ];

@@ -785,7 +785,7 @@ describe("A run", () => {
         "Paint the page",
       );
       await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 1);
-      const page = await stage.page(`/runs/${id}`);
+      const page = await stage.page(`/runs/${id}`, { emptyCache: true });
       await page.getByText("Live", { exact: true }).waitFor();
       await page.getByLabel("Your answer").fill("Green");
       await page.context().setOffline(true);

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
+import { ReusedContext } from "./reused-context.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
@@ -12,6 +13,7 @@ import { openMachine } from "../../src/main/machine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { HostRow } from "../../src/schema/api/host-routes.ts";
 import { pathName } from "../../src/schema/ids.ts";
+import { TuttiError } from "../../src/schema/error.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Hosts } from "../../src/server/hosts.ts";
@@ -20,8 +22,13 @@ import { startServer, type RunningServer } from "../../src/server/start-server.t
 
 const TOKEN = "token-of-the-tests";
 
+// Without a graphics card, an animation occupies a whole core.
+export const CONTEXT_OPTIONS = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
+
 interface PageOptions extends BrowserContextOptions {
   token?: string;
+  /** The page loads every script from the server, whatever the tests before have loaded. */
+  emptyCache?: boolean;
 }
 
 export class Stage {
@@ -30,12 +37,15 @@ export class Stage {
   /** The worker hosts of the server. */
   readonly hosts: HostRow[];
   readonly #browser: Browser;
+  readonly #reused: ReusedContext;
   readonly #agents: ScriptedAgents;
   #local: LocalEngine;
   #server: RunningServer;
+  #hasPage = false;
 
   private constructor(
     browser: Browser,
+    reused: ReusedContext,
     lab: Lab,
     agents: ScriptedAgents,
     local: LocalEngine,
@@ -43,6 +53,7 @@ export class Stage {
     server: RunningServer,
   ) {
     this.#browser = browser;
+    this.#reused = reused;
     this.#agents = agents;
     this.lab = lab;
     this.hosts = hosts;
@@ -50,11 +61,17 @@ export class Stage {
     this.#server = server;
   }
 
-  static async open(browser: Browser, lab = new Lab()): Promise<Stage> {
+  static async open(browser: Browser, reused = new ReusedContext(browser, CONTEXT_OPTIONS)): Promise<Stage> {
+    const lab = new Lab();
     const agents: ScriptedAgents = new Map();
     const local = openEngine(lab, agents);
     const hosts: HostRow[] = [];
-    return new Stage(browser, lab, agents, local, hosts, await serve(lab, local, hosts, 0));
+    const server = await serve(lab, local, hosts, reused.port).catch((error: unknown) => {
+      if (!(error instanceof TuttiError) || error.code !== "port_in_use") throw error;
+      return serve(lab, local, hosts, 0);
+    });
+    reused.port = server.port;
+    return new Stage(browser, reused, lab, agents, local, hosts, server);
   }
 
   get engine() {
@@ -123,14 +140,20 @@ export class Stage {
     return this.engine.until(id, (run) => run.status === status);
   }
 
-  /** A page that was opened with the printed URL, on the list or on a run. */
-  async page(path = "/", { token = TOKEN, ...options }: PageOptions = {}): Promise<Page> {
-    // Without a graphics card, an animation occupies a whole core.
-    const still = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
-    const context = await this.#browser.newContext({ ...still, ...options });
+  /**
+   * A page that was opened with the printed URL, on the list or on a run. It shares nothing with other pages of the test,
+   * and only the first page without options but `viewport` is in the reused context.
+   */
+  async page(path = "/", { token = TOKEN, emptyCache = false, viewport, ...options }: PageOptions = {}): Promise<Page> {
+    const isReused = !emptyCache && !this.#hasPage && Object.keys(options).length === 0;
+    this.#hasPage ||= isReused;
+    const context = isReused
+      ? await this.#reused.next(this.url)
+      : await this.#browser.newContext({ ...CONTEXT_OPTIONS, ...options, ...(viewport && { viewport }) });
     // The time limit of the test applies.
     context.setDefaultTimeout(0);
     const page = await context.newPage();
+    if (isReused && viewport) await page.setViewportSize(viewport);
     page.on("console", (message) => {
       // Chromium drops all its requests when another program on the machine adds or removes a network interface.
       if (message.text().includes("ERR_NETWORK_CHANGED")) return;
@@ -161,7 +184,8 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#browser.contexts().map((context) => context.close()));
+    const own = this.#browser.contexts().filter((context) => !this.#reused.has(context));
+    await Promise.all([this.#reused.closePages(), ...own.map((context) => context.close())]);
     await this.#server.close();
     await this.#local.close();
     const left = processesOf(this.lab.folder);

@@ -3,7 +3,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, type TestContext } from "vitest";
 import { BROWSER, HEADLESS_BROWSER, launch } from "./browser.ts";
 import { buildWeb } from "./build-web.ts";
-import { Stage } from "./stage.ts";
+import { ReusedContext } from "./reused-context.ts";
+import { CONTEXT_OPTIONS, Stage } from "./stage.ts";
 import { findOrInstall, skipWithout } from "../lab/required-program.ts";
 
 type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (context: TestContext) => Promise<void>;
@@ -16,20 +17,25 @@ type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (con
 export function withBrowser({ windows = false } = {}): OnStage {
   const program = windows ? BROWSER : HEADLESS_BROWSER;
   let browser: Browser | null = null;
+  let reused: ReusedContext;
   beforeAll(async () => {
     const executable = findOrInstall(program);
     if (executable === null) return;
     await buildWeb();
     browser = await launch(executable);
+    reused = new ReusedContext(browser, CONTEXT_OPTIONS);
   });
   afterAll(() => browser?.close());
 
   return (act, expected) => async (context) => {
     if (browser === null) return skipWithout(program, context);
-    const stage = await Stage.open(browser);
+    const stage = await Stage.open(browser, reused);
     try {
       await act(stage);
       expect(stage.troubles.filter((trouble) => !expected?.test(trouble))).toEqual([]);
+    } catch (error) {
+      await reused.drop();
+      throw error;
     } finally {
       await stage.close();
     }
