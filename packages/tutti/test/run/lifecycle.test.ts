@@ -234,7 +234,7 @@ describe("A worker's report", () => {
     expect(story.run.workers["a"]!.status).toBe("completed");
     const named = missing.slice(0, 5).map((name) => `"${name}"`);
     expect(outcome(story.run, [], 0).warnings).toEqual([
-      `a: it reported files that do not exist: ${named.join(", ")}, 2 more.`,
+      `a: it reported files that do not exist: ${named.join(", ")} (and 2 more).`,
       'a: it reported files that it did not change: "b.md".',
     ]);
     expect(completedVerdict(story.run)).toBe("degraded");

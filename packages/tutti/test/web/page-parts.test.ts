@@ -28,7 +28,7 @@ import { columnsOf, showsStatus, templateIcon, workerParts } from "../../../web/
 import { waitsOf } from "../../../web/src/timeline/timeline-waits.ts";
 import { splitPatch } from "../../../web/src/changes/split-patch.ts";
 import { readRoute, runAddress, runsAddress } from "../../../web/src/shell/page-route.ts";
-import { agentName, duration } from "../../../web/src/text/format.ts";
+import { agentName, ago, clock, duration, moment } from "../../../web/src/text/format.ts";
 import { readMarkdown } from "../../../web/src/text/markdown.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { sentenceReader, type SentenceMark } from "../../../web/src/text/sentence-reader.ts";
@@ -242,6 +242,15 @@ test("A phase that the template disables is skipped, not done", () => {
   ]);
   expect(states({ status: "error", currentPhase: "analysis" })[0]).toBe("stopped");
   expect(states({ status: "completed", currentPhase: "aggregation" }).slice(3)).toEqual(["skipped", "skipped"]);
+});
+
+test("Times have 24 hours everywhere", () => {
+  const evening = new Date(2026, 10, 18, 22, 45, 13).getTime();
+  expect([clock(evening), moment(evening), ago(evening, evening + 86_400_000)]).toEqual([
+    "22:45:13",
+    "11/18/2026, 22:45:13",
+    "Nov 18, 22:45",
+  ]);
 });
 
 test("`duration` and `agentName` return short texts", () => {
@@ -493,6 +502,16 @@ describe("Sentences that Tutti writes outside the dashboard", () => {
       sayCheck("psql at /a/psql, postgres at /b/postgres; needed only to distribute work over several machines"),
     ).toBe(
       "psql dans /a/psql, postgres dans /b/postgres ; nécessaire seulement pour répartir le travail sur plusieurs machines",
+    );
+    expect(say("The hook onTasksGenerated failed: Worker timed out after 500ms")).toBe(
+      "Le hook onTasksGenerated a échoué : L'agent a dépassé son délai de 500 ms",
+    );
+    expect(say("Criterion not met: it builds")).toBe("Critère non rempli : it builds");
+    expect(say('it reported files that do not exist: "a.ts", "b.ts" (and 3 more)')).toBe(
+      'il a annoncé des fichiers qui n\'existent pas : "a.ts", "b.ts" (et 3 de plus)',
+    );
+    expect(sayCheck("25.3 GB free on the disk of the data folder")).toBe(
+      "25,3 Go libres sur le disque du dossier de données",
     );
     for (const words of ["no luck", "it needs the keys of the provider", `{title} ${"w and ".repeat(20_000)}`])
       expect(say(words)).toBe(words);

@@ -3,7 +3,13 @@ import { language, nounFor, translate, type Noun } from "./language.ts";
 const NUMBER = new Intl.NumberFormat(language);
 const COMPACT = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
 const MONEY = new Intl.NumberFormat(language, { style: "currency", currency: "USD", minimumFractionDigits: 2 });
-const DAY = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat(language, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 export const count = (value: number): string => NUMBER.format(value);
@@ -31,7 +37,7 @@ export function ago(at: number, now: number): string {
 }
 
 export const clock = (at: number): string => CLOCK.format(at);
-export const moment = (at: number): string => new Date(at).toLocaleString(language);
+export const moment = (at: number): string => new Date(at).toLocaleString(language, { hourCycle: "h23" });
 
 export const lastPart = (path: string): string => path.split("/").findLast((part) => part !== "") ?? path;
 

@@ -5,7 +5,7 @@ import { sentence } from "../../../tutti/src/sentence.ts";
 export type SentenceMark = "#stored" | "#doctor";
 
 /** Other values are names, or words of agents and users. */
-const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use|problems|changes|where)$/;
+const SAID_VALUES = /^(error|detail|until|advice|unit|role|found|version|use|problems|changes|where|files|names)$/;
 /** Between sentences of a list within one value. */
 const SEPARATOR = /(; |(?<=\.) (?=["\p{Lu}]))/u;
 /** Task ids and times have no spaces, which keeps short sentences from matching other texts. */
@@ -28,7 +28,8 @@ export function sentenceReader(texts: Readonly<Record<string, string>>) {
       if (match === null) continue;
       const values = Object.entries(match.groups ?? {}).map(([name, value]) => [
         name,
-        SAID_VALUES.test(name) ? sayAll(value, sayValue) : value,
+        // Only French has such sentences, and it writes a comma.
+        name === "gigabytes" ? value.replace(".", ",") : SAID_VALUES.test(name) ? sayAll(value, sayValue) : value,
       ]);
       return sentence(translation, Object.fromEntries(values) as Record<string, string>);
     }

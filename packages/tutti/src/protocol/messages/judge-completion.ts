@@ -1,3 +1,4 @@
+import { sentence } from "../../sentence.ts";
 import type { Approval } from "../response/profile.ts";
 import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
 
@@ -21,7 +22,8 @@ export function judgeCompletion(
   if (met && met.length !== criteria.length) {
     reasons.push(`"acceptance_criteria_met" has ${met.length} results for ${criteria.length} criteria.`);
   } else if (met) {
-    for (const [index, each] of met.entries()) if (!each) reasons.push(`Criterion not met: ${criteria[index]}`);
+    for (const [index, each] of met.entries())
+      if (!each) reasons.push(sentence("Criterion not met: {criterion}", { criterion: criteria[index]! }));
   } else if (approval === undefined) {
     reasons.push('"acceptance_criteria_met" is missing.');
   }

@@ -26,8 +26,11 @@ export function describeUnproven({ missing, unchanged }: UnprovenFiles, { ofResu
 
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(name.slice(0, 200)));
-  return [...shown, ...(names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [])].join(", ");
+  return listSome(shown.join(", "), names.length - shown.length);
 }
+
+export const listSome = (names: string, more: number): string =>
+  more > 0 ? sentence("{names} (and {count} more)", { names, count: more }) : names;
 
 export const workWarnings = (run: Run, say: Say): string[] => [
   ...Object.values(run.workers).flatMap(({ taskId, status, warnings = [] }) =>

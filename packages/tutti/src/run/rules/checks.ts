@@ -1,4 +1,5 @@
 // Files and the exit codes of real commands (`CheckedCommand`) are evidence, the answer of the main session is a claim.
+import { listSome } from "../outcome/work-warnings.ts";
 import type { VerificationAnswer } from "../../schema/answer.ts";
 import type { CheckedCommand, Outcome } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
@@ -33,8 +34,9 @@ export function contradictions(run: Run): Outcome["causes"] {
   }
   const faults = verification.remaining_faults ?? [];
   if (faults.length > 0) {
-    const more = faults.length > MAX_NAMED ? ` (and ${faults.length - MAX_NAMED} more)` : "";
-    causes.push({ taskId: "main", status: "partial", reason: `${faults.slice(0, MAX_NAMED).join("; ")}${more}` });
+    const named = faults.slice(0, MAX_NAMED);
+    const reason = listSome(named.join("; "), faults.length - named.length);
+    causes.push({ taskId: "main", status: "partial", reason });
   }
   return causes;
 }

@@ -346,5 +346,7 @@ function aboutHook(run: Run, report: Extract<Report, { type: "hookStarted" | "ho
   const { ok, detail, durationMs } = report;
   const ended: RunEvent = { type: "hook:ended", data: { id: run.id, hook, cause, ok, detail, durationMs } };
   const stops = !ok && report.pause && PAUSABLE.has(run.status);
-  return stops ? [ended, ...pause(run, "hook", `${hook} failed: ${detail}`)] : [ended];
+  return stops
+    ? [ended, ...pause(run, "hook", sentence("The hook {hook} failed: {detail}", { hook, detail }))]
+    : [ended];
 }

@@ -75,7 +75,7 @@ function unmetCriteria({ task }: Worker, { acceptance_criteria_met: met }: Recor
   const verdicts = Array.isArray(met) ? met : [];
   return (task.acceptanceCriteria ?? [])
     .filter((_, index) => verdicts[index] === false)
-    .map((criterion) => `Criterion not met: ${criterion}`);
+    .map((criterion) => sentence("Criterion not met: {criterion}", { criterion }));
 }
 
 /** After `MAX_TRIES` turns without a usable answer of the main session. */
