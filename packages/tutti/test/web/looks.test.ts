@@ -1,13 +1,13 @@
 // Checks every view in both themes, wide and narrow, with axe-core. `TUTTI_SCREENSHOTS` names a folder that receives a
 // screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README, and `TUTTI_UPDATE_PARTS=1` the
-// stored styles and pictures of the parts.
+// stored styles of the parts and the stored pictures.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { DEGRADED, FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
-import { differentShare, packPicture, WITHOUT_FONTS } from "./compare-pictures.ts";
+import { boxedPicture, differentShare, packPicture, WITHOUT_FONTS } from "./compare-pictures.ts";
 import type { Stage } from "./stage.ts";
 import { withBrowser } from "./with-browser.ts";
 import { mainSession, worker } from "../lab/scenarios.ts";
@@ -15,6 +15,11 @@ import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
 
 const PICTURE = join(import.meta.dirname, "../../../../docs/images/dashboard.png");
+const PICTURES = join(import.meta.dirname, "pictures");
+/** The share of pixels of a picture that may differ from the stored one. */
+const MOST_DIFFERENT = 0.0003;
+/** The same for pictures of views, which have half the size. */
+const MOST_MOVED = 0.002;
 const PARTS = join(import.meta.dirname, "part-styles.json");
 const screenshotFolder = process.env["TUTTI_SCREENSHOTS"];
 
@@ -177,8 +182,36 @@ async function views(stage: Stage): Promise<[string, string][]> {
   ];
 }
 
+/** The left edges of the titles of pages by the width of the window. */
+const titleEdges: Record<string, Set<number>> = {};
+
 async function expectFits(page: Page, view: string): Promise<void> {
+  const title = page.locator(".page-title h1");
+  if ((await title.count()) > 0)
+    (titleEdges[page.viewportSize()!.width] ??= new Set()).add((await title.boundingBox())!.x);
   expect(await page.evaluate(`[...${TOO_WIDE}, ...${TOO_TALL}, ...${MISPLACED}]`), view).toEqual([]);
+}
+
+/** Views whose content is the same in every run of the tests. */
+const STORED_VIEWS = ["inbox", "list", "new-run", "changes", "plan", "working", "table", "transcript"];
+
+async function comparePicture(page: Page, view: string, width: number): Promise<void> {
+  if (!STORED_VIEWS.includes(view)) return;
+  const file = join(PICTURES, `${view}-${width}.webp`);
+  if (process.env["TUTTI_UPDATE_PARTS"] === "1") {
+    await page.waitForTimeout(1000);
+    const pictures = [await boxedPicture(page), await boxedPicture(page)];
+    while (!pictures.at(-1)!.equals(pictures.at(-2)!)) pictures.push(await boxedPicture(page));
+    writeFileSync(file, pictures.at(-1)!);
+  }
+  const stored = readFileSync(file);
+  const share = async (): Promise<number> => {
+    const picture = await boxedPicture(page);
+    // The same browser packs the same pixels into the same bytes.
+    return picture.equals(stored) ? 0 : differentShare(page, picture, stored);
+  };
+  // The graph fits its new frame some time after a change of the width.
+  await expect.poll(share, { message: `${view} at ${width} px`, timeout: 20_000 }).toBeLessThan(MOST_MOVED);
 }
 
 async function checkView(page: Page, name: string, path: string): Promise<void> {
@@ -205,6 +238,7 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
   // Only colours differ between the themes, so one rule is enough.
   expect(await violations(page, ["color-contrast"]), `${name} dark`).toEqual([]);
   await expectFits(page, `${name} dark`);
+  await comparePicture(page, name, 1280);
   // Each width begins with the theme of the one before, because a change of the theme renders the whole page again.
   let colorScheme: "dark" | "light" = "dark";
   for (const width of [1920, 800, 360]) {
@@ -218,12 +252,15 @@ async function checkView(page: Page, name: string, path: string): Promise<void> 
       await expect.poll(() => page.evaluate(WASTED), { message: `graph of ${name} at ${width} px` }).toBe(0);
       await saveScreenshot(page, `${name}-${colorScheme}-${width}`);
     }
+    await comparePicture(page, name, width);
   }
 }
 
 /** One page visits many views: a new page would start a process and compile the scripts and axe-core again. */
 async function checkViews(stage: Stage, paths: [string, string][]): Promise<void> {
   const page = await stage.page("/", { colorScheme: "light" });
+  // Otherwise runs in the pictures become older, and finally stalled.
+  await page.clock.setFixedTime(Date.now());
   for (const [name, path] of paths) await checkView(page, name, path);
 }
 
@@ -240,6 +277,7 @@ describe("The page", () => {
       const all = await views(stage);
       const half = Math.ceil(all.length / 2);
       await Promise.all([checkViews(stage, all.slice(0, half)), checkViews(stage, all.slice(half))]);
+      expect(Object.values(titleEdges).map(({ size }) => size)).toEqual(WIDTHS.map(() => 1));
     }),
   );
 
@@ -265,9 +303,11 @@ describe("The page", () => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         const picture = await packPicture(page, await page.locator("main").screenshot({ animations: "disabled" }));
-        const file = join(import.meta.dirname, "pictures", `parts-${width}.webp`);
+        const file = join(PICTURES, `parts-${width}.webp`);
         if (process.env["TUTTI_UPDATE_PARTS"] === "1") writeFileSync(file, picture);
-        expect(await differentShare(page, picture, readFileSync(file)), `parts at ${width} px`).toBeLessThan(0.0003);
+        expect(await differentShare(page, picture, readFileSync(file)), `parts at ${width} px`).toBeLessThan(
+          MOST_DIFFERENT,
+        );
       }
     }),
   );
