@@ -3,7 +3,7 @@
 import type { WorkspacePaths } from "./workspace-paths.ts";
 import { replaceRef } from "./refs.ts";
 import { changedFiles, findCommit, isAncestor, newestDate, treeOf, type Repository } from "./repository.ts";
-import { writeCommit } from "./write-commit.ts";
+import { writeCommit } from "./disk/write-commit.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function adopt(

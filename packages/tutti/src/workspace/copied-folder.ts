@@ -10,7 +10,7 @@ import { git } from "./git.ts";
 import { readRef, writeRef } from "./refs.ts";
 import { treeOf, type Repository } from "./repository.ts";
 import { keepIndex, writeWorkingTree } from "./working-tree.ts";
-import { writeCommit } from "./write-commit.ts";
+import { writeCommit } from "./disk/write-commit.ts";
 
 /** Programs can create the `EXCLUDED` folders again, and they are too large to copy. */
 const EXCLUDED = ["node_modules", ".venv", "__pycache__"];

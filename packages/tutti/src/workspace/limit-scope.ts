@@ -3,7 +3,7 @@ import { replaceRef } from "./refs.ts";
 import { onRepository, readCommit, treeOf, type Repository } from "./repository.ts";
 import { clearScratch } from "./working-tree.ts";
 import type { WorkspacePaths } from "./workspace-paths.ts";
-import { writeCommit } from "./write-commit.ts";
+import { writeCommit } from "./disk/write-commit.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 
 const isWithin = (scope: readonly string[], path: string): boolean =>

@@ -9,7 +9,7 @@ import { isInside, leafWithin, pathsOfLeaf, type WorkspacePaths, type RunPaths }
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
 import { checkoutsOf, deregister, headLogOf, headOf, registrations, type Registration } from "./registry.ts";
 import { findCommit, isNearAncestor, newestDate, onRepository, treeOf, type Repository } from "./repository.ts";
-import { writeCommit } from "./write-commit.ts";
+import { writeCommit } from "./disk/write-commit.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch, forgetTree } from "./working-tree.ts";
 

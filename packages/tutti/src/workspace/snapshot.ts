@@ -6,7 +6,7 @@ import { isInside, type WorkspacePaths } from "./workspace-paths.ts";
 import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
 import { headOf, headRefOf, registrations, removeTraps, type Registration } from "./registry.ts";
 import { changedFiles, isAncestor, parentsOf, treeOf, type Repository } from "./repository.ts";
-import { writeCommit } from "./write-commit.ts";
+import { writeCommit } from "./disk/write-commit.ts";
 import { clearScratch, keepIndex, writeWorkingTree } from "./working-tree.ts";
 import type { WorkspaceSnapshot } from "./workspace.ts";
 

@@ -9,7 +9,7 @@ import { findCommitObject, findObject } from "../../src/workspace/dialogue/objec
 import { updateRef } from "../../src/workspace/dialogue/ref-updates.ts";
 import { compareTrees } from "../../src/workspace/dialogue/tree-changes.ts";
 import { isAncestor } from "../../src/workspace/repository.ts";
-import { writeCommit } from "../../src/workspace/write-commit.ts";
+import { writeCommit } from "../../src/workspace/disk/write-commit.ts";
 
 const lookupIn = (repo: string) => {
   const options = { cwd: repo, gitDir: join(repo, ".git"), workTree: repo };

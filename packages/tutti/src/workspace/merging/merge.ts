@@ -12,7 +12,7 @@ import {
   treeOf,
   type Repository,
 } from "../repository.ts";
-import { writeCommit } from "../write-commit.ts";
+import { writeCommit } from "../disk/write-commit.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Merge } from "../workspace.ts";
 

@@ -1,6 +1,6 @@
-import { hashNameOf, looseObject, writeLooseObject } from "./disk/loose-object.ts";
-import { realWorld } from "../world.ts";
-import type { Repository } from "./repository.ts";
+import { hashNameOf, looseObject, writeLooseObject } from "./loose-object.ts";
+import { realWorld } from "../../world.ts";
+import type { Repository } from "../repository.ts";
 
 interface NewCommit {
   tree: string;
