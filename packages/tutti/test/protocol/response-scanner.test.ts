@@ -106,6 +106,12 @@ describe("an invalid block", () => {
     expect(scanner.push(`${"x".repeat(5000)} ${block("q", {})}`)).toMatchObject([{ ok: true, phase: "q" }]);
   });
 
+  it("is at most 10 MiB long", () => {
+    const scanner = new ResponseScanner();
+    expect(scanner.push(START + "x".repeat(10 * 1024 * 1024 - 100))).toEqual([]);
+    expect(scanner.push("x".repeat(200))).toMatchObject([{ ok: false, code: "too_large" }]);
+  });
+
   it("is accepted at exactly the maximum size", () => {
     const content = '{"phase":"p","data":{}}';
     expect(scanCut(START + content + END, [], content.length)).toMatchObject([{ ok: true }]);

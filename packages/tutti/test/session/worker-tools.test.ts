@@ -225,11 +225,17 @@ describe("an agent that uses the tools of Tutti", () => {
     expect(signals.filter(({ type }) => type === "report")).toEqual([]);
 
     const { url, token } = address();
-    const post = (headers: Record<string, string>) =>
-      fetch(url, { method: "POST", headers, body: "{}" }).then(({ status }) => status);
+    const post = (headers: Record<string, string>, body = "{}") =>
+      fetch(url, { method: "POST", headers, body }).then(({ status }) => status);
     expect(await post({})).toBe(401);
     expect(await post({ authorization: `Bearer ${token.replace(/.$/, "_")}` })).toBe(401);
     expect(await post({ authorization: `Bearer ${token}`, origin: "http://127.0.0.1" })).toBe(403);
+    const json = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    expect(await post(json, `"${"x".repeat(1024 * 1024)}"`)).toBe(413);
   });
 
   it("waits for an answer over the restart of the engine, and withdraws a question that it gives up", async () => {

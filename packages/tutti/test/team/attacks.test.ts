@@ -146,6 +146,14 @@ describe("the security gate", () => {
     expect(gateViews(story.run, story.now)).toMatchObject([{ state: "closed", commit: null }]);
   });
 
+  it("stores at most 50 messages of one turn", () => {
+    const story = new GateStory();
+    story.begin("developer");
+    const text = Array.from({ length: 100 }, () => json(acknowledgment("DEVELOPER"))).join("\n");
+    const events = story.escalate("developer", text);
+    expect(events.filter(({ type }) => type === "message:queued")).toHaveLength(50);
+  });
+
   it("accepts a conditional review only where the environment says so (W04, D3-091)", () => {
     const text = json(approval({ approval_status: "CONDITIONAL" }));
     const gate = { environments: { staging: { conditional: true }, production: {} } };
