@@ -1,5 +1,5 @@
 // Runs a command in the process of the test, because a new process spends most of its time on starting.
-import { vi } from "vitest";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Lab, type Finished } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { main } from "../../src/cli/main.ts";
@@ -11,19 +11,22 @@ export interface Ended {
   stderr: string;
 }
 
-export async function tutti(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
+/** The output of the command that the current asynchronous work belongs to. Commands of one test may run side by side. */
+const output = new AsyncLocalStorage<Pick<Ended, "stdout" | "stderr">>();
+
+for (const name of ["stdout", "stderr"] as const) {
+  const write = process[name].write.bind(process[name]);
+  process[name].write = (...args: Parameters<typeof write>) => {
+    const printed = output.getStore();
+    if (!printed) return write(...args);
+    printed[name] += String(args[0]);
+    return true;
+  };
+}
+
+export function tutti(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
   const printed = { stdout: "", stderr: "" };
-  const streams = (["stdout", "stderr"] as const).map((name) =>
-    vi.spyOn(process[name], "write").mockImplementation((text) => {
-      printed[name] += String(text);
-      return true;
-    }),
-  );
-  try {
-    return { code: await main([...args], options), ...printed };
-  } finally {
-    for (const stream of streams) stream.mockRestore();
-  }
+  return output.run(printed, async () => ({ code: await main([...args], options), ...printed }));
 }
 
 /** Runs commands in this process, unless `env` is given. */
