@@ -7,7 +7,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Lab, LAUNCHER, programOf } from "../../test/lab/lab.ts";
+import { Lab, LAUNCHER } from "../../test/lab/lab.ts";
+import { programOf } from "../../test/lab/program-of.ts";
 import { median } from "../protocol/compare.ts";
 
 const ROUNDS = 9;

@@ -5,13 +5,13 @@
 // Run: npm run bench -- makespan
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
+import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { openLocalEngine, type LocalOptions } from "../../src/main/local-engine.ts";
 import type { Task } from "../../src/schema/task.ts";
-import { Lab, programOf } from "../../test/lab/lab.ts";
+import { Lab } from "../../test/lab/lab.ts";
+import { programOf } from "../../test/lab/program-of.ts";
 import { randomFrom } from "../../test/lab/random.ts";
 import { median } from "../protocol/compare.ts";
 import { between, lowerBound, randomPlan, SHAPES } from "../run/random-plan.ts";
@@ -38,9 +38,10 @@ async function inLab<T>(tasks: readonly Task[], execute: (lab: Lab, agent: Agent
     const plan = join(lab.folder, "plan.json");
     const timed = tasks.map(({ id, dependencies, expectedMs }) => ({ id, dependencies, ms: expectedMs }));
     writeFileSync(plan, JSON.stringify(timed));
-    const file = join(lab.folder, "timed.mjs");
-    writeFileSync(file, stripTypeScriptTypes(readFileSync(programOf("timed.ts"), "utf8")));
-    return await execute(lab, { file, env: { LEDGER: join(lab.folder, "ledger.txt"), PLAN: plan } });
+    return await execute(lab, {
+      file: programOf("timed.ts"),
+      env: { LEDGER: join(lab.folder, "ledger.txt"), PLAN: plan },
+    });
   } finally {
     lab.tearDown();
   }

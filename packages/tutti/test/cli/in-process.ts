@@ -16,12 +16,12 @@ const output = new AsyncLocalStorage<Pick<Ended, "stdout" | "stderr">>();
 
 for (const name of ["stdout", "stderr"] as const) {
   const write = process[name].write.bind(process[name]);
-  process[name].write = (...args: Parameters<typeof write>) => {
+  process[name].write = ((...args: Parameters<typeof write>) => {
     const printed = output.getStore();
     if (!printed) return write(...args);
     printed[name] += String(args[0]);
     return true;
-  };
+  }) as typeof write;
 }
 
 export function tutti(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { withBubblewrap } from "../lab/bubblewrap.ts";
-import { CANARY, escapeAttempts, SURVIVOR } from "../lab/escape-attempts.ts";
+import { CANARY, escapeAttempts, SURVIVOR } from "../lab/agents/escape-attempts.ts";
 import { agentOf, finished, Lab } from "../lab/lab.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EngineLab } from "../engine/engine-lab.ts";
-import { programOf } from "../lab/lab.ts";
+import { programOf } from "../lab/program-of.ts";
 import { randomFrom } from "../lab/random.ts";
 import { repetitions } from "../lab/repetitions.ts";
 import { pathWith } from "../session/played-program.ts";

@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import type { Outcome } from "../../src/schema/outcome.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { openSqliteReader } from "../../src/store/sqlite.ts";
+import { programOf } from "./program-of.ts";
 import { sharedSample } from "./shared-sample.ts";
 
 export const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
-export const programOf = (name: string): string => fileURLToPath(new URL(`./agents/${name}`, import.meta.url));
 /** Names an agent of the tests as `command:` or `text:` would. */
 export const agentOf = (kind: "command" | "text", name: string, ...args: string[]): string =>
   [`${kind}:${process.execPath}`, programOf(name), ...args].join(" ");

@@ -1,12 +1,12 @@
 // ACP agents as real processes under real keepers.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { programOf } from "../lab/program-of.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { Session, SessionSignal } from "../../src/session/session.ts";
 
-const PROGRAM = fileURLToPath(new URL("../lab/agents/acp.ts", import.meta.url));
+const PROGRAM = programOf("acp.ts");
 const READY = { agent: "lab-agent", version: "1.2.3", conversation: "conversation-1" };
 
 let lab: SessionLab;

@@ -5,7 +5,8 @@ import { expect, vi } from "vitest";
 import { describeAgent, type Made, type Prompt } from "./conformance.ts";
 import { pathWith } from "./played-program.ts";
 import type { SessionLab } from "./session-lab.ts";
-import { agentOf, programOf } from "../lab/lab.ts";
+import { agentOf } from "../lab/lab.ts";
+import { programOf } from "../lab/program-of.ts";
 
 const OWN_WORDS = { kind: "error", detail: "no such luck today" } as const;
 const SILENT = { partialText: false, resume: false, subagents: false, interrupt: true } as const;

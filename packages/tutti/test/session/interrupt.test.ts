@@ -2,7 +2,7 @@ import { existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync,
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Conversation } from "../agents/conversation.ts";
-import { programOf } from "../lab/lab.ts";
+import { programOf } from "../lab/program-of.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { Session, SessionSignal, SessionSpec } from "../../src/session/session.ts";
 

@@ -1,7 +1,7 @@
 // Puts the stub programs of ../lab/agents on the PATH.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { programOf } from "../lab/lab.ts";
+import { programOf } from "../lab/program-of.ts";
 
 /** A PATH that contains the program under its usual name. `under` is a program that runs it. */
 export function pathWith(name: "claude" | "codex", folder: string, under?: string): string {

@@ -4,7 +4,7 @@ import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { escapeAttempts, type EscapeAttempt, type Surroundings } from "../escape-attempts.ts";
+import { escapeAttempts, type EscapeAttempt, type Surroundings } from "./escape-attempts.ts";
 
 const { TUTTI_MCP_URL: url = "", TUTTI_MCP_TOKEN: token, TUTTI_TASK_ID: task, TMPDIR, SURROUNDINGS } = process.env;
 const tell = (line: object) => console.log(JSON.stringify(line));
