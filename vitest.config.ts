@@ -1,13 +1,13 @@
+import { globSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { LongFilesFirst } from "./scripts/test-sequencer.mjs";
+import { BatchesInOrder } from "./scripts/test-sequencer.mjs";
 
 // Tests of the real agent programs, which `npm run agents:install` has to install first: `npm run test:agents`.
 const agents = "packages/tutti/test/agents/**/*.test.ts";
 
-// Tests that start few processes and keep no state in modules. They share a process, which compiles the sources once.
-// The others are better off alone: a large process takes long to fork.
+// Tests that start few processes. They all share processes, which load the sources once.
 const light = [
   "{config,mutants,protocol,run,schema,store}/**/*",
   "template/!(gallery)",
@@ -27,6 +27,20 @@ const light = [
 ].map((name) => `packages/tutti/test/${name}.test.ts`);
 light.push("packages/local-agent/test/{compare-names,corpus,javascript,manifests}.test.ts");
 
+// Tests that measure the memory or the time of their own process, and the longest of all.
+const alone = [
+  "local-agent/test/large",
+  "tutti/test/power/power-loss",
+  "tutti/test/server/stalled",
+  "tutti/test/session/{large-output,memory}",
+  "tutti/test/sim/sim",
+].map((name) => `packages/${name}.test.ts`);
+
+/** A process loads the sources once for a batch. It starts many processes itself, and a larger one takes longer to fork. */
+const FILES_PER_BATCH = 16;
+/** The folders with the longest tests come first, so that no long test runs alone at the end. */
+const LONG_FOLDERS = ["web", "cli", "engine", "fleet", "session"].map((name) => `packages/tutti/test/${name}/`);
+
 const HANG_MS = 600_000;
 
 // The processes of the tests, and the thousands that they start, would each read and strip the same sources again.
@@ -45,11 +59,12 @@ const configOf = (mode: string) => ({
       mode === "agents"
         ? [{ extends: true, test: { name: "agents", include: [agents] } }]
         : [
+            { extends: true, test: { name: "alone", include: alone } },
+            ...batches().map((include, i) => ({
+              extends: true as const,
+              test: { name: `batch ${i + 1}`, include, isolate: false },
+            })),
             { extends: true, test: { name: "light", include: light, isolate: false } },
-            {
-              extends: true,
-              test: { name: "heavy", include: ["packages/*/test/**/*.test.ts"], exclude: [agents, ...light] },
-            },
           ],
     // These limits end a test that hangs. A test that only waits longer on a busy machine must not reach them.
     testTimeout: HANG_MS,
@@ -59,10 +74,19 @@ const configOf = (mode: string) => ({
     // Node loads the sources itself, with its compile cache. Vite would transform and evaluate them for each test file.
     server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\/.*\.ts$/] } },
     globalSetup: "packages/tutti/test/lab/shared-folder.ts",
-    sequence: { sequencer: LongFilesFirst },
+    sequence: { sequencer: BatchesInOrder },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),
     // Agents of tests write files and wait for files anywhere. Tests about the sandbox switch it on themselves.
     env: { TUTTI_SANDBOX: "off" },
   },
 });
+
+function batches(): string[][] {
+  const files = globSync("packages/*/test/**/*.test.ts", { exclude: [agents, ...alone, ...light] });
+  const rank = (file: string) => LONG_FOLDERS.findIndex((folder) => file.startsWith(folder)) >>> 0;
+  const sorted = files.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return Array.from({ length: Math.ceil(sorted.length / FILES_PER_BATCH) }, (_, i) =>
+    sorted.slice(i * FILES_PER_BATCH, (i + 1) * FILES_PER_BATCH),
+  );
+}
