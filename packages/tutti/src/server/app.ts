@@ -39,7 +39,7 @@ import { workerHandlers } from "./routes/worker-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
 import { readRouteKey, type Route } from "../schema/api/route.ts";
-import { aliasOf, ROUTES } from "../schema/api/routes.ts";
+import { addressesOf, ROUTES } from "../schema/api/routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { TemplateLibrary } from "../template/files/library.ts";
@@ -74,7 +74,7 @@ const OPEN_PATHS = new Set(
 /** Body limits in bytes of the routes that have `maxBytes` of their own instead of `MAX_BODY_BYTES`. */
 const BODY_LIMITS = new Map(
   Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) =>
-    maxBytes === undefined ? [] : [key, aliasOf(key) ?? key].map((address) => [address, maxBytes] as const),
+    maxBytes === undefined ? [] : addressesOf(key).map((address) => [address, maxBytes] as const),
   ),
 );
 

@@ -1,7 +1,7 @@
 // Builds the OpenAPI 3.1 description of the API from `ROUTES`.
 import { z } from "zod";
 import { errorsOf, readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
-import { aliasOf, API_VERSION, ROUTES } from "../schema/api/routes.ts";
+import { addressesOf, API_VERSION, ROUTES } from "../schema/api/routes.ts";
 import * as values from "../schema/api/run-values.ts";
 import { LaunchedRun } from "../schema/api/schedule-routes.ts";
 import { SubSessionRelation } from "../schema/api/sub-session-routes.ts";
@@ -78,7 +78,7 @@ function buildDescription(): Description {
   const answers = answerSchemas();
   const paths: Description["paths"] = {};
   for (const [key, route] of Object.entries<Route>(ROUTES)) {
-    for (const address of [key, aliasOf(key) ?? []].flat()) {
+    for (const address of addressesOf(key)) {
       const { method, path } = readRouteKey(address);
       const operations = (paths[path.replaceAll(/:(\w+)/g, "{$1}")] ??= {});
       operations[method.toLowerCase()] = operationOf(address, route, answers(key));

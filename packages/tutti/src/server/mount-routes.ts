@@ -9,7 +9,7 @@ import { HIDE_HEADER, hideFor, type Hide } from "./access/hide.ts";
 import type { Engine } from "../engine/engine.ts";
 import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
 import { asTuttiError } from "../schema/error.ts";
-import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
+import { addressesOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
 /** A `RequestFilter` returns the answer to a request that another server carries out, or null. */
 type RequestFilter = (c: Context<Bindings>, hide: Hide | null) => Promise<Response | null>;
@@ -24,7 +24,7 @@ export function mountRoutes(
     const route: Route = ROUTES[key];
     const handle = handlers[key] as AnyHandler;
     const role = roleOf(key, route);
-    for (const address of [key, aliasOf(key) ?? []].flat()) {
+    for (const address of addressesOf(key)) {
       const { method, path } = readRouteKey(address);
       app.on(method, path, async (c) => {
         try {

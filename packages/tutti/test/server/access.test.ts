@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
-import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
+import { addressesOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { Access } from "../../src/server/access/access.ts";
 import { allowedFolders } from "../../src/server/access/allowed-folders.ts";
@@ -20,7 +20,7 @@ type Address = [method: string, pattern: string, path: string];
 const addresses = (isClosed: boolean): Address[] =>
   Object.entries<Route>(ROUTES)
     .filter(([key, route]) => (roleOf(key, route) !== null) === isClosed)
-    .flatMap(([key]) => [key, aliasOf(key) ?? []].flat())
+    .flatMap(([key]) => addressesOf(key))
     .map((key) => {
       const { method, path } = readRouteKey(key);
       return [method, path, path.replaceAll(/:\w+/g, "x")];

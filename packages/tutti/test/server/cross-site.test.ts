@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
-import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
+import { addressesOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { ServerLab } from "./server-lab.ts";
 
 interface Address {
@@ -15,7 +15,7 @@ interface Address {
 const CLOSED: Address[] = [
   ...Object.entries<Route>(ROUTES)
     .filter(([key, route]) => roleOf(key, route) !== null)
-    .flatMap(([key]) => [key, aliasOf(key) ?? []].flat())
+    .flatMap(([key]) => addressesOf(key))
     .map((key) => {
       const { method, path } = readRouteKey(key);
       return { method, path: path.replaceAll(/:\w+/g, "x") };

@@ -2,7 +2,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
-import { aliasOf, API_VERSION, ROUTES } from "../../src/schema/api/routes.ts";
+import { addressesOf, API_VERSION, ROUTES } from "../../src/schema/api/routes.ts";
 import { describeApi, type Operation } from "../../src/server/describe-api.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -106,7 +106,7 @@ describe("the description", () => {
 
   it("lists every route of the table under every address, and no other route", () => {
     const wanted = Object.keys(ROUTES)
-      .flatMap((key) => [key, aliasOf(key) ?? []].flat())
+      .flatMap((key) => addressesOf(key))
       .map((key) => key.replaceAll(/:(\w+)/g, "{$1}"));
     const found = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(found.toSorted()).toEqual(wanted.toSorted());

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { errorsOf, readRouteKey, type Route } from "../../src/schema/api/route.ts";
-import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
+import { addressesOf, inRoutingOrder, ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
 import { ERRORS } from "../../src/schema/error.ts";
 import { CASES, dependsOnState, missingCases, Scene, takesInput, type Call } from "./route-cases.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -117,7 +117,11 @@ describe("an invalid request", () => {
     expect(errorsOf(key, route)).toContain(json.error.code);
   });
 
-  const aliases = taking.flatMap(([key]): [string, RouteKey][] => (aliasOf(key) ? [[aliasOf(key)!, key]] : []));
+  const aliases = taking.flatMap(([key]): [string, RouteKey][] =>
+    addressesOf(key)
+      .slice(1)
+      .map((alias) => [alias, key]),
+  );
   it.each(aliases)("to %s is rejected like one to its address in document 004", async (alias, key) => {
     const call = await CASES[key].wrong!(scene);
     const [short, long] = [await ask(alias, call), await ask(key, call)];

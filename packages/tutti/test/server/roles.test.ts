@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
-import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
+import { addressesOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../src/schema/token-role.ts";
 import { describeApi } from "../../src/server/describe-api.ts";
 import { mustAllow } from "../../src/server/access/holder.ts";
@@ -14,7 +14,7 @@ import { ServerLab } from "./server-lab.ts";
 /** Every route except those that need a signature instead. */
 const TABLE = Object.entries<Route>(ROUTES).flatMap(([key, route]) => {
   const role = roleOf(key, route);
-  return route.signed ? [] : [key, aliasOf(key) ?? []].flat().map((address) => ({ address, role }));
+  return route.signed ? [] : addressesOf(key).map((address) => ({ address, role }));
 });
 
 let lab: ServerLab;

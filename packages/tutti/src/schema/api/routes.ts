@@ -41,12 +41,10 @@ export const API_VERSION = "1.6.0";
 
 export type RouteKey = keyof typeof ROUTES;
 
-/**
- * Returns the documented address of a route that document 004 has under `/api/orchestrator`, or null. Both are served.
- */
-export function aliasOf(key: string): string | null {
+/** A route that document 004 has under `/api/orchestrator` is also served at its documented address. */
+export function addressesOf(key: string): string[] {
   const short = key.replace("/api/orchestrator/templates", "/api/templates").replace("/api/orchestrator", "/api/runs");
-  return short === key ? null : short;
+  return short === key ? [key] : [key, short];
 }
 
 /** Literal path segments come before parameters, because `/:id` would also match `/templates`. */
