@@ -8,22 +8,20 @@ import { accessRequest, UNKNOWN_HOST, type RequestAccess } from "./access/access
 import type { AllowedFolders } from "./access/allowed-folders.ts";
 import { MAX_BODY_BYTES, tooLarge, type Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
-import { forwardRequest, type Forwarder } from "./forward.ts";
+import { forwardRequest } from "./forward.ts";
 import type { Feed } from "./live/feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
-import { hostHandlers, type Hosts } from "./hosts.ts";
+import { hostHandlers } from "./hosts.ts";
+import type { ServingOptions } from "./http-server.ts";
 import { inboxHandlers } from "./routes/inbox-routes.ts";
 import { teamHandlers } from "./routes/team-routes.ts";
 import { resultHandlers } from "./routes/result-routes.ts";
 import { logHandlers } from "./routes/log-routes.ts";
 import { machineHandlers } from "./routes/machine-routes.ts";
-import type { Machine } from "./machine.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { NOT_BUILT_PAGE, pageLanguage, SIGN_IN_POLICY, signInPage } from "./pages.ts";
 import type { LiveHolders } from "./live/live-holders.ts";
-import type { NamedTokens } from "./access/named-tokens.ts";
 import { protocolHandlers } from "./routes/protocol-routes.ts";
-import type { RateLimiter } from "./access/rate-limit.ts";
 import { restrictionOf } from "./access/restriction.ts";
 import { runHandlers } from "./routes/run-routes.ts";
 import { scheduleHandlers } from "./routes/schedule-routes.ts";
@@ -36,32 +34,16 @@ import type { Hide } from "./access/hide.ts";
 import { watchRequests, type RequestListener } from "./watch-requests.ts";
 import { tokenHandlers } from "./routes/token-routes.ts";
 import { workerHandlers } from "./routes/worker-routes.ts";
-import type { Engine } from "../engine/engine.ts";
-import type { OpenAutomation } from "../schedule/automation.ts";
 import { readRouteKey, type Route } from "../schema/api/route.ts";
 import { addressesOf, ROUTES } from "../schema/api/routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { TemplateLibrary } from "../template/files/library.ts";
 
-interface AppParts {
-  engine: Engine;
-  templates: TemplateLibrary;
+interface AppParts extends Omit<ServingOptions, "folders" | "log" | "answerFirst"> {
   feed: Feed;
-  access: RequestAccess;
-  tokens: NamedTokens;
   live: LiveHolders;
   folders: AllowedFolders;
-  /** Null means no rate limit. */
-  limiter: RateLimiter | null;
-  version: string;
-  webRoot: string | null;
-  onlyNamedAgents: boolean;
   metrics: Metrics;
-  automation?: OpenAutomation | undefined;
-  machine?: Machine | undefined;
-  forward?: Forwarder | undefined;
-  hosts?: Hosts | undefined;
   /** `answered` is called once for every request. */
   answered: RequestListener;
 }

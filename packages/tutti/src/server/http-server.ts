@@ -45,6 +45,7 @@ export interface ServingOptions extends ServedParts {
   access: RequestAccess;
   /** `answerFirst` answers requests that are not part of the API and returns false for all others. */
   answerFirst?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Null means no rate limit. */
   limiter: RateLimiter | null;
   onlyNamedAgents: boolean;
 }
@@ -71,8 +72,7 @@ export function createHttpServer(): Server {
 
 /** Call `serveRequests` in the same step in which `server` starts to listen, so that no request is missed. */
 export function serveRequests(server: Server, options: ServingOptions): ServedRequests {
-  const { engine, templates, tokens, version, webRoot, automation, machine, hosts, access, limiter } = options;
-  const { onlyNamedAgents } = options;
+  const { engine, tokens, version, access, limiter } = options;
   const live = new LiveHolders(tokens);
   const feed = new Feed(engine);
   const metrics = createMetrics({ engine, version, now: Date.now, live: () => feed.numbers });
@@ -83,13 +83,12 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
   };
   const folders = allowedFolders(options.folders);
   const shared = { engine, feed, access, live, limiter, answered };
-  const parts = { ...shared, templates, tokens, folders, metrics, version, webRoot, automation, machine, hosts };
   // The routes and the WebSockets are loaded at the first use: that takes longer than everything else before the server
   // listens, and most engines of a command answer no request.
   let listener: Promise<HttpListener> | null = null;
   const loadListener = () =>
     (listener ??= import("./app.ts").then(({ createRequestListener }) =>
-      createRequestListener({ ...parts, forward: options.forward, onlyNamedAgents }),
+      createRequestListener({ ...options, ...shared, folders, metrics }),
     ));
   let upgrade: Promise<Upgrade> | null = null;
   const loadUpgrade = () => (upgrade ??= import("./live/upgrade.ts").then(({ Upgrade }) => new Upgrade(shared)));
