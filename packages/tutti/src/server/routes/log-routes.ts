@@ -1,22 +1,13 @@
-import type { AllowedFolders } from "../access/allowed-folders.ts";
 import { encodeState } from "./encode-run.ts";
 import type { Handlers } from "../handler.ts";
-import { encodeAll, findRun } from "./run-routes.ts";
+import { encodeAll, findRun, type RunRouteOptions } from "./run-routes.ts";
 import { streamText } from "../stream-array.ts";
 import { copyLines } from "../../engine/copies/run-copy.ts";
-import type { Engine } from "../../engine/engine.ts";
 import type { LOG_ROUTES } from "../../schema/api/log-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
 
-interface LogRouteOptions {
-  engine: Engine;
-  folders: AllowedFolders;
-  /** Set on servers beyond loopback, where a request may not name a program to run. */
-  onlyNamedAgents: boolean;
-}
-
-export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
+export function logHandlers({ engine, folders, onlyNamedAgents }: RunRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
   /** A server executes every run in its log, so it resumes the new run at once. */
   const activate = async ({ id }: Run) => encodeState(await engine.activate(id));
   return {
