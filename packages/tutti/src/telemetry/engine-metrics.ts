@@ -1,5 +1,5 @@
 // `engineMetrics` counts event by event, so the cost of a scrape depends only on the number of open runs.
-import { counter, observed, type Metric } from "./metric.ts";
+import { counter, observed, type MetricGroup } from "./metric.ts";
 import { roleMetrics } from "./role-metrics.ts";
 import type { Engine } from "../engine/engine.ts";
 import { activeWorkers } from "../run/lookup.ts";
@@ -13,14 +13,9 @@ interface CountedRun {
   waiting: number;
 }
 
-interface EngineMetrics {
-  metrics: Metric[];
-  close: () => void;
-}
-
 type Watched = Pick<Engine, "subscribe" | "summaries" | "get" | "lastSeq">;
 
-export function engineMetrics(engine: Watched, now: () => number = Date.now): EngineMetrics {
+export function engineMetrics(engine: Watched, now: () => number = Date.now): MetricGroup {
   const runs = new RunCounts(engine);
   const teams = roleMetrics(() => runs.open(), now);
   const events = counter("tutti_events_total", "Events stored, by type.");

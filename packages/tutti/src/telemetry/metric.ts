@@ -18,6 +18,12 @@ export interface Metric {
   samples: () => Iterable<Sample>;
 }
 
+/** Metrics that are kept up to date until `close`. */
+export interface MetricGroup {
+  metrics: Metric[];
+  close: () => void;
+}
+
 interface Counter extends Metric {
   add: (labels: Labels, by?: number) => void;
 }

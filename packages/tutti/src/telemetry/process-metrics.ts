@@ -1,16 +1,11 @@
 // `processMetrics` uses the names that Grafana dashboards for Node expect.
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { observed, type Metric } from "./metric.ts";
+import { observed, type MetricGroup } from "./metric.ts";
 
 const MICROSECONDS = 1e6;
 const NANOSECONDS = 1e9;
 
-interface ProcessMetrics {
-  metrics: Metric[];
-  close: () => void;
-}
-
-export function processMetrics(version: string, now: () => number): ProcessMetrics {
+export function processMetrics(version: string, now: () => number): MetricGroup {
   const startedAt = now() / 1000 - process.uptime();
   const build = { version, node: process.versions.node };
   const delay = eventLoopDelay();
@@ -40,7 +35,7 @@ export function processMetrics(version: string, now: () => number): ProcessMetri
 }
 
 /** Measuring starts with the first scrape, so that unused metrics cost nothing. */
-function eventLoopDelay(): ProcessMetrics {
+function eventLoopDelay(): MetricGroup {
   let measured: ReturnType<typeof monitorEventLoopDelay> | null = null;
   const last = { p50: 0, p99: 0, max: 0 };
   const sample = () => {
