@@ -13,12 +13,17 @@ import { TuttiError } from "../../schema/error.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Task } from "../../schema/task.ts";
-import { environmentsOf, gateEntry, policyOf, type GateEntry, type GateSettings } from "../../schema/team/gate.ts";
+import {
+  DEFAULT_GATE,
+  environmentsOf,
+  gateEntry,
+  policyOf,
+  type GateEntry,
+  type GateSettings,
+} from "../../schema/team/gate.ts";
 import { isAuditor, isDeployer } from "../../schema/team/roles.ts";
 import type { Worker } from "../../schema/worker.ts";
 import { sentence } from "../../sentence.ts";
-
-const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
 
 /** Returns null if the template has no deployment (`isDeployer`), and therefore no gate. */
 export function gateOf({ template }: Pick<Run, "template">): GateSettings | null {

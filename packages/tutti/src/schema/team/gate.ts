@@ -21,6 +21,9 @@ export const GateSettings = z.strictObject({
 });
 export type GateSettings = z.infer<typeof GateSettings>;
 
+/** The value of `GateSettings.parse({})`, for a team without `gate`. */
+export const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
+
 export interface GateEntry {
   state: "closed" | "open" | "overridden";
   /** The commit that may be deployed. Null while the gate is closed. */

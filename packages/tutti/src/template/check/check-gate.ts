@@ -1,12 +1,10 @@
 // A template that inherits from one with a security gate keeps it: it may add steps and roles and make the policies
 // stricter.
-import { policyOf, type GatePolicy, type GateSettings } from "../../schema/team/gate.ts";
+import { DEFAULT_GATE, policyOf, type GatePolicy, type GateSettings } from "../../schema/team/gate.ts";
 import { isAuditor, isDeployer, type PipelineStep } from "../../schema/team/roles.ts";
 import type { Template } from "../../schema/template.ts";
 
 type Team = Pick<Template, "roles" | "pipeline" | "gate">;
-
-const DEFAULT_GATE: GateSettings = { environment: "staging", environments: {} };
 
 /** Returns a sentence for everything that makes the gate of `child` weaker than that of its `parent`. */
 export function findWeakenings(parent: Team, child: Team): string[] {
