@@ -1,5 +1,6 @@
 // `findMessages` accepts one message, a list, a mailbox file, or an agent's answer with delimited blocks.
 import { basename, dirname } from "node:path";
+import type { ListedMessage } from "../../protocol/canonical/check-messages.ts";
 import { detectProtocol } from "../../protocol/canonical/detect-protocol.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import { parseJson } from "../../protocol/json/json-value.ts";
@@ -13,17 +14,10 @@ export const answerParser = new ResponseParser();
 /** Unlike a `ProfileProblem`, may be about the text around a message, so `code` is any string. */
 export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };
 
-interface FoundMessage {
-  /** Position in the text, such as `messages[2]` or `block 1`; empty if the text is this message alone. */
-  path: string;
-  protocol: Protocol;
-  value: unknown;
-}
-
 export interface FoundMessages {
   /** Null if the text matches none of the protocols. */
   protocol: Protocol | null;
-  messages: FoundMessage[];
+  messages: ListedMessage[];
   /** Problems of the text itself. `checkMessages` finds those of the messages. */
   problems: TextProblem[];
 }
@@ -42,14 +36,11 @@ export function findMessages(
   options: ProfileOptions,
 ): FoundMessages {
   if (text === null) return noMessages(expected, "not_text", "The file is not UTF-8 text.");
-  const isJson = /^\s*[[{]/.test(text);
   const hasBlock = text.includes(answerParser.delimiterStart);
   if (hasBlock && (expected ?? "response") === "response" && !isWholeJson(text)) return findBlocks(text);
   if (text.trim() === "") return noMessages(expected, "empty", "The file is empty.");
   const { value, problems } = parse(text, options);
-  if (value === undefined) {
-    return { protocol: isJson || expected !== undefined ? (expected ?? null) : null, messages: [], problems };
-  }
+  if (value === undefined) return { protocol: expected ?? null, messages: [], problems };
   const found = findInValue(value, name, expected, options);
   return { ...found, problems: [...problems, ...found.problems] };
 }

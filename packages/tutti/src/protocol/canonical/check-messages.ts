@@ -12,7 +12,10 @@ import type { Protocol } from "./protocol-name.ts";
 import { readMessage } from "./read-message.ts";
 
 export interface ListedMessage {
-  /** The position in the list or text, such as `messages[2]`. It precedes the path of each problem. */
+  /**
+   * The position in the list or text, such as `messages[2]` or `block 1`, which precedes the path of each problem. Empty
+   * for a message alone.
+   */
   path: string;
   protocol: Protocol;
   value: unknown;
