@@ -1,6 +1,7 @@
 // `readBoxContent` parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other
 // programs. Other content is read as far as possible without guessing, and saved under another name before the file is
 // replaced.
+import { endOfString } from "../protocol/json/json-escape.ts";
 import { isNestedDeeper, isRecord, parseJson } from "../protocol/json/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/json/tolerant-json.ts";
@@ -88,9 +89,9 @@ function completeMessages(text: string): unknown[] {
   for (let at = 0; at < text.length; at++) {
     switch (text.charAt(at)) {
       case '"': {
-        const end = stringEnd(text, at);
-        if (depth === 1) key = text.slice(at + 1, end);
-        at = end;
+        const end = endOfString(text, at);
+        if (depth === 1) key = text.slice(at + 1, end - 1);
+        at = end - 1;
         break;
       }
       case "[":
@@ -112,13 +113,4 @@ function completeMessages(text: string): unknown[] {
     }
   }
   return found;
-}
-
-/** Returns the index of the closing quote, or the end of the text. */
-function stringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text.charAt(at) === "\\") at++;
-    else if (text.charAt(at) === '"') return at;
-  }
-  return text.length;
 }

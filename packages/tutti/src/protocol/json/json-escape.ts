@@ -17,6 +17,15 @@ export function escapeLength(text: string, at: number): number {
   }
 }
 
+/** The index after the quote that closes the JSON string at `start`, or the end of the text. */
+export function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
 export function isHex(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);

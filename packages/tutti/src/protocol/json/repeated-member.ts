@@ -1,3 +1,5 @@
+import { endOfString } from "./json-escape.ts";
+
 /** Whether an object in `json`, which is valid JSON, has two members of the same name. `JSON.parse` keeps the last one. */
 export function hasRepeatedMember(json: string): boolean {
   /** The names of each open object; null for a list. */
@@ -19,12 +21,4 @@ export function hasRepeatedMember(json: string): boolean {
     }
   }
   return false;
-}
-
-function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    if (json[at] === "\\") at++;
-    else if (json[at] === '"') return at + 1;
-  }
-  return json.length;
 }
