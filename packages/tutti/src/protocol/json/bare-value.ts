@@ -1,7 +1,7 @@
 // `readBareValue` reads a value without quotes: a number, a literal of JSON or of another language, or an unquoted
 // string. An unquoted string ends only where no other reading makes sense. In a list it must not contain spaces,
 // because its commas could not be distinguished from those between elements.
-import { isSpace, skipSpace } from "./json-gap.ts";
+import { blankStart, isSpace, skipSpace } from "./json-gap.ts";
 import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
 import { isQuote, looksLikeKey, senseOfQuote, type StringRole } from "./string-end.ts";
 
@@ -51,11 +51,7 @@ export function readBareValue(draft: RepairDraft, role: StringRole): TokenOutcom
 }
 
 /** Spaces before a string without an opening quote may belong to it, unless `gapAfterFirstKey` is the same. */
-function gapBefore(text: string, at: number): number {
-  let start = at;
-  while (isSpace(text.charCodeAt(start - 1))) start--;
-  return at - start;
-}
+const gapBefore = (text: string, at: number): number => at - blankStart(text, at);
 
 function gapAfterFirstKey(text: string): number {
   let colon = text.indexOf("{");
