@@ -147,7 +147,6 @@ const review: Mapping = {
       : undefined,
 };
 
-const BLOCKER_WORDS: Record<string, string> = { technical_issue: "technical_blocker" };
 const SAME_BLOCKERS = ["clarification_needed", "dependency_missing", "scope_change"];
 
 const blocker: Mapping = {
@@ -162,8 +161,7 @@ const blocker: Mapping = {
       wire: "blocker_type",
       name: "issues.0.type",
       read: (value) => (value === "technical_blocker" ? "technical_issue" : value),
-      write: (value) =>
-        SAME_BLOCKERS.includes(String(value)) ? value : (BLOCKER_WORDS[String(value)] ?? "technical_blocker"),
+      write: (value) => (SAME_BLOCKERS.includes(String(value)) ? value : "technical_blocker"),
       fill: (canonical) => (isConflict(canonical) ? "technical_blocker" : "clarification_needed"),
     },
     same("severity", "severity"),

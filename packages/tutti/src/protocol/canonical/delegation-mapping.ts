@@ -7,10 +7,7 @@ import { agent, claimsSuccess, priority, recordsIn, same, sentences, timestamp }
 import type { Bag } from "./member-path.ts";
 
 const BLOCKING: Record<string, string> = { clarification_needed: "needs_clarification", conflict_detected: "conflict" };
-const RESULT_OF: Record<string, string> = {
-  needs_clarification: "clarification_needed",
-  conflict: "conflict_detected",
-};
+const RESULT_OF = Object.fromEntries(Object.entries(BLOCKING).map(([result, outcome]) => [outcome, result]));
 
 /** Only files and issues of other protocols have the members `FOREIGN_TO_FILES` and `FOREIGN_TO_ISSUES`. */
 const FOREIGN_TO_FILES = ["change"];
