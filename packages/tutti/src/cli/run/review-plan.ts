@@ -22,7 +22,8 @@ const KEYS = [
   ["?", "help", "show this list"],
 ] as const;
 const HINT = KEYS.map(([key, word]) => `${key} ${word}`).join("  ");
-const QUESTION = `Carry out this plan? [${KEYS.map(([key]) => key).join("/")}] `;
+const LETTERS = KEYS.map(([key]) => key);
+const QUESTION = `Carry out this plan? [${LETTERS.join("/")}] `;
 
 /** The engine refuses a plan with a `CORRECTABLE` error, and the user can change it. */
 const CORRECTABLE: ReadonlySet<ErrorCode> = new Set([
@@ -57,7 +58,7 @@ export async function reviewPlan({ runs, live, output, dialogue, signal }: Revie
   };
   showPlan();
   for (;;) {
-    const key = await dialogue.askKey(QUESTION, "yserdqn?", settled).catch(leaveAtEndOfInput);
+    const key = await dialogue.askKey(QUESTION, `${LETTERS.join("")}n`, settled).catch(leaveAtEndOfInput);
     try {
       if (key === null) {
         if (live.run.status !== "confirming") return true;
