@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { readForeignFile } from "../foreign-file.ts";
 import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
+import { variableName } from "../schema/api/query.ts";
 import { TuttiError } from "../schema/error.ts";
 import { SubSessionOptions } from "../schema/options.ts";
 import { BUILT_IN_AGENTS } from "../schema/agent/built-in-agents.ts";
@@ -21,7 +22,6 @@ const UserAgentName = AgentName.refine(
 );
 const Agent = z.string().min(1);
 const Place = z.string().regex(/^~?\//, "must be an absolute path or begin with ~/");
-const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
 const shared = {
   $schema: z.string().optional(),
@@ -36,7 +36,7 @@ const shared = {
 const UserConfig = z.strictObject({
   ...shared,
   /** Agents by user-defined names. `env` lists the environment variables that the agent receives. */
-  agents: z.record(UserAgentName, z.strictObject({ agent: Agent, env: z.array(VariableName).default([]) })).default({}),
+  agents: z.record(UserAgentName, z.strictObject({ agent: Agent, env: z.array(variableName).default([]) })).default({}),
   /** Limits of `tutti serve`, unless a flag sets them. */
   server: z
     .strictObject({

@@ -1,5 +1,6 @@
 // `NotificationSettings` is a section of the user's configuration. A project's configuration cannot define targets.
 import { z } from "zod";
+import { variableName } from "../schema/api/query.ts";
 import { NOTIFICATION_KINDS } from "../schema/notification.ts";
 
 /** More than `MAX_WEBHOOKS` for one user are probably a mistake. */
@@ -10,10 +11,7 @@ const Webhook = z.strictObject({
   url: z.string().refine(isPlainAddress, "must be a URL that begins with https:// or http:// and contains no password"),
   format: z.enum(["slack", "json"]).default("json"),
   /** Names the environment variable with the secret that signs the requests. */
-  secretEnv: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
-    .optional(),
+  secretEnv: variableName.optional(),
 });
 export type Webhook = z.infer<typeof Webhook>;
 

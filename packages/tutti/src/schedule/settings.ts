@@ -1,7 +1,7 @@
 // Schemas of the members `schedules` and `triggers` in the user's configuration.
 import { z } from "zod";
 import { isTimeZone, problemOfCron, systemTimeZone, type Rule } from "./cron.ts";
-import { absolutePath, words } from "../schema/api/query.ts";
+import { absolutePath, variableName, words } from "../schema/api/query.ts";
 import { Budget } from "../schema/budget.ts";
 
 export const AutomationName = z
@@ -42,10 +42,7 @@ export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 export const TriggerSettings = z
   .strictObject({
     /** The environment variable of the server that holds the secret; `secretFile` is the alternative. */
-    secretEnv: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
-      .optional(),
+    secretEnv: variableName.optional(),
     secretFile: z.string().min(1).optional(),
     ...run,
   })

@@ -38,4 +38,5 @@ export const flag = z
 export const absolutePath = z
   .string()
   .refine((path) => /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path), "must be an absolute path");
+export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 export const words = z.string().refine((text) => text.trim() !== "", "must not be empty");
