@@ -1,6 +1,6 @@
 // `findMessages` accepts one message, a list, a mailbox file, or an agent's answer with delimited blocks.
 import { basename, dirname } from "node:path";
-import type { ListedMessage } from "../../protocol/canonical/check-messages.ts";
+import type { ListedMessage, TextProblem } from "../../protocol/canonical/check-messages.ts";
 import { detectProtocol } from "../../protocol/canonical/detect-protocol.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import { parseJson } from "../../protocol/json/json-value.ts";
@@ -10,9 +10,6 @@ import type { ProfileOptions, ProfileProblem } from "../../protocol/response/pro
 import { ResponseParser } from "../../protocol/response/response-parser.ts";
 
 export const answerParser = new ResponseParser();
-
-/** Unlike a `ProfileProblem`, may be about the text around a message, so `code` is any string. */
-export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };
 
 export interface FoundMessages {
   /** Null if the text matches none of the protocols. */

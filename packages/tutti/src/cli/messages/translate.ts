@@ -1,4 +1,5 @@
-import { answerParser, findMessages, type TextProblem } from "./find-messages.ts";
+import { answerParser, findMessages } from "./find-messages.ts";
+import type { TextProblem } from "../../protocol/canonical/check-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";

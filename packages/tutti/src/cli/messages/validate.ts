@@ -1,7 +1,7 @@
-import { findMessages, type TextProblem } from "./find-messages.ts";
+import { findMessages } from "./find-messages.ts";
 import { readSources, type MessageSource } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
-import { checkMessages } from "../../protocol/canonical/check-messages.ts";
+import { checkMessages, type TextProblem } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import type { ProfileOptions } from "../../protocol/response/profile.ts";
 

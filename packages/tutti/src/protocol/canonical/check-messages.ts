@@ -21,6 +21,9 @@ export interface ListedMessage {
   value: unknown;
 }
 
+/** Unlike a `ProfileProblem`, may be about the text around a message, so `code` is any string. */
+export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };
+
 interface Placed<M> {
   path: string;
   /** Number of readable messages of the protocol before this one. */

@@ -1,15 +1,13 @@
 // `checkBody` validates one message, a list, or the text of an agent's answer with response blocks in it.
-import { checkMessages, type ListedMessage } from "../../protocol/canonical/check-messages.ts";
+import { checkMessages, type ListedMessage, type TextProblem } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
-import type { ProfileProblem, ProfileOptions } from "../../protocol/response/profile.ts";
+import type { ProfileOptions } from "../../protocol/response/profile.ts";
 import { ResponseParser } from "../../protocol/response/response-parser.ts";
-
-type FoundProblem = Omit<ProfileProblem, "code"> & { code: string };
 
 export interface CheckedMessages {
   valid: boolean;
   messages: number;
-  problems: FoundProblem[];
+  problems: TextProblem[];
 }
 
 export function checkBody(protocol: Protocol, body: unknown, options: ProfileOptions): CheckedMessages {
@@ -21,7 +19,7 @@ export function checkBody(protocol: Protocol, body: unknown, options: ProfileOpt
 
 interface FoundMessages {
   messages: ListedMessage[];
-  problems: FoundProblem[];
+  problems: TextProblem[];
 }
 
 function messagesIn(protocol: Protocol, value: unknown): FoundMessages {
