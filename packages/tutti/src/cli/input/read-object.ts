@@ -1,3 +1,4 @@
+import { isRecord } from "../../protocol/json/json-value.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** `name` appears in errors, for example `answer`. */
@@ -9,6 +10,6 @@ export function readObject(name: string, text: string): Record<string, unknown> 
     const message = `The ${name} is not valid JSON (${(error as Error).message}). Give one JSON object.`;
     throw new TuttiError("invalid_input", message, { cause: error });
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new TuttiError("invalid_input", `The ${name} is not a JSON object. Give one JSON object.`);
 }
