@@ -276,7 +276,7 @@ describe("beyond loopback", () => {
 
   it("requests may use any IP address but no foreign name, and may not name a program to run", async () => {
     const server = await start("0.0.0.0", true);
-    const ask = async (host: string, path = "/api/health", body?: object) => {
+    const ask = async (host: string, path = "/api/health", body?: object | string) => {
       const request = { method: body ? "POST" : "GET", headers: { ...lab.bearer, host }, body };
       return lab.ask(path, { ...request, port: server.port });
     };
@@ -310,6 +310,11 @@ describe("beyond loopback", () => {
       const { status, json } = await ask(`127.0.0.1:${server.port}`, path, body);
       expect([status, json.error.code], JSON.stringify(body)).toEqual([403, "forbidden"]);
     }
+    const template = { id: "a", name: "A", extends: "_default", config: { agent: "command:sh" } };
+    // The text of a file that contains the text of a template.
+    const twice = JSON.stringify(JSON.stringify(template));
+    const { json } = await ask(`127.0.0.1:${server.port}`, "/api/templates/import", JSON.stringify(twice));
+    expect(json.error.code).toBe("invalid_template");
     expect(lab.local.templates.list().length).toBe(countBefore);
     await server.close();
   });

@@ -2,10 +2,9 @@
 // same data folder reads the same folders at each use, so the commands need not go through it.
 import { findAddress } from "../access/find-address.ts";
 import { openTemplates } from "../../main/templates.ts";
-import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { createCall, type ClientOptions } from "../../client/call-route.ts";
-import type { ResolvedTemplate } from "../../template/files/library.ts";
+import { destinationOf, type ResolvedTemplate } from "../../template/files/library.ts";
 import type { TemplateSummary } from "../../template/summary.ts";
 
 /** `project` is a folder with templates of its own, which are available too. */
@@ -17,14 +16,12 @@ export async function openTemplateSource(output: Output): Promise<TemplateSource
 
 function folderSource(dataDir: string): TemplateSource {
   const library = openTemplates(dataDir);
-  const destination = (project: string | undefined) =>
-    project === undefined ? {} : { place: "project" as const, project };
   return {
     list: async (project) => library.list(project),
     raw: async (id, project) => library.raw(id, project),
     resolve: async (id, project) => library.resolve(id, project),
     validate: async (raw, project) => library.validate(raw, project),
-    importText: async (text, project) => library.importTemplate(parseTemplate(text), destination(project)).template,
+    importText: async (text, project) => library.importTemplate(text, destinationOf(project)).template,
     duplicate: async (id, name, project) => library.duplicate(id, name, project).template,
     remove: async (id, project) => library.delete(id, project),
     preview: async (id, variables, project) => library.preview(id, variables, project),

@@ -7,7 +7,7 @@ import { mustBeHarmless } from "./harmless-template.ts";
 import { DONE } from "./steer-routes.ts";
 import type { TEMPLATE_ROUTES } from "../../schema/api/template-routes.ts";
 import { TuttiError } from "../../schema/error.ts";
-import type { Destination, TemplateLibrary } from "../../template/files/library.ts";
+import { destinationOf, type TemplateLibrary } from "../../template/files/library.ts";
 import { parseTemplate } from "../../template/files/read-file.ts";
 
 interface TemplateRouteOptions {
@@ -42,13 +42,13 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
     "POST /api/orchestrator/templates": async ({ query, body }) => {
       const project = projectOf(query());
       const raw = mustBeAllowed(await body());
-      return templates.create(withId(templates, raw, project), destination(project)).template;
+      return templates.create(raw, destinationOf(project)).template;
     },
     "POST /api/orchestrator/templates/import": async ({ query, body }) => {
       const project = projectOf(query());
       const content = await body();
       const template = mustBeAllowed(typeof content === "string" ? parseTemplate(content) : content);
-      return templates.importTemplate(template, destination(project)).template;
+      return templates.create(template, destinationOf(project)).template;
     },
     "POST /api/orchestrator/templates/validate": async ({ query, body }) => {
       const project = projectOf(query());
@@ -90,12 +90,4 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
       return mustHaveMachine(machine).rehearse(template, request);
     },
   };
-}
-
-const destination = (project: string | undefined): Destination =>
-  project === undefined ? {} : { place: "project", project };
-
-function withId(templates: TemplateLibrary, body: Record<string, unknown>, project: string | undefined): unknown {
-  const { id, name } = body;
-  return id === undefined && typeof name === "string" ? { id: templates.generateId(name, project), ...body } : body;
 }

@@ -49,6 +49,10 @@ export interface Destination {
   project?: string;
 }
 
+/** Without a `project`, templates are stored with those of the user. */
+export const destinationOf = (project: string | undefined): Destination =>
+  project === undefined ? {} : { place: "project", project };
+
 export class TemplateLibrary {
   readonly #system: TemplatePlace;
   readonly #user: TemplatePlace | null;

@@ -928,8 +928,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-468"],
     file: "tutti/src/server/routes/template-routes.ts",
-    find: "return templates.create(withId(templates, raw, project), destination(project)).template;",
-    replace: `templates.create(withId(templates, raw, project), destination(project));
+    find: "return templates.create(raw, destinationOf(project)).template;",
+    replace: `templates.create(raw, destinationOf(project));
       return raw;`,
   },
   {
