@@ -7,3 +7,5 @@ export type Say = (text: string, values?: Readonly<Record<string, string | numbe
 /** In English. */
 export const sentence: Say = (text, values) =>
   values === undefined ? text : text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -11,7 +11,7 @@ import type { VerificationAnswer } from "../schema/answer.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Census, CheckedCommand, Usage, Verdict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { sentence, type Say } from "../sentence.ts";
+import { capitalize, sentence, type Say } from "../sentence.ts";
 import { isRunOver, isWorkerOver, type Phase } from "../schema/status.ts";
 
 /** `you`: the user has to act. */
@@ -33,8 +33,6 @@ export const titleOf = ({ taskId, headline }: EventDescription): string =>
 
 export const withDetail = (title: string, detail: string, say: Say = sentence): string =>
   detail === "" ? title : say("{title}: {detail}", { title, detail });
-
-export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 

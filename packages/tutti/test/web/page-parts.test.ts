@@ -11,7 +11,7 @@ import { byCost } from "../../../web/src/inbox/item-look.ts";
 import { subAgentsOf } from "../../../web/src/inspector/sub-agents-of.ts";
 import { listLook } from "../../../web/src/list/list-look.ts";
 import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
-import { activityLine } from "../../../web/src/run/activity.ts";
+import { recentLines } from "../../../web/src/run/activity.ts";
 import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
 import {
@@ -322,7 +322,7 @@ test("The reason of a failure is marked as words of an agent only if it is one",
   story.answerWorker("a", { phase: "completion", data: failed });
   for (let tries = 0; tries < 3; tries++) story.answerWorker("b", null);
   const lines = story.log.flatMap((event) =>
-    event.type === "worker:failed" ? [activityLine({ ...event, seq: 1 } as StoredEvent, story.run)!] : [],
+    event.type === "worker:failed" ? recentLines([{ ...event, seq: 1 } as StoredEvent], story.run) : [],
   );
   expect(lines.map(({ title, words }) => [title, words])).toEqual([
     ["a failed", "All checks passed"],

@@ -1,6 +1,6 @@
 import { sayError, translate } from "../text/language.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../tutti/src/sentence.ts";
 
 interface PageProblem {
   title: string;

@@ -13,8 +13,9 @@ import { useAction } from "../shell/use-action.ts";
 import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
 import { shown } from "../text/safe-text.ts";
 import { shellQuote } from "../text/shell-quote.ts";
-import { capitalize, isOfAgent } from "../../../tutti/src/run/describe-event.ts";
+import { isOfAgent } from "../../../tutti/src/run/describe-event.ts";
 import type { PersonAnswer } from "../../../tutti/src/schema/inbox.ts";
+import { capitalize } from "../../../tutti/src/sentence.ts";
 
 interface Properties {
   item: AnyItem;

@@ -4,14 +4,15 @@
 // 1. There is one connection. It continues after the last event that it delivered.
 // 2. "Live" is checked: without any event for `QUIET_MS` the store asks the server, and reconnects if it does not answer.
 // 3. A burst of events reads only the runs that changed, once.
-import { RunFeed } from "./run-feed.ts";
-import { notifyUser } from "../notify/notify-user.ts";
+import type { RunFeed } from "./run-feed.ts";
+import { consent } from "../notify/consent.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { isInformational } from "../../../tutti/src/schema/event.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
 export interface LiveState {
@@ -81,8 +82,8 @@ class LiveStore {
     document.addEventListener("visibilitychange", () => void this.#checkQuiet());
   }
 
-  /** The feed is loaded once and kept while it `isWatched`. */
-  feed(id: string): RunFeed {
+  /** The feed is loaded once and kept while it `isWatched`. Only the page of a run has the code that `create` needs. */
+  feed(id: string, create: (id: string) => RunFeed): RunFeed {
     const known = this.#feeds.get(id);
     if (known) {
       // `#feeds` keeps insertion order, so the feed used last comes last.
@@ -90,7 +91,7 @@ class LiveStore {
       this.#feeds.set(id, known);
       return known;
     }
-    const feed = new RunFeed(id);
+    const feed = create(id);
     this.#feeds.set(id, feed);
     void feed.load();
     const unused = [...this.#feeds.values()].filter((each) => each !== feed && !each.isWatched);
@@ -146,16 +147,22 @@ class LiveStore {
     if (run !== null) this.#eventAt.set(run, this.#heardAt);
     const feed = run === null ? undefined : this.#feeds.get(run);
     feed?.receive(frame);
-    try {
-      notifyUser(toStoredEvent(frame), feed?.run ?? null);
-    } catch {
-      // `notifyUser` may throw for an event of a newer server. The rest of the page continues.
-    }
+    void this.#notify(frame, feed?.run ?? null);
     if (run === null || isInformational(type)) return;
     if (type === "log:removed") this.#isListStale = true;
     if (/^(inbox|orchestrator|log):/.test(type)) this.#isInboxStale = true;
     this.#changed.add(run);
     this.#timer ??= setTimeout(() => void this.#refresh(), REFRESH_AFTER_MS);
+  }
+
+  async #notify(frame: Frame, run: Run | null): Promise<void> {
+    try {
+      if (consent() !== "on") return;
+      const { notifyUser } = await import("../notify/notify-user.ts");
+      notifyUser(toStoredEvent(frame), run);
+    } catch {
+      // `notifyUser` may throw for an event of a newer server. The rest of the page continues.
+    }
   }
 
   /** One refresh at a time (`#refreshing`); events during it start the next one. */

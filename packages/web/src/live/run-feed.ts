@@ -5,7 +5,6 @@
 // 1. Each event is folded once, in the order of `runSeq`. A gap is filled from the log before anything else is folded.
 // 2. An event that cannot be folded changes nothing. `isOutdated` then makes the page ask for a reload.
 // 3. A burst of events notifies the listeners once.
-import { activityLine, type ActivityLine } from "../run/activity.ts";
 import { server } from "../shell/server.ts";
 import { translate } from "../text/language.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
@@ -16,8 +15,8 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 export interface RunFeedState {
   run: Run | null;
-  /** The newest `MAX_ACTIVITY` events that have a sentence. */
-  activity: readonly ActivityLine[];
+  /** The newest `MAX_RECENT` events without those of progress. */
+  recent: readonly StoredEvent[];
   /** Of `orchestrator:started`; the fold does not contain them. */
   warnings: readonly string[];
   isOutdated: boolean;
@@ -25,7 +24,7 @@ export interface RunFeedState {
 }
 
 const PAGE = 1000;
-const MAX_ACTIVITY = 200;
+const MAX_RECENT = 200;
 /** An event is shown after `SHOW_AFTER_MS`, and events that follow each other every `SHOW_EVERY_MS`. */
 const SHOW_AFTER_MS = 40;
 const SHOW_EVERY_MS = 250;
@@ -34,10 +33,10 @@ export class RunFeed {
   readonly id: string;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
-  #state: RunFeedState = { run: null, activity: [], warnings: [], isOutdated: false, error: null };
+  #state: RunFeedState = { run: null, recent: [], warnings: [], isOutdated: false, error: null };
   /** The newest fold; `#show` copies it into `#state` for the listeners. */
   #run: Run | null = null;
-  #activity: ActivityLine[] = [];
+  #recent: StoredEvent[] = [];
   #seq = 0;
   /** Frames that arrive during `#reading`; null outside of it. */
   #waiting: Frame[] | null = null;
@@ -69,19 +68,19 @@ export class RunFeed {
         server.call("GET /api/orchestrator/:id/snapshot", { params: { id: this.id }, signal: this.#closed.signal }),
         server.call("GET /api/orchestrator/:id/events", {
           params: { id: this.id },
-          query: { tail: MAX_ACTIVITY },
+          query: { tail: MAX_RECENT },
           signal: this.#closed.signal,
         }),
       ]);
       this.#run = null;
-      this.#activity = [];
+      this.#recent = [];
       this.#seq = 0;
       this.#state = { ...this.#state, warnings, isOutdated: false };
       // Another `FOLD_VERSION` may give the same members another meaning, so the whole log is folded instead.
       if (fold !== FOLD_VERSION) return this.#readLog();
       this.#run = run;
       this.#seq = seq;
-      for (const frame of frames) if (frame.runSeq <= run.runSeq) this.#describe(toStoredEvent(frame), run);
+      for (const frame of frames) if (frame.runSeq <= run.runSeq) this.#keep(toStoredEvent(frame));
     });
   }
 
@@ -145,7 +144,7 @@ export class RunFeed {
     try {
       const event = toStoredEvent(frame);
       this.#run = apply(this.#run, event);
-      this.#describe(event, this.#run);
+      this.#keep(event);
     } catch {
       // `apply` throws if a newer server gives a known type another shape.
       if (this.#run) this.#run = { ...this.#run, runSeq: frame.runSeq };
@@ -153,16 +152,15 @@ export class RunFeed {
     }
   }
 
-  #describe(event: StoredEvent, run: Run): void {
-    const line = activityLine(event, run);
-    if (line) this.#activity = [...this.#activity, line].slice(-MAX_ACTIVITY);
+  #keep(event: StoredEvent): void {
+    if (event.type !== "worker:progress") this.#recent = [...this.#recent, event].slice(-MAX_RECENT);
   }
 
   #show(part: Partial<RunFeedState>): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#shownAt = performance.now();
-    this.#state = { ...this.#state, run: this.#run, activity: this.#activity, ...part };
+    this.#state = { ...this.#state, run: this.#run, recent: this.#recent, ...part };
     for (const listener of this.#listeners) listener();
   }
 }

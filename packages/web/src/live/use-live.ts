@@ -1,17 +1,11 @@
-import { useMemo, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import { live, type LiveState } from "./live-store.ts";
-import type { RunFeedState } from "./run-feed.ts";
 import { translate } from "../text/language.ts";
 import { allows, type TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
 /** `select` must return a part of the state, not a new object, so that other changes cause no render. */
 export function useLive<T>(select: (state: LiveState) => T): T {
   return useSyncExternalStore(live.subscribe, () => select(live.state()));
-}
-
-export function useRunFeed(id: string): RunFeedState {
-  const feed = useMemo(() => live.feed(id), [id]);
-  return useSyncExternalStore(feed.subscribe, feed.state);
 }
 
 /**

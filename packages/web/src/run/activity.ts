@@ -18,8 +18,28 @@ export interface ActivityLine {
   tone: Severity;
 }
 
+const known = new WeakMap<StoredEvent, ActivityLine | null>();
+
+/** Each event is described once, with the run that it was first shown with. */
+export function recentLines(events: readonly StoredEvent[], run: Run): ActivityLine[] {
+  return events.flatMap((event) => {
+    let line = known.get(event);
+    if (line === undefined) known.set(event, (line = lineOf(event, run)));
+    return line ?? [];
+  });
+}
+
+/** An event of a newer server has no sentence here; it is among the raw events. */
+function lineOf(event: StoredEvent, run: Run): ActivityLine | null {
+  try {
+    return activityLine(event, run);
+  } catch {
+    return null;
+  }
+}
+
 /** Returns null for events that `isShownElsewhere`, or that are not shown at all. */
-export function activityLine(event: StoredEvent, run: Run): ActivityLine | null {
+function activityLine(event: StoredEvent, run: Run): ActivityLine | null {
   const description = isShownElsewhere(event) ? null : describeEvent(event, run, say);
   if (description === null) return null;
   const title = titleOf(description);

@@ -1,6 +1,5 @@
 import { translate } from "../text/language.ts";
 import { Suspense, useRef, type ReactNode } from "react";
-import type { ActivityLine } from "./activity.ts";
 import { RunHeader } from "./run-header.tsx";
 import { lookAtWork, runLook } from "./run-look.ts";
 import { RunTabs } from "./run-tabs.tsx";
@@ -14,6 +13,7 @@ import { useIsWide } from "../shell/use-is-wide.ts";
 import { useNow } from "../shell/use-now.ts";
 import { shown } from "../text/safe-text.ts";
 import { usePageTitle } from "../text/use-page-title.ts";
+import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { lazyPart } from "../shell/lazy-part.ts";
@@ -35,7 +35,7 @@ const MessagesTab = lazyPart(async () => (await import("./tabs/messages-tab.tsx"
 
 interface Properties {
   run: Run;
-  activity: readonly ActivityLine[];
+  recent: readonly StoredEvent[];
   warnings: readonly string[];
   place: RunPlace;
 }
@@ -43,7 +43,7 @@ interface Properties {
 /** How often the page asks itself whether the run has stalled. */
 const CHECK_QUIET_MS = 5000;
 
-export function LiveRun({ run, activity, warnings, place }: Properties) {
+export function LiveRun({ run, recent, warnings, place }: Properties) {
   const { session: opened, tab } = place;
   const questions = Object.values(run.inbox).filter(holdsUp).length;
   const style = runLook(run.status, questions, run.outcome);
@@ -125,8 +125,8 @@ export function LiveRun({ run, activity, warnings, place }: Properties) {
           </Panel>
           {(tab === "tasks" || tab === "log") && (
             <Panel name={translate("The activity")}>
-              {tab === "tasks" && <ActivityCard activity={activity} />}
-              {tab === "log" && <LogTab run={run} activity={activity} place={place} onChange={change} />}
+              {tab === "tasks" && <ActivityCard run={run} recent={recent} />}
+              {tab === "log" && <LogTab run={run} recent={recent} place={place} onChange={change} />}
             </Panel>
           )}
         </div>

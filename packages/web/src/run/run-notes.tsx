@@ -1,5 +1,5 @@
 import { pauseText } from "./pause-look.ts";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../tutti/src/sentence.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { Notice } from "../parts/notice.tsx";

@@ -2,7 +2,8 @@ import { translate } from "../text/language.ts";
 import { useEffect } from "react";
 import { LiveRun } from "./live-run.tsx";
 import { live } from "../live/live-store.ts";
-import { useLive, useRunFeed } from "../live/use-live.ts";
+import { useLive } from "../live/use-live.ts";
+import { useRunFeed } from "../live/use-run-feed.ts";
 import { Notice } from "../parts/notice.tsx";
 import { ProblemCard } from "../errors/problem-card.tsx";
 import { Link } from "../shell/link.tsx";
@@ -20,7 +21,7 @@ interface Properties {
 }
 
 export function RunPage({ id, place }: Properties) {
-  const { run, activity, warnings, isOutdated, error } = useRunFeed(id);
+  const { run, recent, warnings, isOutdated, error } = useRunFeed(id);
   const refused = useLive((state) => state.error);
   useEffect(() => {
     if (!run) document.title = `${id} · Tutti`;
@@ -39,7 +40,7 @@ export function RunPage({ id, place }: Properties) {
         </Notice>
       )}
       {run === null && problem === null && <p className="loading">{translate("Loading run …")}</p>}
-      {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} place={place} />}
+      {run !== null && <LiveRun run={run} recent={recent} warnings={warnings} place={place} />}
     </div>
   );
 }

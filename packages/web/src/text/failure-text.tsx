@@ -2,7 +2,7 @@ import { AgentText } from "./agent-text.tsx";
 import { AgentWords } from "./agent-words.tsx";
 import { isOfTutti } from "./is-of-tutti.ts";
 import { say } from "./language.ts";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../tutti/src/sentence.ts";
 
 interface Properties {
   error: string;

@@ -3,7 +3,7 @@ import { AgentText } from "./agent-text.tsx";
 import { AgentWords } from "./agent-words.tsx";
 import { say } from "./language.ts";
 import { splitSentence } from "./mixed-sentence.ts";
-import { capitalize } from "../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../tutti/src/sentence.ts";
 
 interface Properties {
   text: string;

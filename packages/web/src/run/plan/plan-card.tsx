@@ -29,7 +29,7 @@ import { AgentText } from "../../text/agent-text.tsx";
 import { AgentQuote } from "../../text/agent-words.tsx";
 import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
-import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../../tutti/src/sentence.ts";
 import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import { parallelGroups } from "../../../../tutti/src/run/plan/graph.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";

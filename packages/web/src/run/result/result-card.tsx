@@ -8,7 +8,7 @@ import { VERDICTS } from "../run-look.ts";
 import { useOutputFiles } from "./use-output-files.ts";
 import { Verification } from "./verification.tsx";
 import { outcome, resultWarnings } from "../../../../tutti/src/run/outcome/outcome.ts";
-import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
+import { capitalize } from "../../../../tutti/src/sentence.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { AgentQuote } from "../../text/agent-words.tsx";

@@ -1,6 +1,6 @@
 import { translate } from "../../text/language.ts";
 import { useMemo, useState } from "react";
-import { activityLine, type ActivityLine } from "../activity.ts";
+import { recentLines, type ActivityLine } from "../activity.ts";
 import { ActivityLines } from "./activity-lines.tsx";
 import { ForkButton } from "../fork-button.tsx";
 import { ActionError } from "../../errors/action-error.tsx";
@@ -11,12 +11,13 @@ import { clock, count } from "../../text/format.ts";
 import { LongText } from "../../text/long-text.tsx";
 import { shown } from "../../text/safe-text.ts";
 import { toStoredEvent, type Frame } from "../../../../tutti/src/client/frame.ts";
+import type { StoredEvent } from "../../../../tutti/src/schema/event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
 interface Properties {
   run: Run;
-  /** The newest sentences, which follow the run. */
-  activity: readonly ActivityLine[];
+  /** The newest events, which follow the run. */
+  recent: readonly StoredEvent[];
   place: RunPlace;
   onChange: (part: Partial<RunPlace>) => void;
 }
@@ -31,7 +32,8 @@ const KIND_NAMES: Record<LogKind, string> = {
   raw: translate("Raw events"),
 };
 
-export function LogTab({ run, activity, place, onChange }: Properties) {
+export function LogTab({ run, recent, place, onChange }: Properties) {
+  const activity = recentLines(recent, run);
   const { find, log } = place;
   const [chosen, setChosen] = useState<number | null>(null);
   const at = chosen ?? activity.at(-1)?.runSeq;
@@ -134,13 +136,4 @@ async function readLog(id: string, signal: AbortSignal): Promise<Frame[]> {
   }
 }
 
-/** An event of a newer server has no sentence here; it is among the raw events. */
-function sentencesOf(frames: readonly Frame[], run: Run): ActivityLine[] {
-  return frames.flatMap((frame) => {
-    try {
-      return activityLine(toStoredEvent(frame), run) ?? [];
-    } catch {
-      return [];
-    }
-  });
-}
+const sentencesOf = (frames: readonly Frame[], run: Run): ActivityLine[] => recentLines(frames.map(toStoredEvent), run);
