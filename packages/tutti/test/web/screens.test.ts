@@ -719,8 +719,9 @@ describe("A run", () => {
         await page.evaluate(`(() => {
           const box = document.querySelector(".run-row-request");
           const range = document.createRange();
-          range.setStart(box.firstChild, 0);
-          range.setEnd(box.firstChild, 3);
+          const text = document.createTreeWalker(box, NodeFilter.SHOW_TEXT).nextNode();
+          range.setStart(text, 0);
+          range.setEnd(text, 3);
           const [word, outer] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
           return word.left >= outer.left && word.right <= outer.right + 1;
         })()`),
@@ -778,6 +779,17 @@ describe("A run", () => {
 
   test(
     "notices that the connection is dead, forgets errors when the server is back, and asks for a reload after an upgrade",
+
+      // The browser may know it first.
+      isDead = false;
+      await page.unroute("**/api/health");
+      await page.clock.runFor(30_000);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.clock.pauseAt(Date.now() + 3_600_000);
+      isDead = true;
+      await page.route("**/api/health", (route) => route.abort());
+      await page.evaluate("dispatchEvent(new Event('offline'))");
+      await page.getByText("Reconnecting").waitFor();
     onStage(async (stage) => {
       const id = await confirmed(
         stage,
