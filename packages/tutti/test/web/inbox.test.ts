@@ -118,6 +118,12 @@ describe("An item in the inbox", () => {
       await page.locator("main").focus();
       await page.keyboard.press("9");
       await page.keyboard.press("2");
+      await page.evaluate("localStorage.setItem('tutti-language', 'fr')");
+      await page.reload();
+      await page.getByRole("button", { name: `Prendre la version de ${tasks[1]}` }).waitFor();
+      await page.evaluate("localStorage.removeItem('tutti-language')");
+      await page.reload();
+      await item.getByRole("button", { name: `Take the version of ${tasks[1]}` }).waitFor();
       await expect
         .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer))
         .toEqual([`take the version of ${tasks[1]}`]);

@@ -361,8 +361,19 @@ describe("The page", () => {
 
       // French words are longer.
       await page.setViewportSize({ width: 360, height: 800 });
-      for (const path of ["/", "/runs", "/runs/new", "/costs", "/machine", `/runs/${plan.id}`, `/runs/${failed.id}`]) {
+      const runs = [`/runs/${plan.id}`, `/runs/${failed.id}`];
+      for (const path of ["/", "/runs", "/runs/new", "/costs", "/machine", "/templates?id=testing", ...runs]) {
         await page.goto(`${stage.url}${path}`);
+      // A part of the plan is counted in the singular, and the palette finds words of the command line.
+      await page.getByText("0 terminée", { exact: true }).waitFor();
+      await page.getByText("1 échouée", { exact: true }).waitFor();
+      await page.goto(`${stage.url}/runs/${plan.id}`);
+      await page.getByRole("button", { name: "Confirmer le plan" }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("tutti pause");
+      await page.getByRole("option", { name: "Suspendre cette exécution" }).waitFor();
+      await page.keyboard.press("Escape");
+
         await page.locator("main h1").waitFor();
         await page.getByText("En direct", { exact: true }).waitFor();
         if (path === "/runs") await page.locator(".run-row").nth(1).waitFor();
@@ -371,6 +382,7 @@ describe("The page", () => {
       }
 
       // An error has a sentence for its code, and the words of the server below.
+        if (path.startsWith("/templates")) await page.getByText("N'ajoute que des tests").waitFor();
       await page.goto(`${stage.url}/runs/orch_aaaaaaaaaaaa`);
       await page.getByRole("heading", { name: "L'exécution n'existe pas." }).waitFor();
       await page.getByText('Run "orch_aaaaaaaaaaaa" does not exist').waitFor();

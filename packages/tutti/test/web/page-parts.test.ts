@@ -433,10 +433,10 @@ test("Every French text has the placeholders of its English one, and every text 
 });
 
 describe("Sentences that Tutti writes outside the dashboard", () => {
-  test("are in the catalogue: those of events, of inbox items, of plans and of the machine", () => {
+  test("are in the catalogue: those of events, of inbox items, of plans, of the machine and of built-in templates", () => {
     const shared = sharedSentences();
     expect([...shared].filter((key) => french[key] === undefined)).toEqual([]);
-    for (const key of ["was approved by {by}#log", "try it again#log", "free space#doctor"])
+    for (const key of ["was approved by {by}#log", "try it again#log", "free space#doctor", "Testing#template"])
       expect([key, shared.has(key)]).toEqual([key, true]);
     expect(shared.has("Task {taskId} ({title}) did not complete: {error}#stored")).toBe(true);
     // A sentence of an event or a result that passes through neither `say` nor `sentence` would stay English.

@@ -1,5 +1,5 @@
-// Finds the sentences that the dashboard shares with the command line and the log, as keys of its catalogue. The mark of
-// a key follows from its place: `language.ts` of the dashboard describes the marks.
+// Finds the sentences that the dashboard shares with the command line, the log and the built-in templates, as keys of its
+// catalogue. The mark of a key follows from its place: `language.ts` of the dashboard describes the marks.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "vitest/node";
@@ -20,7 +20,11 @@ export function sharedSentences(): Set<string> {
     callsIn(name).map(({ text }) => `${text}#doctor`),
   );
   const ofErrors = Object.keys(ERRORS).map((code) => `${code}#error`);
-  return new Set([...ofLog, ...ofDoctor, ...ofErrors]);
+  const ofTemplates = globSync("template/built-in/*.json", { cwd: source }).flatMap((name) => {
+    const { name: title, description } = JSON.parse(readFileSync(join(source, name), "utf8")) as Record<string, string>;
+    return [`${title}#template`, `${description}#template`];
+  });
+  return new Set([...ofLog, ...ofDoctor, ...ofErrors, ...ofTemplates]);
 }
 
 /** The literals that are the first argument of `say` or `sentence`. With values, `sentence` gives a text of the log. */

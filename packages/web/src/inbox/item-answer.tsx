@@ -132,7 +132,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             >
               <span className="clip">
                 {isOfAgent(item) || kind === "decision" ? (
-                  <AgentWords text={capitalize(option)} max={60} />
+                  <AgentWords text={capitalize(kind === "decision" ? say(option) : option)} max={60} />
                 ) : (
                   shown(capitalize(say(option)), 60)
                 )}

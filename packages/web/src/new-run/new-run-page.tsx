@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { sayBuiltIn, translate } from "../text/language.ts";
 import { useRef, useState, type FormEvent } from "react";
 import { agentChoices, roleWord, withState } from "./agent-choices.ts";
 import { AgentSelect } from "./agent-select.tsx";
@@ -217,7 +217,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
             </>
           )}
         </FormField>
-        <FormField name={translate("Template")} note={shown(template?.description ?? "", 300)}>
+        <FormField name={translate("Template")} note={shown(sayBuiltIn(template?.description ?? ""), 300)}>
           {(id) => (
             <select
               id={id}
@@ -232,7 +232,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
                 .filter(({ isInternal, valid }) => valid && !isInternal)
                 .map(({ id: each, name }) => (
                   <option key={each} value={each}>
-                    {shown(name, 80)}
+                    {shown(sayBuiltIn(name), 80)}
                   </option>
                 ))}
               {!rows.some(({ id: each }) => each === fields.templateId) && <option>{fields.templateId}</option>}

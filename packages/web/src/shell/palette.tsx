@@ -77,7 +77,12 @@ export function Palette({ route, typed, onClose }: Properties) {
     })),
   ];
   const wanted = text.toLowerCase().split(/\s+/);
-  const found = commands.filter(({ name }) => wanted.every((word) => name.toLowerCase().includes(word))).slice(0, MOST);
+  // The command line too: its words are the same in every language.
+  const isFound = ({ name, line = "" }: Command) => {
+    const searched = `${name} ${line}`.toLowerCase();
+    return wanted.every((word) => searched.includes(word));
+  };
+  const found = commands.filter(isFound).slice(0, MOST);
   const chosen = found[Math.min(index, found.length - 1)];
   // Not an effect, which could clear the question of a command that was chosen right after the text was typed.
   const choose = (at: number) => {

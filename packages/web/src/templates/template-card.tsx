@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { sayBuiltIn, translate } from "../text/language.ts";
 import { useEffect, useRef, useState } from "react";
 import { Rehearsal } from "./rehearsal.tsx";
 import { PromptPreview } from "../new-run/prompt-preview.tsx";
@@ -60,14 +60,14 @@ export function TemplateCard({ row, isChosen, onChange }: Properties) {
     <section ref={box} className="card run-tab" aria-labelledby="template-title">
       <div className="tab-row-head">
         <h2 id="template-title">
-          <AgentText text={name} max={120} />
+          <AgentText text={sayBuiltIn(name)} max={120} />
         </h2>
         <Link to={newRunAddress({ template: id })} className="button button-primary push">
           {translate("New run with it")}
         </Link>
       </div>
       <p className="muted">
-        <AgentText text={description} max={600} />
+        <AgentText text={sayBuiltIn(description)} max={600} />
       </p>
       {errors.map((problem) => (
         <Notice key={problem} tone="bad">

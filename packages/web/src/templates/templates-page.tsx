@@ -1,4 +1,4 @@
-import { translate } from "../text/language.ts";
+import { sayBuiltIn, translate } from "../text/language.ts";
 import { useState } from "react";
 import { TemplateCard } from "./template-card.tsx";
 import { ActionError } from "../errors/action-error.tsx";
@@ -51,7 +51,7 @@ export function TemplatesPage({ id }: { id: string | null }) {
                           current={row === chosen}
                         >
                           <strong>
-                            <AgentText text={row.name} max={80} />
+                            <AgentText text={sayBuiltIn(row.name)} max={80} />
                           </strong>
                           {!row.valid && <span className="chip tone-bad">{translate("invalid")}</span>}
                           <span className="mono muted">{row.id}</span>

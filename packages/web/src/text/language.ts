@@ -1,8 +1,9 @@
 // `translate` gives texts in the language of the page: the user's choice, or the first of the browser's languages that
 // is known. English is in the sources. `french.json` has the French text of every English one: `translate` accepts only
 // these, so a missing one does not compile. Sentences that Tutti itself says elsewhere are marked there: `#log` is one of
-// `describeEvent`, `#stored` one that the log holds with its values, `#doctor` one of `tutti doctor`. Words of agents and
-// users stay as they are. `#error` follows the code of an error.
+// `describeEvent`, `#stored` one that the log holds with its values, `#doctor` one of `tutti doctor`, `#template` the name
+// or description of a built-in template. `#error` follows the code of an error. Words of agents and users stay as they
+// are.
 import type { sentenceReader } from "./sentence-reader.ts";
 import { sentence, type Say } from "../../../tutti/src/sentence.ts";
 
@@ -49,6 +50,10 @@ export const sayError = (code: string): string | null =>
 
 /** For sentences of `tutti doctor`. */
 export const sayCheck = (text: string): string => read(text, "#doctor", sayCheck);
+
+/** For the name or the description of a template, which may be built in. */
+export const sayBuiltIn = (text: string): string =>
+  (catalogue as Readonly<Record<string, string>> | null)?.[`${text}#template`] ?? text;
 
 export const nounFor = (value: number, noun: Noun): string =>
   translate((value === 1 || (value === 0 && language === "fr") ? noun : `${noun}s`) as Noun);

@@ -1,4 +1,4 @@
-import { translate } from "../../text/language.ts";
+import { language, translate } from "../../text/language.ts";
 import { Fragment } from "react";
 import type { Census } from "../../../../tutti/src/schema/outcome.ts";
 
@@ -18,16 +18,20 @@ export function CensusRow({ census }: { census: Census }) {
   return (
     <div className="census" role="group" aria-label={translate("Tasks by result")}>
       <span className="census-part">
-        <strong>{census.planned}</strong> {translate("planned")}
+        <strong>{census.planned}</strong> {agreeing(translate("planned"), census.planned)}
       </span>
       {parts.map(({ key, word, tone }, index) => (
         <Fragment key={key}>
           <span className="census-sign">{index === 0 ? "=" : "+"}</span>
           <span className={`census-part tone-${tone}`} data-census={key}>
-            <strong>{census[key]}</strong> {word}
+            <strong>{census[key]}</strong> {agreeing(word, census[key])}
           </span>
         </Fragment>
       ))}
     </div>
   );
 }
+
+/** The French words of the catalogue are plural. */
+const agreeing = (word: string, count: number): string =>
+  language === "fr" && count < 2 ? word.replace(/s$/, "") : word;
