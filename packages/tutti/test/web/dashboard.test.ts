@@ -118,7 +118,9 @@ describe("The dashboard", () => {
       const page = await stage.page("/runs");
       const row = page.getByRole("region", { name: /^Needs you/ }).locator(".run-row");
       await row.waitFor();
-      expect(await row.innerText()).toMatch(/^Degraded[\s\S]*Write two pages[\s\S]*1 item for you/);
+      expect(await row.innerText()).toMatch(
+        /^Degraded[\s\S]*Write two pages[\s\S]*1 item for you\s+a did not complete/,
+      );
       await row.click();
       await page.locator(".run-title .badge").getByText("Degraded").waitFor();
       const inbox = await stage.page();

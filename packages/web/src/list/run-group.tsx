@@ -9,12 +9,13 @@ interface Properties {
   runs: ListedRun[];
   lookOf: (run: ListedRun) => StatusStyle;
   questions: ReadonlyMap<string, number>;
+  waits: ReadonlyMap<string, string>;
   now: number;
   selected: ReadonlySet<string>;
   onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunGroup({ title, runs, lookOf, questions, now, selected, onSelect }: Properties) {
+export function RunGroup({ title, runs, lookOf, questions, waits, now, selected, onSelect }: Properties) {
   const heading = useId();
   const list = useRef<HTMLUListElement>(null);
   const { from, to, height } = useVisibleRows(list, runs.length);
@@ -36,6 +37,7 @@ export function RunGroup({ title, runs, lookOf, questions, now, selected, onSele
             index={from + index}
             count={runs.length}
             questions={questions.get(run.id) ?? 0}
+            wait={waits.get(run.id)}
             now={now}
             isSelected={selected.has(run.id)}
             onSelect={onSelect}

@@ -2,6 +2,7 @@ import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
+import { byCost, titleOf } from "../inbox/item-look.ts";
 import { listLook } from "./list-look.ts";
 import { filterRuns, orderRuns, RUN_GROUPS } from "./order-runs.ts";
 import { RunGroup } from "./run-group.tsx";
@@ -26,6 +27,12 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
+  // Of the items of a run, the last one that is set is the most costly.
+  const waits = new Map(
+    byCost(inbox)
+      .map((item) => [item.run, titleOf(item)] as const)
+      .toReversed(),
+  );
   const waiting = all.needsYou.length;
   usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")}`);
   const isFiltered = filter.state !== "" || filter.text !== "";
@@ -85,6 +92,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             runs={needsYou}
             lookOf={lookOf}
             questions={all.questions}
+            waits={waits}
             now={now}
             selected={selected}
             onSelect={onSelect}
@@ -94,6 +102,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             runs={others}
             lookOf={lookOf}
             questions={all.questions}
+            waits={waits}
             now={now}
             selected={selected}
             onSelect={onSelect}

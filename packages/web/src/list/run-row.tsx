@@ -17,12 +17,14 @@ interface Properties {
   index: number;
   count: number;
   questions: number;
+  /** The most costly of its waiting items. */
+  wait: string | undefined;
   now: number;
   isSelected: boolean;
   onSelect: (id: string, isSelected: boolean) => void;
 }
 
-export function RunRow({ run, look, index, count, questions, now, isSelected, onSelect }: Properties) {
+export function RunRow({ run, look, index, count, questions, wait, now, isSelected, onSelect }: Properties) {
   return (
     <li className="run-item" aria-setsize={count} aria-posinset={index + 1}>
       <input
@@ -60,7 +62,7 @@ export function RunRow({ run, look, index, count, questions, now, isSelected, on
             )}
           </span>
         </span>
-        <span className="run-row-tasks">{tasks(run, questions)}</span>
+        <span className="run-row-tasks">{tasks(run, questions, wait)}</span>
         <span className="run-row-time">
           <time dateTime={run.createdAt} title={moment(Date.parse(run.createdAt))}>
             {ago(Date.parse(run.createdAt), now)}
@@ -83,9 +85,17 @@ function endOf({ status, completedAt, updatedAt }: ListedRun, now: number): numb
   return status === "paused" ? Date.parse(updatedAt) : now;
 }
 
-function tasks({ status, taskCount, completedTasks }: ListedRun, questions: number) {
+function tasks({ status, taskCount, completedTasks }: ListedRun, questions: number, wait: string | undefined) {
   if (status === "confirming") return translate("Plan of {tasks} to confirm", { tasks: plural(taskCount, "task") });
-  if (questions > 0) return translate("{items} for you", { items: plural(questions, "item") });
+  if (questions > 0)
+    return (
+      <>
+        <span>{translate("{items} for you", { items: plural(questions, "item") })}</span>
+        <span className="muted clip" title={wait}>
+          {wait}
+        </span>
+      </>
+    );
   if (taskCount === 0) return <span className="muted">{translate("No tasks yet")}</span>;
   return (
     <>
