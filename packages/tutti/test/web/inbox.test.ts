@@ -51,6 +51,7 @@ describe("A plan in the inbox", () => {
       await page.goto(`${stage.url}/`);
       await card.getByRole("button", { name: "Discard my edits" }).click();
       await expect.poll(() => card.getByRole("button", { name: "Confirm plan" }).isEnabled()).toBe(true);
+      expect(await card.locator(".button-primary").allInnerTexts()).toEqual([expect.stringMatching(/^Confirm plan/)]);
       await stage.engine.order(again.id, "confirm");
       await page.getByText("This was answered elsewhere, so your words were not sent").waitFor();
       await page.getByText("Rather d").waitFor();
@@ -71,6 +72,8 @@ describe("A plan in the inbox", () => {
       const card = page.getByRole("region", { name: "Plan", exact: true });
       await card.getByText(/The plan is invalid: .*cycle/).waitFor();
       expect(await card.getByRole("button", { name: "Confirm plan" }).count()).toBe(0);
+      // Nothing can be confirmed, so the words are the first choice.
+      expect(await card.locator(".button-primary").allInnerTexts()).toEqual(["Request a new plan"]);
       await card.getByLabel("Request changes").fill("Without the circle");
       await page.locator("main").focus();
       await page.keyboard.press("a");
@@ -115,15 +118,15 @@ describe("An item in the inbox", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 
       expect(await item.getByRole("button").allInnerTexts()).toContain(`Take the version of ${tasks[1]}\n2`);
-      await page.locator("main").focus();
-      await page.keyboard.press("9");
-      await page.keyboard.press("2");
       await page.evaluate("localStorage.setItem('tutti-language', 'fr')");
       await page.reload();
       await page.getByRole("button", { name: `Prendre la version de ${tasks[1]}` }).waitFor();
       await page.evaluate("localStorage.removeItem('tutti-language')");
       await page.reload();
       await item.getByRole("button", { name: `Take the version of ${tasks[1]}` }).waitFor();
+      await page.locator("main").focus();
+      await page.keyboard.press("9");
+      await page.keyboard.press("2");
       await expect
         .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer))
         .toEqual([`take the version of ${tasks[1]}`]);

@@ -162,7 +162,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
           <div className="answer-row">
             <button
               type="submit"
-              className={`button${options.length === 0 ? " button-primary" : ""}`}
+              className={`button${options.length === 0 && !canConfirm ? " button-primary" : ""}`}
               title={refusal ?? undefined}
               data-command={`${command}${canApprove ? " --reject" : ""} ${shellQuote(text)}`}
               disabled={isBlocked || text.trim() === ""}
