@@ -44,8 +44,9 @@ const TOO_TALL = `(() => {
 
 /**
  * Names and marks of the phases and parts of the top bar that overlap each other or leave the window, percentages that
- * wrap or are cut off, names of places that are cut off, short texts of tables that are broken into many lines, and heads
- * of cards and fields for sentences that are squeezed beside others.
+ * wrap or are cut off, first lines of tasks that are too wide, names of places that are cut off, short texts of tables
+ * that are broken into many lines, heads of cards and fields for sentences that are squeezed beside others, and tasks of
+ * a graph below its buttons.
  */
 const MISPLACED = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)]
@@ -59,6 +60,7 @@ const MISPLACED = `(() => {
     const outer = e.parentElement.getBoundingClientRect();
     return e.getClientRects().length > 1 || box.height > 24 || box.right > outer.right + 1 || box.left < outer.left;
   });
+  const tops = seen(".task-node-top").filter(({ e }) => e.scrollWidth > e.clientWidth + 1);
   const places = seen(".rail-place.is-here > span").filter(({ e, box }) => {
     const outer = e.parentElement.getBoundingClientRect();
     return e.scrollWidth > e.clientWidth + 1 || box.left < outer.left || box.right > outer.right;
@@ -66,7 +68,9 @@ const MISPLACED = `(() => {
   const cells = seen(".task-table td, .cost-rows :is(td, th)")
     .filter(({ e, box }) => e.textContent.length < 60 && box.height > 84);
   const squeezed = seen(".plan-head > div:nth-child(2), main textarea").filter(({ box }) => box.width < 200);
-  return [...steps, ...percents, ...places, ...cells, ...squeezed].map(({ e }) => e.className + " " + e.textContent);
+  const buttons = seen(".graph-buttons");
+  const covered = seen(".task-node").filter(({ box }) => buttons.some((each) => overlap(box, each.box)));
+  return [...steps, ...percents, ...tops, ...places, ...cells, ...squeezed, ...covered].map(({ e }) => e.className + " " + e.textContent);
 })()`;
 
 /** Pixels that the nodes of a graph leave empty in both directions, although they are drawn smaller than they are. */

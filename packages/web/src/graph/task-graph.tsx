@@ -21,7 +21,10 @@ interface Properties {
 const NODE_TYPES = { task: TaskNode, stage: StageNode };
 const EDGE_TYPES = { dependency: DependencyEdge };
 const MARGIN = 24;
-const FIT = { padding: `${MARGIN}px` as const, maxZoom: 1, minZoom: 0.25 };
+/** Below the nodes, for the buttons. */
+const FOOT = 48;
+const PADDING = { x: `${MARGIN}px`, top: `${MARGIN}px`, bottom: `${FOOT}px` } as const;
+const FIT = { padding: PADDING, maxZoom: 1, minZoom: 0.25 };
 /** Below this zoom titles cannot be read, so the view starts with the tasks `atWork` instead of the whole plan. */
 const READABLE = 0.6;
 /** Plans with more than `LARGE` tasks are drawn by stage. */
@@ -78,10 +81,10 @@ function Drawing({ run, opened, onOpen }: Properties) {
   const working = useRef<string[]>([]);
   working.current = atWork;
   const fit = useCallback(
-    (wanted: readonly string[] = []) =>
+    (wanted: readonly string[] = [], maxZoom = FIT.maxZoom) =>
       void flow.fitView({
         ...FIT,
-        ...(wanted.length > 0 && { nodes: wanted.map((id) => ({ id })), minZoom: READABLE }),
+        ...(wanted.length > 0 && { nodes: wanted.map((id) => ({ id })), minZoom: READABLE, maxZoom }),
       }),
     [flow],
   );
@@ -93,9 +96,11 @@ function Drawing({ run, opened, onOpen }: Properties) {
   // `fitView` uses these sizes, which React Flow measures itself: before it has, the nodes would fit the last ones.
   const [shownWidth, shownHeight] = [useStore(widthOf), useStore(heightOf)];
   useEffect(() => {
-    const zoom = Math.min((shownWidth - 2 * MARGIN) / layout.width, (shownHeight - 2 * MARGIN) / layout.height);
+    const zoom = Math.min((shownWidth - 2 * MARGIN) / layout.width, (shownHeight - MARGIN - FOOT) / layout.height);
     const isReadable = zoom >= READABLE;
-    fit(wanted.current ?? (isReadable ? [] : working.current.slice(0, 6)));
+    // The tasks around those at work are context, so the first view is not larger than it has to be.
+    if (wanted.current === null && !isReadable) fit(working.current.slice(0, 6), READABLE);
+    else fit(wanted.current ?? []);
   }, [fit, layout, shownWidth, shownHeight]);
 
   const showAll = () => {
@@ -133,7 +138,12 @@ function Drawing({ run, opened, onOpen }: Properties) {
   };
 
   return (
-    <div className="graph" ref={frame} style={{ height: heightFor(layout, width) }} onKeyDown={onKey}>
+    <div
+      className="graph"
+      ref={frame}
+      style={{ height: heightFor(layout, width, atWork.length > 0) }}
+      onKeyDown={onKey}
+    >
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -278,8 +288,8 @@ const heightOf = (state: ReactFlowState): number => state.height;
 const isSame = (before: Record<string, unknown>, after: NodeContent | StageContent): boolean =>
   Object.entries(after).every(([name, value]) => before[name] === value);
 
-/** In pixels, for a graph of `width`. */
-function heightFor(layout: GraphLayout, width: number): number {
-  const zoom = Math.min(1, Math.max(FIT.minZoom, (width - 2 * MARGIN) / layout.width));
-  return Math.min(640, Math.max(200, Math.round(layout.height * zoom) + 2 * MARGIN + 8));
+/** In pixels, for a graph of `width`. Of tasks at work a narrow frame shows a `READABLE` part, with its whole height. */
+function heightFor(layout: GraphLayout, width: number, isAtWork: boolean): number {
+  const zoom = Math.min(1, Math.max(isAtWork ? READABLE : FIT.minZoom, (width - 2 * MARGIN) / layout.width));
+  return Math.min(640, Math.max(200, Math.ceil(layout.height * zoom) + MARGIN + FOOT));
 }
