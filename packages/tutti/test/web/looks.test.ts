@@ -363,11 +363,6 @@ describe("The page", () => {
       await page.getByRole("button", { name: "Réessayer" }).waitFor();
       await page.getByText("a a échoué : no luck", { exact: true }).waitFor();
 
-      // French words are longer.
-      await page.setViewportSize({ width: 360, height: 800 });
-      const runs = [`/runs/${plan.id}`, `/runs/${failed.id}`];
-      for (const path of ["/", "/runs", "/runs/new", "/costs", "/machine", "/templates?id=testing", ...runs]) {
-        await page.goto(`${stage.url}${path}`);
       // A part of the plan is counted in the singular, and the palette finds words of the command line.
       await page.getByText("0 terminée", { exact: true }).waitFor();
       await page.getByText("1 échouée", { exact: true }).waitFor();
@@ -378,15 +373,26 @@ describe("The page", () => {
       await page.getByRole("option", { name: "Suspendre cette exécution" }).waitFor();
       await page.keyboard.press("Escape");
 
+      // French words are longer.
+      await page.setViewportSize({ width: 360, height: 800 });
+      const runs = [`/runs/${plan.id}`, `/runs/${failed.id}`];
+      for (const path of ["/", "/runs", "/runs/new", "/costs", "/machine", "/templates?id=testing", ...runs]) {
+        await page.goto(`${stage.url}${path}`);
         await page.locator("main h1").waitFor();
         await page.getByText("En direct", { exact: true }).waitFor();
         if (path === "/runs") await page.locator(".run-row").nth(1).waitFor();
         if (path === "/machine") await page.getByText("nécessaire seulement").waitFor();
+        if (path.startsWith("/templates")) await page.getByText("N'ajoute que des tests").waitFor();
         await expectFits(page, `${path} in French`);
       }
+      const { token } = openTokens(stage.lab.data).create({ name: "wall-screen", role: "view" });
+      const viewer = await stage.page(runs[0], { token, locale: "fr-CA", viewport: { width: 360, height: 800 } });
+      await viewer.getByText("Lecture seule").waitFor();
+      await viewer.locator("main h1").waitFor();
+      await expectFits(viewer, "the page of a viewer in French");
+      await viewer.context().close();
 
       // An error has a sentence for its code, and the words of the server below.
-        if (path.startsWith("/templates")) await page.getByText("N'ajoute que des tests").waitFor();
       await page.goto(`${stage.url}/runs/orch_aaaaaaaaaaaa`);
       await page.getByRole("heading", { name: "L'exécution n'existe pas." }).waitFor();
       await page.getByText('Run "orch_aaaaaaaaaaaa" does not exist').waitFor();

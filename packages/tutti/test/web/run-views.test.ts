@@ -166,6 +166,7 @@ describe("A run", () => {
         [1280, "?tab=log", ".tabs [aria-current]"],
         [1280, "?session=part-3&part=summary", ".transcript-head"],
         [360, "?tab=log", ".tabs [aria-current]"],
+        [360, "?session=part-3&part=agents", ".panel-parts [aria-current]"],
       ] as const) {
         await page.setViewportSize({ width, height: 740 });
         await page.goto(`${stage.url}/runs/${id}${address}`);

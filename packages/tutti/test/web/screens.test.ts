@@ -224,6 +224,11 @@ describe("A plan", () => {
       await page.setViewportSize({ width: 360, height: 740 });
       const heading = await page.locator("#plan-title").boundingBox();
       expect(heading!.width).toBeGreaterThan(200);
+      const [title, buttons] = [
+        await page.locator(".run-title h1").boundingBox(),
+        await page.locator(".run-title .run-actions").boundingBox(),
+      ];
+      expect(buttons!.y).toBeGreaterThanOrEqual(title!.y + title!.height);
       expect((await page.getByLabel("Request changes").boundingBox())!.width).toBeGreaterThan(250);
       const [path, mark] = [
         await page.locator(".top-bar-path").boundingBox(),
@@ -774,11 +779,6 @@ describe("A run", () => {
       await page.route("**/api/health", (route) => route.abort());
       await page.clock.runFor(30_000);
       await page.getByText("Reconnecting").waitFor();
-    }, /ERR_FAILED/),
-  );
-
-  test(
-    "notices that the connection is dead, forgets errors when the server is back, and asks for a reload after an upgrade",
 
       // The browser may know it first.
       isDead = false;
@@ -790,6 +790,11 @@ describe("A run", () => {
       await page.route("**/api/health", (route) => route.abort());
       await page.evaluate("dispatchEvent(new Event('offline'))");
       await page.getByText("Reconnecting").waitFor();
+    }, /ERR_FAILED/),
+  );
+
+  test(
+    "notices that the connection is dead, forgets errors when the server is back, and asks for a reload after an upgrade",
     onStage(async (stage) => {
       const id = await confirmed(
         stage,

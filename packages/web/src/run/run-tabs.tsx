@@ -2,6 +2,7 @@ import { translate } from "../text/language.ts";
 import { useEffect, useRef } from "react";
 import { Link } from "../shell/link.tsx";
 import { runAddress, type RunPlace, type RunTab } from "../shell/page-route.ts";
+import { useCurrentInView } from "../parts/use-current-in-view.ts";
 
 const TAB_NAMES: Record<RunTab, string> = {
   tasks: translate("Tasks"),
@@ -32,14 +33,7 @@ export function RunTabs({ run, tabs, place }: Properties) {
         () => {},
       );
   }, []);
-  // A narrow window does not have all tabs.
-  useEffect(() => {
-    const current = box.current?.querySelector("[aria-current]");
-    if (!current) return;
-    const [inner, outer] = [current.getBoundingClientRect(), box.current!.getBoundingClientRect()];
-    if (inner.right > outer.right) box.current!.scrollLeft += inner.right - outer.right;
-    if (inner.left < outer.left) box.current!.scrollLeft -= outer.left - inner.left;
-  }, [tab]);
+  useCurrentInView(box, tab);
   return (
     <nav ref={box} className="tabs" aria-label={translate("Parts of the run")}>
       {tabs.map((each) => (

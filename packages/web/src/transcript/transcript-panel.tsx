@@ -16,6 +16,7 @@ import { isTyping } from "../shell/keys.ts";
 import { Link } from "../shell/link.tsx";
 import { PANEL_PARTS, runAddress, type PanelPart, type RunPlace } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
+import { useCurrentInView } from "../parts/use-current-in-view.ts";
 import { AgentWords } from "../text/agent-words.tsx";
 import { lazyPart } from "../shell/lazy-part.ts";
 
@@ -49,6 +50,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const isNewest = attempt === sessions.length;
   const session = sessions[attempt - 1];
   const panel = useRef<HTMLElement>(null);
+  const partRow = useRef<HTMLElement>(null);
   const latestOnClose = useRef(onClose);
   latestOnClose.current = onClose;
   const taskId = task?.id ?? null;
@@ -61,6 +63,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
     agents: subAgentsOf(run, taskId).length,
   };
 
+  useCurrentInView(partRow, part);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
     const onKey = (event: KeyboardEvent) => {
@@ -112,7 +115,7 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
       </header>
       {task && <TaskDetails run={run} task={task} hasDescription={part !== "summary"} />}
       {isKnown && (
-        <nav className="tabs panel-parts" aria-label={translate("Parts of the task")}>
+        <nav ref={partRow} className="tabs panel-parts" aria-label={translate("Parts of the task")}>
           {parts.map((each) => (
             <Link
               key={each}
