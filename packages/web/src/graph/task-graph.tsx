@@ -1,5 +1,13 @@
 import { translate } from "../text/language.ts";
-import { MiniMap, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type ReactFlowState } from "@xyflow/react";
+import {
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+  type ReactFlowState,
+  type Viewport,
+} from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
 import { groupStages, stagesOf, type GroupedPlan } from "./group-stages.ts";
@@ -81,10 +89,10 @@ function Drawing({ run, opened, onOpen }: Properties) {
   const working = useRef<string[]>([]);
   working.current = atWork;
   const fit = useCallback(
-    (wanted: readonly string[] = [], maxZoom = FIT.maxZoom) =>
+    (wanted: readonly string[] = []) =>
       void flow.fitView({
         ...FIT,
-        ...(wanted.length > 0 && { nodes: wanted.map((id) => ({ id })), minZoom: READABLE, maxZoom }),
+        ...(wanted.length > 0 && { nodes: wanted.map((id) => ({ id })), minZoom: READABLE }),
       }),
     [flow],
   );
@@ -98,9 +106,10 @@ function Drawing({ run, opened, onOpen }: Properties) {
   useEffect(() => {
     const zoom = Math.min((shownWidth - 2 * MARGIN) / layout.width, (shownHeight - MARGIN - FOOT) / layout.height);
     const isReadable = zoom >= READABLE;
-    // The tasks around those at work are context, so the first view is not larger than it has to be.
-    if (wanted.current === null && !isReadable) fit(working.current.slice(0, 6), READABLE);
-    else fit(wanted.current ?? []);
+    const first = working.current.slice(0, 6);
+    const view = wanted.current !== null || isReadable ? null : wholeHeight(layout, first, shownWidth, shownHeight);
+    if (view) void flow.setViewport(view);
+    else fit(wanted.current ?? (isReadable ? [] : first));
   }, [fit, layout, shownWidth, shownHeight]);
 
   const showAll = () => {
@@ -287,6 +296,15 @@ const heightOf = (state: ReactFlowState): number => state.height;
 
 const isSame = (before: Record<string, unknown>, after: NodeContent | StageContent): boolean =>
   Object.entries(after).every(([name, value]) => before[name] === value);
+
+/** The view of these tasks in which the whole height of the plan is `READABLE`; null if the frame is too low. */
+function wholeHeight(layout: GraphLayout, tasks: readonly string[], width: number, height: number): Viewport | null {
+  const lefts = tasks.flatMap((id) => layout.nodes.get(id)?.x ?? []);
+  if (lefts.length === 0 || layout.height * READABLE > height - MARGIN - FOOT) return null;
+  const middle = (Math.min(...lefts) + Math.max(...lefts) + NODE_WIDTH) / 2;
+  const rightmost = width - MARGIN - layout.width * READABLE;
+  return { x: Math.min(MARGIN, Math.max(rightmost, width / 2 - middle * READABLE)), y: MARGIN, zoom: READABLE };
+}
 
 /** In pixels, for a graph of `width`. Of tasks at work a narrow frame shows a `READABLE` part, with its whole height. */
 function heightFor(layout: GraphLayout, width: number, isAtWork: boolean): number {
