@@ -306,6 +306,30 @@ describe("The dashboard", () => {
   );
 
   test(
+    "reads an event from the log that its connection did not deliver",
+    onStage(async (stage) => {
+      const run = await stage.begin([...mainSession([{ id: "a" }, { id: "b" }]), goodWorker], "Write two pages");
+      await stage.until(run.id, "confirming");
+      const page = await stage.page("/runs");
+      const lost: string[] = [];
+      await page.routeWebSocket(/events/, (socket) => {
+        const real = socket.connectToServer();
+        real.onMessage((message) => {
+          const { type } = JSON.parse(String(message)) as { type: string };
+          if (type === "worker:completed" && lost.length === 0) lost.push(type);
+          else socket.send(message);
+        });
+      });
+      await page.goto(`${stage.url}/runs/${run.id}`);
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      expect(lost).toEqual(["worker:completed"]);
+      for (const id of ["a", "b"]) await untilStatus(page, id, "Completed");
+      await expect.poll(() => page.locator(".activity li", { hasText: /[ab] completed/ }).count()).toBe(2);
+    }),
+  );
+
+  test(
     "sends the answer to a question",
     onStage(async (stage) => {
       const run = await stage.begin(
