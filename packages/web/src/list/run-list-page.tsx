@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { BulkBar } from "./bulk-bar.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { byCost, titleOf } from "../inbox/item-look.ts";
@@ -28,10 +28,14 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
   // Of the items of a run, the last one that is set is the most costly.
-  const waits = new Map(
-    byCost(inbox)
-      .map((item) => [item.run, titleOf(item)] as const)
-      .toReversed(),
+  const waits = useMemo(
+    () =>
+      new Map(
+        byCost(inbox)
+          .map((item) => [item.run, titleOf(item)] as const)
+          .toReversed(),
+      ),
+    [inbox],
   );
   const waiting = all.needsYou.length;
   usePageTitle(`${waiting > 0 ? `(${waiting}) ` : ""}${translate("Runs")}`);
