@@ -33,12 +33,20 @@ export const FOLD_VERSION = 20;
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run must begin with orchestrator:created, not with ${event.type}`);
-  const changed = { ...dropDuty(change(run, event)), runSeq: event.runSeq, updatedAt: event.timestamp };
+  const changed = moved(run, dropDuty(change(run, event)), event);
   const next = noteRefused(run, changed, event);
   carryOver(run, next);
   const noted = noteHold(run, next, event.timestamp);
   if (noted !== next) carryOver(next, noted);
   return noted;
+}
+
+/** Reuses `changed`, which nothing else refers to unless it is `run` itself. */
+function moved(run: Run, changed: Run, { runSeq, timestamp }: LogPosition): Run {
+  if (changed === run) return { ...run, runSeq, updatedAt: timestamp };
+  changed.runSeq = runSeq;
+  changed.updatedAt = timestamp;
+  return changed;
 }
 
 /** Continues from the state `run`, or starts a log if it is null. */

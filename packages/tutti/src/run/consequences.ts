@@ -1,6 +1,6 @@
 // `consequences` of a state and the time: the next turn of a session, blocked tasks, the next phase, an exhausted
 // budget, the end of the run.
-import { askForMore, exhaustedBudget } from "./rules/budget.ts";
+import { askForMore, exhaustedBudget, hasBudget } from "./rules/budget.ts";
 import { mainAgent } from "./rules/assign-agent.ts";
 import { isBranchHeld, isRepairing, requestRepair, waitsForDecisions } from "./rules/collisions.ts";
 import { dependencyState, taskStanding } from "./census.ts";
@@ -63,7 +63,9 @@ export function consequences(run: Run, at: number): RunEvent[] {
   const broken = breakCircuit(run);
   if (broken.length > 0) return broken;
   const turns = dueTurns(run, at);
-  const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
+  const kind = hasBudget(run)
+    ? exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) })
+    : null;
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
   // Starts no more turns than `budget.turns` has left. The next call asks the user for more.
   if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns).flat();
@@ -109,10 +111,14 @@ function dueTurns(run: Run, at: number): RunEvent[][] {
   const isStarting = isRepairing(run) && !isBranchHeld(run);
   const waits =
     waitsForDecisions(run) || (isStarting && openWork(run).unmerged.length > 0) || isWaitingForSubSessions(run);
-  const refused = activeWorkers(run).filter(
-    ({ task, session, owed }) =>
-      isDeployment(run, task) && isToBeAsked(session, owed) && isHeldBack(run, task, session.start, at),
-  );
+  const active = activeWorkers(run);
+  const refused =
+    gateOf(run) === null
+      ? []
+      : active.filter(
+          ({ task, session, owed }) =>
+            isDeployment(run, task) && isToBeAsked(session, owed) && isHeldBack(run, task, session.start, at),
+        );
   if (refused.length > 0) return refused.map((worker) => failDeployment(run, worker, at));
   if (main && owed && isToBeAsked(main, owed) && !waits) {
     const { agent, role } = mainAgent(run);
@@ -122,11 +128,11 @@ function dueTurns(run: Run, at: number): RunEvent[][] {
     }
     if (mayBeAsked(main)) due.push([startTurn(run.id, main, null, owed), ...deliverReturned(run, null)]);
   }
-  for (const worker of activeWorkers(run)) {
-    if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
-      const delivered = [...deliverMessage(run, worker.sessionId), ...deliverReturned(run, worker.taskId)];
-      due.push([startTurn(run.id, worker.session, worker.taskId, worker.owed!), ...delivered]);
-    }
+  const ready = active.filter(({ status, session, owed }) => status === "running" && isToBeAsked(session, owed));
+  for (const { session, sessionId, taskId, owed } of ready) {
+    if (!mayBeAsked(session)) continue;
+    const delivered = [...deliverMessage(run, sessionId), ...deliverReturned(run, taskId)];
+    due.push([startTurn(run.id, session, taskId, owed!), ...delivered]);
   }
   return due;
 }
@@ -157,8 +163,10 @@ function followExecution(run: Run, at: number): RunEvent[] {
   const blocked = [...newlyBlocked(run, at), ...blockGated(run, at)];
   if (blocked.length > 0) return blocked;
   const { active, unmerged, unfinished } = openWork(run);
-  const spawning = active.filter((worker) => worker.status === "spawning").length;
-  if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
+  if (run.status === "spawning") {
+    const spawning = active.filter((worker) => worker.status === "spawning").length;
+    if (sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
+  }
   const returned = hasDelegations(run) ? returnEndings(run, at) : [];
   if (returned.length > 0) return returned;
   const ofLead = run.template.roles && !isLedByDelegation(run) ? askLead(run) : [];
@@ -189,12 +197,12 @@ function endPhase(run: Run): RunEvent[] {
 
 /** Blocks `doomed` tasks, or fails the run, depending on `failedDependency`. */
 function newlyBlocked(run: Run, at: number): RunEvent[] {
-  const blocked = openWork(run)
-    .doomed.values()
-    .map((taskId) => {
-      const { dependencies } = taskOf(run, taskId)!;
-      return { taskId, because: dependencies.filter((id) => dependencyState(run, id) === "lost") };
-    });
+  const { doomed } = openWork(run);
+  if (doomed.size === 0) return [];
+  const blocked = doomed.values().map((taskId) => {
+    const { dependencies } = taskOf(run, taskId)!;
+    return { taskId, because: dependencies.filter((id) => dependencyState(run, id) === "lost") };
+  });
   const [first] = blocked;
   if (first && run.template.config.failedDependency === "fail") {
     const error = sentence("task {taskId} cannot start because {tasks} did not complete", {
@@ -203,7 +211,7 @@ function newlyBlocked(run: Run, at: number): RunEvent[] {
     });
     return [fail(run, "workerExecution", error, "dependency_failed", at)];
   }
-  return [...blocked].flatMap((data): RunEvent[] => [
+  return blocked.flatMap((data): RunEvent[] => [
     { type: "task:blocked", data: { id: run.id, ...data } },
     ...(isDeployment(run, taskOf(run, data.taskId)!) ? refuse(run, data.taskId, at) : []),
   ]);

@@ -71,7 +71,8 @@ const withdrawOvertaken = (run: Run): RunEvent[] => withdraw(run, ({ kind }) => 
  * A fatal error cancels the workers and withdraws open items. A failed task gets an `automaticRetry` or a `failure`
  * item.
  */
-function withConsequences(run: Run, events: readonly RunEvent[], at: number): RunEvent[] {
+function withConsequences(run: Run, events: readonly RunEvent[], at: number): readonly RunEvent[] {
+  if (!events.some(({ type }) => HAS_CONSEQUENCES.has(type))) return events;
   const fatal = isFatal(events);
   const first = fatal ? [...stopWorkers(run), ...withdrawOvertaken(run)] : [];
   const rest = events.flatMap((event, index) => {
@@ -84,6 +85,12 @@ function withConsequences(run: Run, events: readonly RunEvent[], at: number): Ru
   });
   return [...first, ...rest];
 }
+
+const HAS_CONSEQUENCES: ReadonlySet<RunEvent["type"]> = new Set([
+  "orchestrator:error",
+  "worker:failed",
+  "worker:timeout",
+]);
 
 function failure(run: Run, data: { taskId: string; error: string; code: string }, index: number, at: number): RunEvent {
   const { taskId, error, code } = data;

@@ -44,7 +44,7 @@ export interface Wanted {
   sessions: string[];
   /** Sessions that may stay alive but owe no answer. */
   idle: string[];
-  /** Tasks with accepted work (`unmerged`), in the order of acceptance. */
+  /** See `mergesOf`. */
   merges: string[];
   deadlines: Deadline[];
   /** When the engine must send the next `tick`. */
@@ -63,7 +63,7 @@ const NOTHING_WANTED: Wanted = {
 
 export function schedule(run: Run, limits: Limits, now: number): Wanted {
   if (isRunOver(run.status)) return NOTHING_WANTED;
-  const { active, unmerged } = openWork(run);
+  const { active } = openWork(run);
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const paused = run.status === "paused";
   // The worker that an open turn is about may have ended, so that the run waits for the end of the turn alone.
@@ -78,12 +78,18 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
     spawn: startable(run, active, limits, now),
     sessions: [...(main && isBusy ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && !isBusy ? [main.sessionId] : [],
-    merges: isBranchHeld(run)
-      ? []
-      : unmerged.flatMap((worker) => (isHeldByInterface(run, worker) ? [] : [worker.taskId])),
+    merges: mergesOf(run),
     deadlines: deadlines(run),
     lookAt: nextLook(run, Math.min(now, limits.since ?? now)),
   };
+}
+
+/** Tasks with accepted work (`unmerged`) that may be merged now, in the order of acceptance. */
+export function mergesOf(run: Run): string[] {
+  if (isRunOver(run.status) || isBranchHeld(run)) return [];
+  return openWork(run)
+    .unmerged.filter((worker) => !isHeldByInterface(run, worker))
+    .map(({ taskId }) => taskId);
 }
 
 /** Selects ready tasks for the free slots. With `overlappingScopes: "apart"` it skips overlaps with active tasks. */

@@ -53,6 +53,9 @@ describe("A plan", () => {
     const plan = [task("e", "d", "a"), task("d", "c"), task("c", "b"), task("b", "a"), task("a")];
     const asked = { ...new Story().execute([{ id: "a" }]).run, tasks: plan };
     expect(dependenciesOf(asked, "e")).toEqual(["d", "a", "c", "b"]);
+    const ids = Array.from({ length: 100 }, (_, place) => `t${place}`);
+    const chain = { ...asked, tasks: ids.map((id, place) => task(id, ...ids.slice(Math.max(0, place - 1), place))) };
+    expect([...foundationOf(chain, "t99")]).toEqual(ids.slice(0, 99));
     const { run } = new Story().execute([{ id: "a" }]);
     fc.assert(
       fc.property(shuffledDags, ({ tasks, shuffled }) => {

@@ -5,7 +5,7 @@ import { checkMerges } from "./check-merges.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { CheckRunner } from "../sessions/run-checks.ts";
 import type { RunWriter } from "../run-writer.ts";
-import { schedule } from "../../run/schedule.ts";
+import { mergesOf } from "../../run/schedule.ts";
 import type { Workspaces } from "../../workspace/workspace.ts";
 import type { World } from "../../world.ts";
 
@@ -70,7 +70,7 @@ export class MergeQueue {
   }
 
   #waiting(): string[] {
-    return schedule(this.#options.writer.run, { freeSlots: 0 }, this.#options.world.now()).merges;
+    return mergesOf(this.#options.writer.run);
   }
 
   get #isChecked(): boolean {

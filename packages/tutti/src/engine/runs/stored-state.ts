@@ -1,12 +1,12 @@
 // `writeState` serializes a run. JSON objects list number-like keys first, but the order of `workers` matters, so the
 // `RECORDS` are stored as lists of entries.
-import { recordFrom } from "../../run/fold/shared-record.ts";
+import { entriesOf, recordFrom } from "../../run/fold/shared-record.ts";
 import type { Run } from "../../schema/run.ts";
 
 const RECORDS = ["workers", "blocked", "inbox", "answers", "hooks"] as const satisfies (keyof Run)[];
 
 export function writeState(run: Run): string {
-  const lists = RECORDS.map((name) => [name, Object.entries(run[name])]);
+  const lists = RECORDS.map((name) => [name, entriesOf<unknown>(run[name])]);
   return JSON.stringify({ ...run, ...Object.fromEntries(lists) });
 }
 

@@ -170,7 +170,9 @@ function updated(
  */
 function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>, outline: Outline): void {
   const affected = new Set<number>();
+  const isOnlyWorkers = before.skipped === after.skipped && before.blocked === after.blocked;
   for (const taskId of changed) {
+    if (isOnlyWorkers && entryOf(before.workers, taskId)?.status === entryOf(after.workers, taskId)?.status) continue;
     const place = outline.places.get(taskId);
     if (place === undefined) continue;
     const [stood, stands] = [taskStanding(before, taskId), taskStanding(after, taskId)];

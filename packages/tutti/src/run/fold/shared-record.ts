@@ -44,6 +44,11 @@ export function valuesOf<T>(record: SharedRecord<T>): T[] {
   return table ? table.members.values().map(({ value }) => value) : Object.values(record);
 }
 
+export function entriesOf<T>(record: SharedRecord<T>): [string, T][] {
+  const table = tableOf(record);
+  return table ? table.members.values().map(({ key, value }) => [key, value]) : Object.entries(record);
+}
+
 export const sizeOf = (record: SharedRecord<unknown>): number =>
   tableOf(record)?.members.size ?? Object.keys(record).length;
 
@@ -66,9 +71,9 @@ export function withoutEntries<T>(record: SharedRecord<T>, keys: Iterable<string
 }
 
 /** The cost is proportional to the number of changed keys: `NumberMap.compare` skips what both tables share. */
-export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): Set<string> {
+export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): ReadonlySet<string> {
+  if (before === after) return NO_KEYS;
   const keys = new Set<string>();
-  if (before === after) return keys;
   const [old, young] = [tableOf(before) ?? tableFrom(before), tableOf(after) ?? tableFrom(after)];
   NumberMap.compare(old.members, young.members, (was, is) => {
     if (was) keys.add(was.key);
@@ -76,6 +81,8 @@ export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<u
   });
   return keys;
 }
+
+const NO_KEYS: ReadonlySet<string> = new Set();
 
 const tableOf = <T>(record: SharedRecord<T>): Table<T> | undefined =>
   (record as unknown as { [TABLE]?: Table<T> })[TABLE];

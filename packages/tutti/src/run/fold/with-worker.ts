@@ -9,5 +9,7 @@ export function withWorker(run: Run, taskId: string, patch: Partial<Worker>): Ru
 
 export function withSession(run: Run, taskId: string, patch: Partial<SessionState>, rest: Partial<Worker> = {}): Run {
   const worker = entryOf(run.workers, taskId);
-  return worker ? withWorker(run, taskId, { ...rest, session: { ...worker.session, ...patch } }) : run;
+  if (!worker) return run;
+  const changed = { ...worker, ...rest, session: { ...worker.session, ...patch } };
+  return { ...run, workers: withEntry(run.workers, taskId, changed) };
 }

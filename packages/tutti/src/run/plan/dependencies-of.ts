@@ -37,7 +37,8 @@ class TaskSet implements Iterable<string> {
   }
 
   *[Symbol.iterator](): Iterator<string> {
-    for (const [place, { id }] of this.#tasks.entries()) if (hasBit(this.#bits, place)) yield id;
+    for (const [index, bits] of this.#bits.entries())
+      for (let rest = bits; rest !== 0; rest &= rest - 1) yield this.#tasks[index * 32 + lowestBit(rest)]!.id;
   }
 }
 
@@ -61,5 +62,7 @@ function closureOf(outline: Outline, place: number): Bits {
   known.set(place, bits);
   return bits;
 }
+
+const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits);
 
 const hasBit = (bits: Bits, place: number): boolean => (bits[place >>> 5]! & (1 << (place & 31))) !== 0;

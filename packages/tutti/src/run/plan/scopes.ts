@@ -11,8 +11,12 @@ export function scopePath(entry: string): string[] {
   return (wild === -1 ? certain : certain.slice(0, wild)).filter((part) => part !== "" && part !== ".");
 }
 
-function within(a: readonly string[], b: readonly string[]): boolean {
-  return a.length <= b.length && a.every((part, i) => part === b[i]);
+const within = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length <= b.length && isPrefix(a, b, a.length);
+
+function isPrefix(a: readonly string[], b: readonly string[], length: number): boolean {
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** Whether an entry of the scope names the file, or a folder around it. */
@@ -33,5 +37,5 @@ function scopePaths(scope: readonly string[]): string[][] {
 export function scopesOverlap(a: readonly string[], b: readonly string[]): boolean {
   if (a.length === 0 || b.length === 0) return false;
   const others = scopePaths(b);
-  return scopePaths(a).some((one) => others.some((other) => within(one, other) || within(other, one)));
+  return scopePaths(a).some((one) => others.some((other) => isPrefix(one, other, Math.min(one.length, other.length))));
 }

@@ -1,7 +1,7 @@
 // The part of the fold that sets `refusedSince` of sessions and `heldSince` of the run.
 import { workerOf } from "../lookup.ts";
 import { openWork } from "../fold/open-work.ts";
-import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
+import { hasRefusals, isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
 import { withSession } from "../fold/with-worker.ts";
 import type { LogPosition, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
@@ -12,7 +12,7 @@ import type { Owed, SessionState } from "../../schema/worker.ts";
  * one that has just become ready. They wait like the sessions that the provider has refused itself.
  */
 export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & LogPosition): Run {
-  if (Object.keys(run.refusals).length === 0) return run;
+  if (!hasRefusals(run)) return run;
   const waits = (session: SessionState, owed: Owed | null): boolean =>
     isToBeAsked(session, owed) && session.refusedSince === null && refusalOf(run, session.agent) !== null;
   const { main, owed } = run;

@@ -34,6 +34,11 @@ export const refusalOf = (run: Run, agent: string): Refusal | null => {
   return Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
 };
 
+export function hasRefusals({ refusals }: Run): boolean {
+  for (const _ in refusals) return true;
+  return false;
+}
+
 /** Returns the back-off after a refusal, or null if `ending` is no transient refusal or `patience.times` is exceeded. */
 export function backOffAfter(run: Run, { agent, turn }: SessionState, ending: Ending, at: number): RunEvent | null {
   const { cause, detail, retryAfterMs = 0 } = ending;
@@ -123,8 +128,8 @@ export function askedMain(run: Run): string | null {
 /** Whether no session works and at least one has `refusedSince` set. */
 export function waitsForProvider(run: Run): boolean {
   if (run.status === "paused" || isRunOver(run.status)) return false;
+  if (!hasRefusals(run)) return false;
   const { main } = run;
-  if (Object.keys(run.refusals).length === 0) return false;
   const { active, unmerged } = openWork(run);
   const sessions = [...(main && main.state !== "over" ? [main] : []), ...active.map(({ session }) => session)];
   const isAtWork = sessions.some(({ turn, state }) => turn !== null || state === "spawning");
@@ -134,6 +139,7 @@ export function waitsForProvider(run: Run): boolean {
 
 /** Returns the earliest end of a wait after `since`, or null. */
 export function refusedUntil(run: Run, since: number): number | null {
+  if (!hasRefusals(run)) return null;
   const moments = Object.values(run.refusals).flatMap(({ until }) => (until > since ? [until] : []));
   return moments.length === 0 ? null : Math.min(...moments);
 }

@@ -30,6 +30,8 @@ export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<Budge
   };
 }
 
+export const hasBudget = ({ budget }: Run): boolean => BUDGET_KINDS.some((kind) => budget[kind] !== undefined);
+
 /** Returns the first exhausted kind. `turns` and `descendants` are exhausted only if the run `wants` one more. */
 export function exhaustedBudget(
   run: Run,
@@ -37,8 +39,8 @@ export function exhaustedBudget(
   wants: { turn: boolean; session: boolean },
   live?: Usage,
 ): BudgetKind | null {
+  if (!hasBudget(run)) return null;
   const limited = BUDGET_KINDS.filter((kind) => run.budget[kind] !== undefined);
-  if (limited.length === 0) return null;
   const spent = used(run, at, live);
   return (
     limited.find((kind) => {

@@ -35,6 +35,7 @@ export function waitsForBranch(run: Run, taskId: string): boolean {
   if (taskOf(run, taskId)!.dependencies.length < 2) return false;
   const collisions = collisionsOf(run, taskId);
   if (collisions.some(isOpen)) return true;
+  if (collisions.length === 0 && unmerged.every(({ outputFiles }) => outputFiles.length === 0)) return false;
   const built = foundationOf(run, taskId);
   const pending = unmerged.filter((worker) => built.has(worker.taskId));
   if (pending.length === 0 || collisions.length > 0) return pending.length > 0;

@@ -30,6 +30,7 @@ export const acknowledgementTimes = (run: Run): number[] => unacknowledged(run).
  * Overdue messages are sent again up to `resendLimit`, then they expire. Messages to a session that ended expire, too.
  */
 export function followMessages(run: Run, at: number): RunEvent[] {
+  if (run.template.roles === undefined && run.teamMessages === undefined) return [];
   const { resendLimit = DEFAULT_RESEND_LIMIT } = run.template.team ?? {};
   const overdue = unacknowledged(run).filter((message) => dueAt(run, message) <= at);
   const events = overdue.map((message): RunEvent =>

@@ -102,7 +102,8 @@ export function gateExpiries(run: Run): number[] {
 
 /** Closes the gates of which the approval has ended (`whyClosed`). */
 export function closeOutdated(run: Run, at: number): RunEvent[] {
-  return Object.entries(run.gate ?? {}).flatMap(([environment, { state, commit }]): RunEvent[] => {
+  if (run.gate === undefined) return [];
+  return Object.entries(run.gate).flatMap(([environment, { state, commit }]): RunEvent[] => {
     const reasons = state === "closed" ? [] : whyClosed(run, environment, at);
     return reasons.length === 0 ? [] : [{ type: "gate:closed", data: { id: run.id, environment, commit, reasons } }];
   });
