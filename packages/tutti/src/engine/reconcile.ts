@@ -17,7 +17,7 @@ import type { Asker, Slots } from "./slots.ts";
 import { WarmStart } from "./warm-start.ts";
 import { mainAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { skipsAggregation } from "../run/consequences.ts";
-import { exhaustedBudget } from "../run/rules/budget.ts";
+import { exhaustedBudget, hasBudget } from "../run/rules/budget.ts";
 import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider/provider-name.ts";
 import { askedMain } from "../run/provider/provider.ts";
@@ -256,9 +256,10 @@ export class Reconciler {
   #limits(run: Run, next?: Run): Limits {
     const { slots } = this.#options;
     const toAsker = (agent: string): Asker => askerOf(run, agent);
+    let free: ReturnType<Slots["counted"]> | null = null;
     return {
       freeSlots: Number.POSITIVE_INFINITY,
-      hasSlot: (agent, chosen) => slots.free(toAsker(agent), next, chosen.map(toAsker)) > 0,
+      hasSlot: (agent, chosen) => (free ??= slots.counted(next))(toAsker(agent), chosen.map(toAsker)) > 0,
     };
   }
 
@@ -363,6 +364,7 @@ export class Reconciler {
    */
   #spent(): void {
     const { run } = this.#writer;
+    if (!hasBudget(run)) return;
     const open = [...this.#runners.values(), ...this.#leaving];
     const usage = open.map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
     if (exhaustedBudget(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
@@ -380,7 +382,7 @@ export class Reconciler {
       if (wanted.has(sessionId)) continue;
       this.#runners.delete(sessionId);
       const { run } = this.#writer;
-      const worker = runner.taskId === null ? null : run.workers[runner.taskId];
+      const worker = runner.taskId === null ? null : workerOf(run, runner.taskId);
       const isAccepted = worker
         ? worker.sessionId === sessionId && worker.status === "completed"
         : run.status === "completed" || run.main?.sessionId !== sessionId || run.main.state === "over";

@@ -78,25 +78,36 @@ export class Slots {
   }
 
   /** Returns how many workers of `agent` may start now, besides those of `chosen` and of `reserve`. */
-  free({ agent, provider }: Asker, next?: Run, chosen: readonly Asker[] = []): number {
+  free(asker: Asker, next?: Run, chosen: readonly Asker[] = []): number {
+    return this.counted(next)(asker, chosen);
+  }
+
+  /** Counts the active workers once, for several calls of `free` about the same moment. */
+  counted(next?: Run): (asker: Asker, chosen: readonly Asker[]) => number {
     const known = this.#active(next);
-    const active = [...known, ...this.#reserved, ...chosen];
-    const { maxWorkers, perAgent = {} } = this.#limits;
+    return ({ agent, provider }, chosen) => {
+      const { maxWorkers } = this.#limits;
+      const active = [...known, ...this.#reserved, ...chosen];
+      const byProvider = this.#byProvider(provider, active);
+      const byMemory = this.#byMemory(known, active.length);
+      return Math.max(0, Math.min(maxWorkers - active.length, this.#byKind(agent, active), byMemory, byProvider));
+    };
+  }
+
+  #byKind(agent: string, active: readonly Asker[]): number {
+    const { perAgent = {} } = this.#limits;
     const kind = agentKind(agent);
-    const ofKind = active.filter((each) => agentKind(each.agent) === kind).length;
-    const cap = Object.hasOwn(perAgent, kind) ? perAgent[kind]! : Number.POSITIVE_INFINITY;
-    const young =
-      known.filter(({ since }) => this.#now() - since < YOUNG_MS).length + this.#reserved.length + chosen.length;
-    const byProvider = this.#byProvider(provider, active);
-    const byMemory = this.#byMemory(active.length, young);
-    return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));
+    if (!Object.hasOwn(perAgent, kind)) return Number.POSITIVE_INFINITY;
+    return perAgent[kind]! - active.filter((each) => agentKind(each.agent) === kind).length;
   }
 
   /** Without an active worker at least one may start, because waiting would not raise `freeMemory`. */
-  #byMemory(active: number, young: number): number {
+  #byMemory(known: ReturnType<ActiveAgents>, active: number): number {
     const { memoryPerWorker, freeMemory } = this.#limits;
     if (memoryPerWorker === undefined || freeMemory === undefined) return Number.POSITIVE_INFINITY;
-    return Math.max(active === 0 ? 1 : 0, Math.floor(freeMemory() / memoryPerWorker) - young);
+    // Workers that are about to start are young, too.
+    const old = known.filter(({ since }) => this.#now() - since >= YOUNG_MS).length;
+    return Math.max(active === 0 ? 1 : 0, Math.floor(freeMemory() / memoryPerWorker) - (active - old));
   }
 
   /** Holds the probe of `provider` until the log shows the main session. Returns a function that releases it. */
