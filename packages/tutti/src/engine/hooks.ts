@@ -77,6 +77,8 @@ function phaseAfter(event: RunEvent, phase: Phase | null): Phase | null {
   }
 }
 
+const hasHooks = ({ template }: Run): boolean => HOOK_NAMES.some((name) => template.hooks[name] !== null);
+
 interface Call {
   name: HookName;
   event: StoredEvent;
@@ -110,6 +112,7 @@ export class HookRunner {
 
   /** `events` have become durable. `run` is the state after them, `phaseBefore` the phase before them. */
   onEvents(events: readonly StoredEvent[], phaseBefore: Phase | null, run: Run, writer: RunWriter): void {
+    if (!hasHooks(run)) return;
     for (const { name, event } of callsIn(events, phaseBefore)) {
       if (!run.template.hooks[name]) continue;
       const work: Promise<void> = this.#run(name, event, run, writer)
@@ -125,7 +128,7 @@ export class HookRunner {
    * hooks is not read again.
    */
   async activate(run: Run, readEvents: () => readonly StoredEvent[], writer: RunWriter): Promise<void> {
-    if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
+    if (!hasHooks(run)) return;
     const events = readEvents();
     for (const [key, state] of Object.entries(run.hooks)) {
       if (state !== "running") continue;

@@ -1,4 +1,5 @@
 import type { Report } from "../../run/command.ts";
+import { workerOf } from "../../run/lookup.ts";
 import { isLeftToUser } from "../../run/rules/collisions.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { attemptRef } from "../../schema/ids.ts";
@@ -21,7 +22,7 @@ export async function mergeWork(
   workspaces: Workspaces,
   alreadyMerged: MergedBefore,
 ): Promise<{ report: Extract<Report, { type: "merged" | "conflicted" }>; moved: MovedRef | null }> {
-  const worker = run.workers[taskId]!;
+  const worker = workerOf(run, taskId)!;
   const commit = worker.commit!;
   const { moved, ...merge } = await workspaces.integrate(run.cwd, run.id, head, pendingMerge(run, worker));
   // `pendingMerge` always names a side, so that no conflict keeps the rest of the work out of the branch.

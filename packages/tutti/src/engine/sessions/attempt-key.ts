@@ -1,5 +1,5 @@
 import { renderPrompt } from "./prompt.ts";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { workKey } from "../../run/rules/work-key.ts";
 import type { Run } from "../../schema/run.ts";
 import type { Template, TemplateConfig } from "../../schema/template.ts";
@@ -46,10 +46,9 @@ export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK", dependencies: [] } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
   const { agent, model, role } = session;
-  return workKey({ prompt, task, terms: termsOf(run.template), agent, model, role, tree }, hash);
+  const inputs = { prompt, task, terms: termsOf(run.template), agent, model, role, tree };
+  return workKey(inputs, (text) => hash("sha256", text));
 }
-
-const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** By template, because all attempts of a run share them. */
 const knownTerms = new WeakMap<Template, object>();

@@ -3,7 +3,7 @@
 import { fence, list } from "./team-prompt.ts";
 import { taskStanding } from "../../run/census.ts";
 import { workerOf } from "../../run/lookup.ts";
-import { childrenOf, openChildren, reasonOf, returnedTo, textOf } from "../../run/team/delegation.ts";
+import { childrenOf, hasDelegations, openChildren, reasonOf, returnedTo, textOf } from "../../run/team/delegation.ts";
 import { leadOfRun, messageTo } from "../../run/team/team.ts";
 import type { Run } from "../../schema/run.ts";
 import { leadOf } from "../../schema/team/roles.ts";
@@ -43,6 +43,7 @@ Rules:
 
 /** The part of a worker's prompt about its own `delegation`, or about the tasks that it delegated with `new_task`. */
 export function delegationNotes(run: Run, { taskId, task: { delegation } }: Worker): string[] {
+  if (!hasDelegations(run)) return [];
   const { taskId: _, objective: __, delegatedToMode: mode, ...more } = delegation?.message ?? {};
   const members = { ...(mode === undefined ? {} : { mode }), ...more };
   const assignment = delegation

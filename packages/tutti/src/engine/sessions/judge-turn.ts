@@ -170,8 +170,6 @@ export async function judgeTurn(
   const { work, moved } = isTaken ? await takeWork(turn, counted) : NO_WORK;
   if (work === null) await keepWork(turn);
   const { toolStats, usage, said } = record;
-  const { detected, probablePhase, confidence } = detectFallback(said);
-  const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
   return {
     over: {
       ending,
@@ -179,7 +177,11 @@ export async function judgeTurn(
       problems,
       said,
       question: counted === null && ending.kind === "ended" ? questionIn(said) : null,
-      guess,
+      // Needed only if the answer has problems.
+      get guess() {
+        const { detected, probablePhase, confidence } = detectFallback(said);
+        return detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
+      },
       itemId: turn.itemId,
       toolStats,
       usage,

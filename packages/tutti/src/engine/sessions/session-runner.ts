@@ -9,6 +9,7 @@ import { FAVOURED } from "../merging/merge-work.ts";
 import { reportUsedNames, type NameFinder } from "../merging/report-used-names.ts";
 import { OutsideSession } from "../mailboxes/outside-session.ts";
 import type { TeamMailbox } from "../mailboxes/run-mailbox.ts";
+import { LazyAbort } from "../lazy-abort.ts";
 import { ProgressReporter, MAX_CHARACTERS, type Watched } from "./progress-reporter.ts";
 import { prepareWorkspace } from "./prepare-workspace.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -21,6 +22,7 @@ import { TurnRecord } from "./turn-record.ts";
 import { sessionSpec } from "../session-spec.ts";
 import type { WarmStart } from "../warm-start.ts";
 import { WorkSaver } from "./work-saver.ts";
+import { workerOf } from "../../run/lookup.ts";
 import { isRepairing } from "../../run/rules/collisions.ts";
 import { isPlanningAgain } from "../../run/team/cycle.ts";
 import { dutyOf } from "../../run/team/lead-duty.ts";
@@ -77,6 +79,7 @@ const MAX_ID_CHARACTERS = 200;
 const MAX_TEXT_CHARACTERS = 50_000;
 /** Limit of `protocol:ignored` events per turn. */
 const MAX_IGNORED_EVENTS = 20;
+const UNCONCERNED = Promise.resolve();
 /** Without a reason, `abort` creates an exception with a stack trace, for every session that ends. */
 const ENDED = "the session has ended";
 
@@ -115,7 +118,7 @@ export class SessionRunner {
   /** True from the preparation or the start of a turn to its end. */
   #isWatching = false;
   /** Ends the set-up and verification commands when the session ends. */
-  readonly #checksEnd = new AbortController();
+  readonly #checksEnd = new LazyAbort(ENDED);
   readonly #served: Promise<void>;
   readonly #started = Promise.withResolvers<void>();
 
@@ -194,7 +197,7 @@ export class SessionRunner {
   }
 
   get #worker(): Worker | null {
-    const worker = this.taskId === null ? null : this.#run.workers[this.taskId];
+    const worker = this.taskId === null ? undefined : workerOf(this.#run, this.taskId);
     return worker?.sessionId === this.sessionId ? worker : null;
   }
 
@@ -215,12 +218,18 @@ export class SessionRunner {
   }
 
   /** Called after every change of the run; delivers a new turn or the answer to a question. */
-  async refresh(): Promise<void> {
-    try {
-      await this.#passOn();
-    } catch (error) {
-      await this.#broken(error);
-    }
+  refresh(): Promise<void> {
+    return this.#isConcerned ? this.#passOn().catch((error: unknown) => this.#broken(error)) : UNCONCERNED;
+  }
+
+  /** Whether `#passOn` may have something to do. Most changes of a run are about other sessions. */
+  get #isConcerned(): boolean {
+    const state = this.#session && this.#state;
+    if (state?.state !== "running") return false;
+    const { turn, pausedAt, asks } = state;
+    if (this.#suspendedAt !== null || Object.keys(asks).length > 0) return true;
+    if (turn === null) return false;
+    return turn.number > this.#delivered || pausedAt !== null || this.#run.messages.length > 0;
   }
 
   async #passOn(): Promise<void> {
@@ -344,7 +353,7 @@ export class SessionRunner {
   /** Also removes the workspace; its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
-    this.#checksEnd.abort(ENDED);
+    this.#checksEnd.abort();
     const since = this.#options.world.mono();
     const turn = this.#openTurn;
     if (how === "stop" && turn !== null) await this.#session?.interrupt(turn);
@@ -396,7 +405,7 @@ export class SessionRunner {
   /** Detaches from the session; its keeper continues it. */
   async leave(): Promise<void> {
     this.#ending = "leave";
-    this.#checksEnd.abort(ENDED);
+    this.#checksEnd.abort();
     this.#session?.leave();
     await this.#served;
     await this.#saver.settled();
@@ -409,13 +418,18 @@ export class SessionRunner {
     try {
       const start = this.#worker?.status === "spawning" ? await this.#begin() : (this.#state?.start ?? null);
       if (start === null || !this.#isOpen) return;
-      const { signal } = this.#checksEnd;
       const isNew = this.#state?.state === "spawning";
       const spec = this.#specOf();
       // A set-up command comes before the agent, and a sandbox needs the paths of the workspace.
       const hasSetup = isNew && (this.#run.template.workspace?.setup ?? []).length > 0;
       if (!hasSetup && this.#run.sandbox !== "on" && !this.#isOutside) this.#options.sessions.announce?.(spec);
-      const prepared = await prepareWorkspace(this.#run, this.#key, start, isNew, { ...this.#options, signal });
+      const checksEnd = this.#checksEnd;
+      const prepared = await prepareWorkspace(this.#run, this.#key, start, isNew, {
+        ...this.#options,
+        get signal() {
+          return checksEnd.signal;
+        },
+      });
       this.#cwd = prepared.path;
       this.#isSparse = prepared.isSparse ?? false;
       await this.#startWatching();
@@ -513,7 +527,7 @@ export class SessionRunner {
     const run = this.#run;
     // A skipped or failed dependency has no commit to build on.
     const needs = this.#worker!.task.dependencies.flatMap((id) => {
-      const worker = run.workers[id];
+      const worker = workerOf(run, id);
       return worker?.status === "completed" ? [worker.commit!] : [];
     });
     const message = `Combine the dependencies of ${this.taskId} of ${run.id}`;

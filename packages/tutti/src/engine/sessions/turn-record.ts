@@ -50,7 +50,8 @@ export class TurnRecord {
   subagents = 0;
   /** Ids of calls that have not failed. */
   readonly #calls = new Set<string>();
-  readonly #scanner: ResponseScanner;
+  /** Made for the first text: a session replaces its record when a turn ends, and when it ends itself. */
+  #scanner: ResponseScanner | null = null;
   readonly #delimiters: Delimiters;
   readonly #keepsText: boolean;
   readonly #texts: string[] = [];
@@ -62,7 +63,6 @@ export class TurnRecord {
   constructor(delimiters: Delimiters, keepsText = false) {
     this.#delimiters = delimiters;
     this.#keepsText = keepsText;
-    this.#scanner = new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS });
   }
 
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
@@ -70,8 +70,9 @@ export class TurnRecord {
     // The next message starts on a line of its own.
     this.#keepText(complete ? `${text}\n` : text);
     this.noteCharacters(text.length);
-    const found = this.#scanner.push(text);
     // Reuse `#scanner`: a session may send a million messages.
+    this.#scanner ??= new ResponseScanner({ ...this.#delimiters, ...BLOCK_LIMITS });
+    const found = this.#scanner.push(text);
     if (complete) found.push(...this.#scanner.end());
     for (const block of found) if (!block.ok || !ACTS_AT_ONCE.has(block.phase)) this.#keep(block);
     this.lastBlock = found.at(-1) ?? this.lastBlock;

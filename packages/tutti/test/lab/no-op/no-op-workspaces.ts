@@ -1,9 +1,9 @@
 // Workspaces without git: every operation completes at once, and no task changes a file.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Workspaces } from "../../../src/workspace/workspace.ts";
 
 /** A server accepts only commits of this form from its hosts. */
-const commitOf = (name: string): string => createHash("sha1").update(name).digest("hex");
+const commitOf = (name: string): string => hash("sha1", name);
 const BASE = commitOf("base");
 
 export const NO_OP_WORKSPACES: Workspaces = {

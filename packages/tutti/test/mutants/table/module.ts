@@ -307,8 +307,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-101", "D4-104", "D4-108"],
     file: "tutti/src/engine/slots.ts",
-    find: "Math.min(maxWorkers - active.length, cap - ofKind",
-    replace: "Math.min(maxWorkers, cap - ofKind",
+    find: "Math.min(maxWorkers - active.length, this.#byKind",
+    replace: "Math.min(maxWorkers, this.#byKind",
   },
   {
     rows: ["D4-106"],

@@ -75,7 +75,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-525"],
     file: "tutti/src/engine/sessions/turn-record.ts",
-    find: "new ResponseScanner({ ...delimiters, ...BLOCK_LIMITS })",
+    find: "new ResponseScanner({ ...this.#delimiters, ...BLOCK_LIMITS })",
     replace: "new ResponseScanner()",
   },
 

@@ -208,8 +208,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-559", "D4-037"],
     file: "tutti/src/run/consequences.ts",
-    find: `if (run.status === "spawning" && sizeOf(run.workers) > spawning)`,
-    replace: `if (run.status === "spawning" && unfinished === 0)`,
+    find: "if (sizeOf(run.workers) > spawning)",
+    replace: "if (unfinished === 0)",
   },
   {
     rows: ["D4-034"],
@@ -1103,8 +1103,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D0-073", "D0-082"],
     file: "tutti/src/engine/sessions/judge-turn.ts",
-    find: "const guess = detected && probablePhase !== null ?",
-    replace: "const guess = detected && probablePhase === null ?",
+    find: "return detected && probablePhase !== null ?",
+    replace: "return detected && probablePhase === null ?",
   },
   {
     rows: ["D0-074", "D0-080"],
