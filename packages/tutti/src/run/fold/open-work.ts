@@ -148,6 +148,10 @@ function updated(
   belongs: (worker: Worker) => boolean,
   compare: (a: Worker, b: Worker) => number,
 ): readonly Worker[] {
+  if (changed.size === 1) {
+    const [worker] = changed.values();
+    return withOne(list, worker!, belongs(worker!), compare);
+  }
   const next: Worker[] = [];
   const added = new Map(changed);
   for (const known of list) {
@@ -161,6 +165,21 @@ function updated(
     isSorted &&= next.length === 0 || compare(next.at(-1)!, worker) < 0;
     next.push(worker);
   }
+  return isSorted ? next : next.toSorted(compare);
+}
+
+/** `updated` for a single worker, the usual change. */
+function withOne(
+  list: readonly Worker[],
+  worker: Worker,
+  belongs: boolean,
+  compare: (a: Worker, b: Worker) => number,
+): readonly Worker[] {
+  const at = list.findIndex(({ taskId }) => taskId === worker.taskId);
+  if (!belongs) return at === -1 ? list : list.toSpliced(at, 1);
+  if (at !== -1) return list.with(at, worker);
+  const next = [...list, worker];
+  const isSorted = list.length === 0 || compare(list.at(-1)!, worker) < 0;
   return isSorted ? next : next.toSorted(compare);
 }
 

@@ -81,6 +81,9 @@ export function confirmAhead(run: Run): RunEvent[] {
 /** Throws `invalid_plan` if `changes` do not fit the plan. Unlike `checkPlan`, does not check the plan as a whole. */
 export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: Run["skipped"] } {
   const { tasks: byId = {}, added = [], removed = [] } = changes;
+  const skipped: Run["skipped"] = {};
+  // The tasks of the plan are valid. The same list lets the run keep what it has computed from them.
+  if (added.length + removed.length + Object.keys(byId).length === 0) return { tasks: run.tasks, skipped };
   const known = new Set([...run.tasks, ...added].map(({ id }) => id));
   const unknown = [...Object.keys(byId), ...removed].filter((id) => !known.has(id));
   if (unknown.length > 0)
@@ -90,9 +93,6 @@ export function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; sk
     );
   const forbidden = forbiddenChanges(run, changes);
   if (forbidden.length > 0) throw invalidPlan(run, forbidden);
-  const skipped: Run["skipped"] = {};
-  // The tasks of the plan are valid. The same list lets the run keep what it has computed from them.
-  if (added.length + removed.length + Object.keys(byId).length === 0) return { tasks: run.tasks, skipped };
   const removedIds = new Set(removed);
   const tasks = [...run.tasks, ...added.map((task) => ({ ...defaultRole(run), ...task }))]
     .filter(({ id }) => !removedIds.has(id))
