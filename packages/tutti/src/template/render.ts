@@ -6,10 +6,12 @@ const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
  * is called only if the text uses its name.
  */
 export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
-  let rendered = "";
-  for (const [i, part] of partsOf(text).entries()) {
-    if (i % 2 === 0) rendered += part;
-    else rendered += Object.hasOwn(variables, part) ? variableText(variables[part]) : `{${part}}`;
+  const parts = partsOf(text);
+  let rendered = parts[0]!;
+  for (let i = 1; i < parts.length; i += 2) {
+    const name = parts[i]!;
+    rendered += Object.hasOwn(variables, name) ? variableText(variables[name]) : `{${name}}`;
+    rendered += parts[i + 1]!;
   }
   return rendered;
 }
