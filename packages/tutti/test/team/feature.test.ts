@@ -222,6 +222,19 @@ describe("the feature team", () => {
     ]);
   });
 
+  it("sends a completion back whose verdicts are not one for each criterion (D3-040)", async () => {
+    const short = completion("DESIGNER", {
+      validation: { all_passed: true, acceptance_criteria_met: [true], issues: [] },
+    });
+    const turns = [{ say: say(acknowledgment("DESIGNER"), short) }, { say: say(completion("DESIGNER")) }];
+    const id = await begin([role("DESIGNER", ...turns)], "design-only");
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect(run.workers["designer"]).toMatchObject({ rejections: 1, session: { turns: 2 } });
+    const rejected = run.teamMessages!.find(({ type }) => type === "TASK_REJECTION")!;
+    expect(JSON.stringify(rejected.body)).toMatch(/has 1 results for \d criteria/);
+  });
+
   it("fails the task after the last allowed rejection", async () => {
     const half = completion("DESIGNER", { validation: { all_passed: false } });
     const id = await begin([role("DESIGNER", { say: say(half) })], "design-only");

@@ -143,13 +143,16 @@ type FoundBody = Record<string, unknown> | null;
 const isCompletion = (message: AgentMessage): message is TaskCompletion => message.message_type === "TASK_COMPLETION";
 
 /**
- * A completion that does not claim to meet every criterion (`all_passed`) is sent back. The lead judges whether the
- * claim is true.
+ * A completion that does not claim to meet every criterion (`all_passed`), or whose `acceptance_criteria_met` has another
+ * length than the criteria of the task, is sent back. The lead judges whether the claim is true.
  */
 function faultsIn(completion: TaskCompletion, { taskId, task }: Worker): string[] {
   const { validation } = completion;
-  if (validation?.all_passed === true && !validation.acceptance_criteria_met?.includes(false)) return [];
-  const assignment = { task_id: taskId, acceptance_criteria: task.acceptanceCriteria ?? [] };
+  const criteria = task.acceptanceCriteria ?? [];
+  const met = validation?.acceptance_criteria_met;
+  const isMismatch = met !== undefined && criteria.length > 0 && met.length !== criteria.length;
+  if (validation?.all_passed === true && !met?.includes(false) && !isMismatch) return [];
+  const assignment = { task_id: taskId, acceptance_criteria: criteria };
   return judgeCompletion({ ...completion, task_id: taskId }, assignment).reasons;
 }
 

@@ -31,6 +31,12 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
     replace: "if (validation?.all_passed !== undefined &&",
   },
   {
+    rows: ["D3-040"],
+    file: "tutti/src/engine/sessions/read-messages.ts",
+    find: "met.length !== criteria.length",
+    replace: "met.length > criteria.length",
+  },
+  {
     rows: ["D3-003", "D3-114"],
     file: "tutti/src/run/team/apply-team.ts",
     find: "teamMessages: [...(run.teamMessages ?? []), message]",
