@@ -101,7 +101,10 @@ describe("an invalid plan", () => {
       expect(planningTurns).toHaveLength(3);
       const id = lab.events()[0]!.run!;
       expect(await lab.json(["confirm", id])).toMatchObject({ code: 4, last: { error: { code: "invalid_plan" } } });
-      expect((await lab.json(["status", id])).last).toMatchObject({ status: "confirming" });
+      expect((await lab.json(["status", id])).last).toMatchObject({
+        status: "confirming",
+        errors: [{ phase: "taskPlanning", code: "invalid_plan", error: expect.stringContaining(reason) }],
+      });
     },
   );
 });

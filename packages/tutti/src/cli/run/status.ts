@@ -6,12 +6,13 @@ import { cutAtWord, wrapText } from "../terminal/text-width.ts";
 import { findRun } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
 import { outcome } from "../../run/outcome/outcome.ts";
+import { errorsOf } from "../../schema/run.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
   const runs = await readRuns(output);
   const row = findRun(await runs.rows(), idPrefix);
   const run = await runs.run(row.id);
-  output.value({ ...run, ...nextOf(row) });
+  output.value({ ...run, errors: errorsOf(run), ...nextOf(row) });
   for (const line of runLines([row], Date.now(), output.columns)) output.result(line);
   for (const line of run.userRequest.split("\n").flatMap((each) => wrapText(each, output.columns - 2)))
     output.result(`  ${line}`);
