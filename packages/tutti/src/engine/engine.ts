@@ -16,7 +16,7 @@ import { checkAssigned, demandTrust, prepareRun, type NewRun, type CreationConte
 import { describeMissing } from "./choose-sandbox.ts";
 import { followedRun } from "./copies/followed-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
-import { readDiff, type DiffRequest } from "./runs/read-diff.ts";
+import { readDiff, readOutputFiles, type DiffRequest } from "./runs/read-diff.ts";
 import { continueOldRun, type OldRun } from "./runs/old-states.ts";
 import { readRuns } from "./runs/read-runs.ts";
 import { replay, type Replay } from "./runs/replay.ts";
@@ -417,13 +417,11 @@ export class Engine {
 
   async result(id: string): Promise<Outcome> {
     const run = this.#runs.state(id);
-    const files =
-      run.base !== null && run.head !== null
-        ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
-        : [];
+    const { files, warnings } = await readOutputFiles(this.#options.workspaces, run);
     const now = this.#options.world.now();
     const metrics = teamMetrics(run, now);
-    return { ...outcome(run, files, now), ...(metrics ? { metrics } : {}) };
+    const result = outcome(run, files, now);
+    return { ...result, warnings: [...result.warnings, ...warnings], ...(metrics ? { metrics } : {}) };
   }
 
   /** Compares the result of a run so far, or of a task, with the commit that it started from. */

@@ -1,5 +1,5 @@
 // `FinishedRuns`: only a summary of an ended run stays in memory, its full state can be read, and it can be reopened.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -55,6 +55,19 @@ describe("an ended run", () => {
     expect(await next.result(id)).toEqual(result);
     expect(next.summaries()[0]!.inbox).toMatchObject([{ kind: "failure", taskId: "one" }]);
     expect(next.get("orch_nobody")).toBeNull();
+  });
+
+  it("keeps its result when its repository is gone, with the files of its completed tasks and a warning", async () => {
+    const { engine } = open();
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), { config });
+    await untilOver(engine, id);
+    const { outputFiles, ...others } = await engine.result(id);
+    expect(outputFiles).not.toEqual([]);
+    const elsewhere = `${lab.repo}-moved`;
+    renameSync(lab.repo, elsewhere);
+    const result = await engine.result(id);
+    renameSync(elsewhere, lab.repo);
+    expect(result).toEqual({ ...others, outputFiles, warnings: [expect.stringContaining("does not exist")] });
   });
 
   it("leaves the shelf when it is reopened, and returns when it ends again", async () => {
