@@ -42,7 +42,7 @@ if (newEnough && process.argv.length === 3 && ["--version", "-V"].includes(proce
   endOnSignals();
   Promise.resolve()
     .then(load)
-    .then((cli) => cli.main(process.argv.slice(2)))
+    .then((cli) => cli.main(process.argv.slice(2), { ownsStreams: true }))
     .then((code) => {
       process.exitCode = code;
     })

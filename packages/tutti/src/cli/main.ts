@@ -1,21 +1,34 @@
 import { CommanderError } from "commander";
-import { endOnBrokenPipe, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
+import { Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
+import { LOOK_NAMES } from "./run/look-commands.ts";
+import { endOnBrokenPipe, writeTo } from "./terminal/streams.ts";
 import { INTERRUPTED, listenForSignals } from "./terminal/interrupt.ts";
 import { calledCommand, createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
+/** `MainOptions` say for the launcher that no other code of the process writes to its streams. */
+interface MainOptions extends ProgramOptions {
+  ownsStreams?: boolean;
+}
+
+export async function main(argv: string[], { ownsStreams = false, ...options }: MainOptions = {}): Promise<number> {
   const signals = listenForSignals();
+  const called = calledCommand(argv);
+  const adjustExitCode = endOnBrokenPipe(ownsStreams && LOOK_NAMES.includes(called!));
   try {
-    return await runCommand(argv, options, signals.hasInterrupted);
+    return adjustExitCode(await runCommand(argv, called, options, signals.hasInterrupted));
   } finally {
     signals.stop();
   }
 }
 
-async function runCommand(argv: string[], options: ProgramOptions, hasInterrupted: () => boolean): Promise<number> {
-  const adjustExitCode = endOnBrokenPipe();
+async function runCommand(
+  argv: string[],
+  called: string | undefined,
+  options: ProgramOptions,
+  hasInterrupted: () => boolean,
+): Promise<number> {
   // The flag is read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;
@@ -29,12 +42,12 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
         code = hasInterrupted() ? INTERRUPTED : output.error(toTuttiError(error));
       }
     },
-    calledCommand(argv),
+    called,
   );
   let captured = "";
   const capture = (text: string) => void (captured += text);
   // `--json` prints one value on stdout, so the parser's text is `captured` for it.
-  const streams = json ? { writeOut: capture, writeErr: capture } : { outputError: writeUsage };
+  const streams = json ? { writeOut: capture, writeErr: capture } : { writeOut, writeErr, outputError: writeUsage };
   for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.configureOutput(streams).exitOverride();
   }
@@ -51,7 +64,7 @@ async function runCommand(argv: string[], options: ProgramOptions, hasInterrupte
     if (json) output.error(new TuttiError("usage", usageOf(error)));
     return 2;
   }
-  return adjustExitCode(code);
+  return code;
 }
 
 /**
@@ -66,6 +79,8 @@ function withoutFarSuggestion(text: string): string {
   return `error: unknown command '${word}'.${advice} List the commands with "tutti --help".\n`;
 }
 
+const writeOut = (text: string): void => writeTo("stdout", text);
+const writeErr = (text: string): void => writeTo("stderr", text);
 const writeUsage = (text: string, write: (text: string) => void): void => write(withoutFarSuggestion(text));
 
 const usageOf = ({ code, message }: CommanderError): string =>

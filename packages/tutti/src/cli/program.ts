@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addFleetCommands } from "./fleet/fleet-commands.ts";
 import { addLogCommands } from "./log/log-commands.ts";
-import { addLookCommands } from "./run/look-commands.ts";
+import { addLookCommands, LOOK_NAMES } from "./run/look-commands.ts";
 import { addMessageCommands } from "./messages/message-commands.ts";
 import { addNotifyCommands } from "./setup/notify-commands.ts";
 import type { Output } from "./terminal/output.ts";
@@ -35,7 +35,7 @@ const TEMPLATES = "Templates and schedules:";
 const GROUPS: readonly CommandGroup[] = [
   { heading: "Start:", names: ["run", "open", "mcp"], local: ["serve", "demo"], add: addStartCommands },
   { heading: SET_UP, names: [], local: ["init", "rehearse", "doctor", "conformance"], add: addSetUpCommands },
-  { heading: "Look:", names: ["list", "status", "diff", "summary", "logs", "inbox"], add: addLookCommands },
+  { heading: "Look:", names: LOOK_NAMES, add: addLookCommands },
   { heading: "Steer a run, and take its result:", names: STEER_NAMES, add: addSteerCommands },
   { heading: "Kept work:", names: [], local: ["restore", "find", "gc"], add: addKeptCommands },
   { heading: TEMPLATES, names: ["templates"], add: addTemplateCommands },

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tutti, tuttiJson } from "./in-process.ts";
 
+const STREAMS = join(import.meta.dirname, "../../src/cli/terminal/streams.ts");
 const LAUNCHER = join(import.meta.dirname, "../../bin/tutti.js");
 
 let folder: string;
@@ -89,9 +90,26 @@ describe("without --json", () => {
     expect(await tutti(["--data-dir", folder, "--quiet", "list"])).toMatchObject({ stdout: "", stderr: "" });
   });
 
-  it("a finished command whose output is not read exits with 0 and prints no error", () => {
-    const command = `"${process.execPath}" "${LAUNCHER}" --json --data-dir "${folder}" templates show documentation | true; exit \${PIPESTATUS[0]}`;
-    const { status, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
-    expect([status, stderr]).toEqual([0, ""]);
+  it.each(["templates show documentation", "list"])(
+    "finished tutti %s whose output is not read exits with 0 and prints no error",
+    (words) => {
+      const command = `"${process.execPath}" "${LAUNCHER}" --json --data-dir "${folder}" ${words} | true; exit \${PIPESTATUS[0]}`;
+      const { status, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
+      expect([status, stderr]).toEqual([0, ""]);
+    },
+  );
+
+  it("a command that only prints keeps the order of its texts when a pipe does not take all of them at once", () => {
+    const code = `import { endOnBrokenPipe, writeTo } from ${JSON.stringify(STREAMS)};
+      endOnBrokenPipe(true);
+      for (const [i, size] of [3000, 3000, 300_000, 10].entries()) writeTo("stdout", String(i).repeat(size));`;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    const runs = stdout.match(/(.)\1*/g)!.map((run) => [run[0], run.length]);
+    expect(runs).toEqual([
+      ["0", 3000],
+      ["1", 3000],
+      ["2", 300_000],
+      ["3", 10],
+    ]);
   });
 });

@@ -2,6 +2,7 @@ import type { Output } from "../terminal/output.ts";
 import { findRunId } from "../access/find-run.ts";
 import { readRuns } from "../access/open-runs.ts";
 import { paintPatch } from "../terminal/paint-patch.ts";
+import { streamOf } from "../terminal/streams.ts";
 import { writeNew } from "../terminal/write-new.ts";
 import { TuttiError } from "../../schema/error.ts";
 
@@ -31,6 +32,9 @@ export async function diff(
   // For a file or a pipe the text stays as git prints it, so that `git apply` can read it.
   if (text.includes(UNREADABLE)) output.warn(`Some text is not UTF-8. For its bytes use: git diff ${base} ${head}`);
   if (file !== undefined) output.result(`The patch is in ${file}. Apply it with: git apply ${file}`);
-  else if (!output.json) process.stdout.write(process.stdout.isTTY ? paintPatch(text, output.paint) : text);
+  else if (!output.json) {
+    const stdout = streamOf("stdout");
+    stdout.write(stdout.isTTY ? paintPatch(text, output.paint) : text);
+  }
   return 0;
 }

@@ -1,5 +1,8 @@
 import type { CliCommand, CommandAction } from "../command-parts.ts";
 
+/** These commands print and open no engine. */
+export const LOOK_NAMES = ["list", "status", "diff", "summary", "logs", "inbox"];
+
 export function addLookCommands(program: CliCommand, action: CommandAction): void {
   program
     .command("list")
