@@ -55,4 +55,7 @@ async function build(target) {
   const reexports = `import index from "./index.cjs";\nexport const { ${names.join(", ")} } = index;\n`;
   writeFileSync(join(target, "index.js"), reexports);
   cpSync(join(source, "template/built-in"), join(target, "template/built-in"), { recursive: true });
+  // Loaded here, because a Node that cannot strip types must still be able to run `--prepare`.
+  const { checkTemplates } = await import("./check-templates.mjs");
+  checkTemplates(target);
 }

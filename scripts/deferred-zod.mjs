@@ -50,6 +50,8 @@ function defer(make) {
     get(_, name) {
       if (METHODS.has(/** @type {string} */ (name)))
         return (/** @type {any[]} */ ...args) => defer(() => built()[name](...args.map((each) => build(each))));
+      // The argument is evaluated before the schema is built: often it is a file that does not exist.
+      if (name === "parse" || name === "safeParse") return (/** @type {any[]} */ ...args) => built()[name](...args);
       return built()[name];
     },
     has: (_, name) => name in built(),

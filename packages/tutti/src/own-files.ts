@@ -22,6 +22,9 @@ export function programFile(name: string): string {
   return join(programs, `${name}${isSource && build === undefined ? ".ts" : ".cjs"}`);
 }
 
+/** Returns null if this process runs the sources, which have no files that only a build makes. */
+export const builtPath = (name: string): string | null => (isSource ? null : join(programs, name));
+
 /** `inClone` and `inPackage` are paths of the same file or folder, relative to the package. */
 export function assetPath(inClone: string, inPackage: string): string {
   const path = join(packageFolder, inClone);

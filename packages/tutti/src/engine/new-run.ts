@@ -149,7 +149,7 @@ function templateFor(request: NewRun, project: string, ofGit: readonly string[],
       `Template "${templateId}" is invalid: ${missing.join("; ")}. Register the function or remove the hook.`,
     );
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
-  const checked = checkSettings(mergeGroups(settings, template.config));
+  const checked = checkSettings(mergeGroups(settings, template.config), template.config);
   const own = { ...chooseAgents(template, roles), config: { ...template.config, ...checked } };
   const wider = findWiderRights(own, template).map(([path]) => path.slice(1).replaceAll("/", "."));
   if (wider.length > 0) request.mayWiden?.(wider);
@@ -199,10 +199,11 @@ export function demandTrust(
   });
 }
 
-/** Validates only the given settings, each with its schema in `TemplateConfig`. */
-function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
-  const known = TemplateConfig.shape as Record<string, z.ZodType>;
+/** Validates only the given settings, each with its schema in `TemplateConfig`. `current` are the checked ones. */
+function checkSettings(settings: Partial<TemplateConfig>, current: TemplateConfig): Partial<TemplateConfig> {
   const checked = Object.entries(settings).map(([name, value]) => {
+    if (isPlainlyValid(value, current[name as keyof TemplateConfig])) return [name, value];
+    const known = TemplateConfig.shape as Record<string, z.ZodType>;
     const parsed = Object.hasOwn(known, name) ? known[name]!.safeParse(value) : null;
     if (parsed?.success) return [name, parsed.data];
     const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "this setting does not exist";
@@ -210,3 +211,11 @@ function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfi
   });
   return Object.fromEntries(checked) as Partial<TemplateConfig>;
 }
+
+/**
+ * Whether `value` is the `current` one, or both are booleans, as with `--yes`. `TemplateConfig` would load zod, which most
+ * runs do not need.
+ */
+const isPlainlyValid = (value: unknown, current: unknown): boolean =>
+  current !== undefined &&
+  ((typeof value === "boolean" && typeof current === "boolean") || JSON.stringify(value) === JSON.stringify(current));

@@ -20,7 +20,7 @@ import { planSandbox } from "../session/sandbox/plan-sandbox.ts";
 import { makeScratch, removeScratch } from "../session/sandbox/scratch-folder.ts";
 import type { SessionHost } from "../session/session.ts";
 import { TuttiError } from "../schema/error.ts";
-import { SandboxMode, type SandboxPaths } from "../schema/agent/sandbox.ts";
+import { SANDBOX_MODES, type SandboxMode, type SandboxPaths } from "../schema/agent/sandbox.ts";
 import { realWorld } from "../world.ts";
 
 /** Bytes that a coding agent needs, as measured with real ones. */
@@ -84,8 +84,9 @@ export function sandboxMode(dataDir: string, { sandbox, scenario }: HostOptions)
 }
 
 function readSandboxMode({ TUTTI_SANDBOX: value }: NodeJS.ProcessEnv): SandboxMode | undefined {
-  const parsed = SandboxMode.optional().safeParse(value || undefined);
-  if (parsed.success) return parsed.data;
+  if (!value) return undefined;
+  const mode = SANDBOX_MODES.find((each) => each === value);
+  if (mode) return mode;
   throw new TuttiError("usage", `TUTTI_SANDBOX is "${value}". Set it to auto, off or required.`);
 }
 

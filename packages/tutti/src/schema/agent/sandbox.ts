@@ -1,7 +1,8 @@
 import { z } from "zod";
 
+export const SANDBOX_MODES = ["auto", "off", "required"] as const;
 /** `auto` uses the sandbox where it works; `required` refuses a run without it. */
-export const SandboxMode = z.enum(["auto", "off", "required"]);
+export const SandboxMode = z.enum(SANDBOX_MODES);
 export type SandboxMode = z.infer<typeof SandboxMode>;
 
 /** `unavailable` means that the run wanted a sandbox, but it does not work on this machine. */
