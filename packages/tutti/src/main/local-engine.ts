@@ -63,12 +63,14 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
 function withSocket(local: OpenEngine, { dataDir, warn }: LocalOptions): LocalEngine {
   let socket: EngineSocket | null = null;
   let hosted: HostedServers | null = null;
-  // The modules of the server are `loaded` while the engine already works.
-  const loaded = import("./hosted-servers.ts").then(
-    ({ HostedServers }) => (hosted = new HostedServers(dataDir, local)),
-  );
-  const reachable = Promise.all([import("./engine-socket.ts"), loaded])
-    .then(async ([{ openEngineSocket }, { answer }]) => {
+  // The modules of the server are `loaded` while the engine already works: in `tutti run`, while the first git process runs.
+  const idle = new Promise((resolve) => setImmediate(resolve));
+  const loaded = idle
+    .then(() => import("./hosted-servers.ts"))
+    .then(({ HostedServers }) => (hosted = new HostedServers(dataDir, local)));
+  const reachable = loaded
+    .then(async ({ answer }) => {
+      const { openEngineSocket } = await import("./engine-socket.ts");
       socket = await openEngineSocket(resolve(dataDir), { ...local, answerFirst: answer });
       return true;
     })
