@@ -1,7 +1,10 @@
 // `bundleProgram` bundles programs of Tutti, for `build-program.mjs` and for benchmarks with programs of their own.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
+import { METHODS } from "./deferred-zod.mjs";
 
 const source = fileURLToPath(new URL("../packages/tutti/src", import.meta.url));
 
@@ -43,6 +46,58 @@ const substitutes = {
   },
 };
 
+/** `z.ZodError`, `z.toJSONSchema` and the like make no schema. */
+const FACTORY = /^(?!toJSONSchema|registry|prettifyError)[a-z]/;
+
+/**
+ * Passes each expression of a module that makes a schema to `lazily`, unless a function contains it: most schemas of a
+ * module are not used, and evaluating their expressions took a tenth of the start of `tutti serve`.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const deferSchemas = {
+  name: "defer-schemas",
+  transform(code, id) {
+    if (!id.startsWith(source) || !code.includes('from "zod"')) return null;
+    /** @type {{ start: number, end: number }[]} */
+    const found = [];
+    findSchemas(parseAst(code, { lang: "ts" }), found);
+    if (found.length === 0) return null;
+    for (const { start, end } of found.sort((a, b) => b.start - a.start))
+      code = `${code.slice(0, start)}/* @__PURE__ */ lazily(() => ${code.slice(start, end)})${code.slice(end)}`;
+    return `import { lazily } from "zod";\n${code}`;
+  },
+};
+
+/**
+ * @param {any} node
+ * @param {{ start: number, end: number }[]} found
+ */
+function findSchemas(node, found) {
+  if (typeof node?.type !== "string" || /Function|^Class|^TSType/.test(node.type)) return;
+  if (isSchema(node)) return void found.push(node);
+  for (const child of Object.values(node))
+    for (const each of Array.isArray(child) ? child : [child]) findSchemas(each, found);
+}
+
+/**
+ * Whether `node` is a call such as `z.string().min(1)` or `Budget.optional()`.
+ *
+ * @param {any} node
+ */
+function isSchema(node) {
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return false;
+  const method = node.callee.property.name;
+  let { object, property } = node.callee;
+  while (object.type !== "Identifier") {
+    const member = object.type === "CallExpression" ? object.callee : object;
+    if (member.type !== "MemberExpression") return false;
+    ({ object, property } = member);
+  }
+  if (object.name === "z") return FACTORY.test(property.name);
+  return /^[A-Z][a-z]/.test(object.name) && !(object.name in globalThis) && METHODS.has(method);
+}
+
 /**
  * Makes each `const NAME = require("…")` of a chunk load at the first use of NAME: a command uses few of the chunks and
  * Node modules that its own chunk could need. Sources therefore must not rely on the effects of an import.
@@ -68,6 +123,18 @@ const loadAtFirstUse = {
     return code.replaceAll(REQUIRE, (line, name, path) => (paths.has(name) ? lazy(name, path) : line));
   },
 };
+
+/**
+ * V8 stores a file with a single character such as "…" in two bytes per character: the engine took 0.5 MB more. A backslash
+ * before such a character means nothing, and must not escape the one that replaces the character.
+ *
+ * @param {string} code
+ */
+const toAscii = (code) =>
+  code.replaceAll(/\\[^]|[\u0080-\uffff]/g, (found) => {
+    const last = found.slice(-1);
+    return last > "\x7f" ? `\\u${last.charCodeAt(0).toString(16).padStart(4, "0")}` : found;
+  });
 
 const REQUIRE = /^(?:const|let) ([\w$]+) = require\(("[^"]+")\);$/gm;
 
@@ -105,7 +172,7 @@ export async function bundleProgram(input, target) {
   const bundle = await rolldown({
     input,
     platform: "node",
-    plugins: [substitutes, loadAtFirstUse],
+    plugins: [deferSchemas, substitutes, loadAtFirstUse],
     // A busy machine is no reason to fail.
     checks: { bundlerTimings: false },
     onLog(_level, log) {
@@ -122,5 +189,7 @@ export async function bundleProgram(input, target) {
     chunkFileNames: "chunks/[name]-[hash].cjs",
   });
   await bundle.close();
+  // Not in `renderChunk`, after which rolldown prints some chunks again.
+  for (const file of output) if (file.type === "chunk") writeFileSync(join(target, file.fileName), toAscii(file.code));
   return output;
 }

@@ -8,7 +8,7 @@ export * from "zod";
 export * as z from "./deferred-zod.mjs";
 
 /** The methods that make another schema from one. Their arguments may be deferred. */
-const METHODS = new Set(
+export const METHODS = new Set(
   [
     "and array brand catch check default describe endsWith exactOptional extend gt gte int length loose lt lte max meta min",
     "multipleOf negative nonempty nonnegative nonoptional nonpositive normalize nullable nullish omit optional or overwrite",
@@ -41,11 +41,23 @@ function build(argument, depth = 1) {
   return Object.fromEntries(Object.entries(argument).map(([name, member]) => [name, build(member, 0)]));
 }
 
+/** Above 0 while a schema is built. Its parts are built at once then, because they are needed. */
+let depth = 0;
+
 /** @param {() => any} make */
 function defer(make) {
+  if (depth > 0) return make();
   /** @type {any} */
   let schema;
-  const built = () => (schema ??= make());
+  const built = () => {
+    if (schema) return schema;
+    depth += 1;
+    try {
+      return (schema = make());
+    } finally {
+      depth -= 1;
+    }
+  };
   const handle = new Proxy(Object.create(null), {
     get(_, name) {
       if (METHODS.has(/** @type {string} */ (name)))
@@ -60,6 +72,14 @@ function defer(make) {
   builders.set(handle, built);
   return handle;
 }
+
+/**
+ * The build passes the expressions of schemas to it (`deferSchemas` in `bundle-program.mjs`), so that their evaluation, and
+ * the loading of modules that they name, waits for the first use.
+ *
+ * @param {() => any} make
+ */
+export const lazily = (make) => defer(() => build(make(), 0));
 
 /** @param {() => (...args: any[]) => any} factory The parameter is a function, so that only its call loads zod. */
 const deferred =

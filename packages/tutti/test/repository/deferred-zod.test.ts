@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z as zod } from "zod";
-import { z } from "../../../../scripts/deferred-zod.mjs";
+import { lazily, z } from "../../../../scripts/deferred-zod.mjs";
 
 /** The same schemas, made by zod and by its substitute in a build. */
 const declare = (with_: typeof zod) => {
@@ -66,4 +66,18 @@ it("builds the schemas of a build when they are used, and they are those of zod"
   const Late = z.object(shape).describe("late").optional();
   expect(isRead).toBe(false);
   expect(Late.safeParse({ late: "x" }).success).toBe(true);
+});
+
+it("evaluates the expression of a schema at its first use, and once", () => {
+  let evaluated = 0;
+  const Item: zod.ZodObject = lazily(() => {
+    evaluated += 1;
+    return z.strictObject({ name: z.string() });
+  });
+  const Sized: zod.ZodObject = lazily(() => Item.extend({ size: z.number().optional() }));
+  expect(evaluated).toBe(0);
+  const inputs = [{ name: "x" }, { name: "x", size: 1 }, { size: 1 }];
+  expect(inputs.map((input) => Sized.safeParse(input).success)).toEqual([true, true, false]);
+  expect(inputs.map((input) => Item.safeParse(input).success)).toEqual([true, false, false]);
+  expect(evaluated).toBe(1);
 });
