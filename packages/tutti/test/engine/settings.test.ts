@@ -16,6 +16,32 @@ afterEach(async () => {
   lab.tearDown();
 });
 
+describe("the settings of a request", () => {
+  it.each([
+    ["autoSpawn", "yes"],
+    ["autoSpawn", null],
+    ["maxWorkers", true],
+    ["maxWorkers", 99],
+    ["agent", true],
+    ["budget", { usd: -1 }],
+    ["noSuchSetting", true],
+    ["toString", true],
+  ])("are rejected by name if they are invalid: %s %j", async (name, value) => {
+    const request = { templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" };
+    const created = lab.open().create({ ...request, config: { [name]: value } });
+    await expect(created).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(`"config.${name}" is invalid`),
+    });
+  });
+
+  it("replace those of the template", async () => {
+    const request = { templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" };
+    const config = { autoSpawn: true, retryOnError: false, maxWorkers: 3 };
+    expect((await lab.open().create({ ...request, config })).template.config).toMatchObject(config);
+  });
+});
+
 /** A template in the user's folder. */
 function template(id: string, content: object): string {
   const folder = join(lab.data, "templates");
