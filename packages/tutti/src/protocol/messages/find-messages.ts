@@ -45,6 +45,8 @@ export function unwrap(value: Record<string, unknown>): Record<string, unknown> 
 /** Reading objects that are damaged takes long, and an agent may write thousands, one inside the other. */
 const MAX_OBJECTS = 200;
 const MAX_REPAIR = 128 * 1024;
+/** In characters. Each object is read together with those inside it, so deep nesting would take quadratic time. */
+const MAX_READ = 4 * 1024 * 1024;
 
 const FORMS = { messages: AGENT_MESSAGE, delegation: DELEGATION };
 
@@ -60,9 +62,16 @@ function objectsIn(text: string, form: MessageForm): MessageText[] {
   let isClear = true;
   let rest = "";
   let restAt = 0;
+  let readLength = 0;
   for (let at = text.indexOf("{"); at !== -1 && found.length < MAX_OBJECTS;) {
     const end = endOfObject(text, at);
     const raw = text.slice(at, end ?? text.length);
+    readLength += raw.length;
+    if (readLength > MAX_READ + text.length) {
+      // The rest may contain a message that contradicts those before.
+      isClear = false;
+      break;
+    }
     if (form.look.test(withoutEscapes(raw))) {
       const message = readObject(raw, form);
       if (message) found.push({ ...message, exact: message.exact && startsLine(text, at) });
