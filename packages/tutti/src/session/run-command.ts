@@ -2,8 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { sandboxCommand, type SandboxSpec } from "./sandbox/sandbox-command.ts";
+import { lockLimitOf, SET_LOCK_LIMIT } from "./keeper/session-processes.ts";
 import { splitCommand } from "./split-command.ts";
-import { findMarked, signalGroup, sweep } from "./process.ts";
+import { signalGroup, sweep } from "./process.ts";
+import { processTable } from "./process-table.ts";
 
 interface CommandOptions {
   cwd: string;
@@ -32,8 +34,12 @@ interface ShellResult {
 /** In characters, of the end of the output. */
 const KEPT = 2000;
 const KEPT_OF_SHELL = 20_000;
-/** With the variable `MARK`, `sweep` finds processes that the command started, in any process group. */
+/**
+ * With the variable `MARK`, `sweep` finds processes that the command started, in any process group. Of a shell command
+ * also by its limit for file locks: it may run programs of agents, which can empty their environment.
+ */
 const MARK = "TUTTI_HOOK";
+const MARKED_SHELL = `${SET_LOCK_LIMIT}; exec sh -c "$2"`;
 /** After the exit, the last output may take `LAST_OUTPUT_MS`. */
 const LAST_OUTPUT_MS = 200;
 const SWEEP_MS = 2000;
@@ -46,7 +52,7 @@ type End =
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   const words = splitCommand(command);
   if (words.length === 0) return { ok: false, detail: "the command is empty" };
-  const { end, output } = await execute(words, options, KEPT);
+  const { end, output } = await execute(words, options, KEPT, randomUUID());
   return resultOf(end, output);
 }
 
@@ -55,9 +61,10 @@ export async function runCommand(command: string, options: CommandOptions): Prom
  * started.
  */
 export async function runShell(command: string, options: ShellOptions): Promise<ShellResult> {
-  const shell = ["sh", "-c", command];
+  const mark = randomUUID();
+  const shell = ["sh", "-c", MARKED_SHELL, "sh", String(lockLimitOf(mark)), command];
   const words = options.sandbox ? sandboxCommand(options.sandbox, options.cwd, shell) : shell;
-  const { end, output } = await execute(words, { ...options, stdin: "" }, KEPT_OF_SHELL);
+  const { end, output } = await execute(words, { ...options, stdin: "" }, KEPT_OF_SHELL, mark);
   if (end.type === "exited") {
     const number = end.signal === null ? 0 : (constants.signals[end.signal as NodeJS.Signals] ?? 0);
     return { exitCode: end.code ?? 128 + number, output };
@@ -69,8 +76,8 @@ async function execute(
   [program = "", ...args]: readonly string[],
   options: CommandOptions & { signal?: AbortSignal },
   kept: number,
+  mark: string,
 ): Promise<{ end: End; output: string }> {
-  const mark = randomUUID();
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...options.env, [MARK]: mark },
@@ -90,9 +97,10 @@ async function execute(
   // A child that left the process group may hold the pipe open.
   await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  const findLeft = (): number[] => processTable().findMarked(MARK, mark, String(lockLimitOf(mark)));
   // The command has ended, so without `hold` the process could exit before its caller continues.
   const hold = setTimeout(() => {}, SWEEP_MS);
-  await Promise.race([sweep(() => findMarked(MARK, mark), pause), pause(SWEEP_MS)]);
+  await Promise.race([sweep(findLeft, pause), pause(SWEEP_MS)]);
   clearTimeout(hold);
   return { end, output: output.trim() };
 }

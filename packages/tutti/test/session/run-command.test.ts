@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { findMarked } from "../../src/session/process.ts";
-import { runCommand } from "../../src/session/run-command.ts";
+import { runCommand, runShell } from "../../src/session/run-command.ts";
 
 async function run(command: string, timeoutMs: number) {
   const mark = randomUUID();
@@ -41,5 +42,26 @@ describe("`runCommand`", () => {
     const { result } = await run("sh -c 'echo one; echo two >&2; exit 3'", 30_000);
     expect(result.ok).toBe(false);
     expect(result.detail).toMatch(/^exit code 3: (one\ntwo|two\none)$/);
+  });
+});
+
+describe("`runShell`", () => {
+  const env = { PATH: process.env["PATH"]! };
+  const runs = (command: string, timeoutMs: number) =>
+    runShell(command, { cwd: tmpdir(), env, timeoutMs, signal: new AbortController().signal });
+
+  // As a test of a project may do it, whose code agents have written.
+  it.each([30_000, 500])("kills what the command left with an empty environment, after %i ms at most", async (limit) => {
+    const waits = limit === 500 ? "sleep 100000" : "true";
+    const { output } = await runs(`env -i setsid sleep 100000 </dev/null >/dev/null 2>&1 & echo $!; ${waits}`, limit);
+    expect(existsSync(`/proc/${Number.parseInt(output, 10)}/exe`)).toBe(false);
+  });
+
+  it("returns the exit code and the output of the command, whatever it quotes", async () => {
+    expect(await runs(`echo "a  'b' \\$2" '$2 "c"'; exit 7`, 30_000)).toEqual({
+      exitCode: 7,
+      output: `a  'b' $2 $2 "c"`,
+    });
+    expect((await runs("kill -TERM $$", 30_000)).exitCode).toBe(143);
   });
 });
