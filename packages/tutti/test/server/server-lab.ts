@@ -234,6 +234,7 @@ export class ServerLab {
 abstract class Follower {
   readonly frames: LiveFrame[] = [];
   #wake = Promise.withResolvers<void>();
+  abstract readonly closed: Promise<unknown>;
 
   abstract leave(): void;
 
@@ -243,9 +244,17 @@ abstract class Follower {
     this.#wake = Promise.withResolvers();
   }
 
-  /** Resolves when the frames received so far satisfy the condition. Relies on the time limit of the test. */
+  /** Resolves when the frames received so far satisfy the condition, and rejects if the connection closes before. */
   async until(reached: (frames: LiveFrame[]) => boolean): Promise<LiveFrame[]> {
-    while (!reached(this.frames)) await this.#wake.promise;
+    let isOpen = true;
+    void this.closed.then(() => {
+      isOpen = false;
+      this.#wake.resolve();
+    });
+    while (!reached(this.frames)) {
+      if (!isOpen) throw new Error(`The connection was closed after ${this.frames.length} frames.`);
+      await this.#wake.promise;
+    }
     return this.frames;
   }
 

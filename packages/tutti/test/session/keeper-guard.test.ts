@@ -62,6 +62,13 @@ describe("A request to a keeper", () => {
         writeFileSync(file, JSON.stringify({ ...answer, signature: signRequest(wrongKey, "answer-q", answer) })),
     },
     {
+      how: "with the signature of another session's key",
+      write: (file: string) => {
+        const key = sessionKeyOf(readFileSync(join(lab.folder, "keeper.key"), "utf8").trim(), "another session");
+        writeFileSync(file, JSON.stringify({ ...answer, signature: signRequest(key, "answer-q", answer) }));
+      },
+    },
+    {
       how: "with a valid content under another name",
       write: (file: string, requests: string) => copyFileSync(join(requests, `${turnName(1)}.json`), file),
     },
@@ -86,6 +93,8 @@ describe("A request to a keeper", () => {
         write(`${file}.new`, requests);
         // The keeper must not read a part of the request, which would be forged for that reason alone.
         renameSync(`${file}.new`, file);
+        // Ends the turn if the keeper ignores the request.
+        await session.interrupt(1);
       },
     );
     expect(signals.slice(-2)).toEqual([

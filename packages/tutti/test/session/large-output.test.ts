@@ -1,5 +1,5 @@
 // Agents that write too much: the disk stays bounded, and reading goes on in slices.
-import fs, { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import { Transcript } from "../../src/session/transcript/transcript.ts";
 
 const MEGABYTE = 1_000_000;
 const LIMIT = 2 * MEGABYTE;
+const SECRET = `ghp_${"k3".repeat(18)}`;
 
 describe("An agent under a keeper", () => {
   let lab: SessionLab;
@@ -36,12 +37,12 @@ describe("An agent under a keeper", () => {
     async (kind) => {
       const agent = lab.program(
         kind,
-        `import { writeSync } from "node:fs";
-         process.on("SIGTERM", () => {});
+        `import { writeFileSync, writeSync } from "node:fs";
+         process.on("SIGTERM", () => writeFileSync(${JSON.stringify(join(lab.folder, "asked-to-end"))}, ""));
          ${lab.keeperRounds()}
          process.stdin.once("data", async () => {
            writeSync(1, "the beginning\\n");
-           for (let i = 0; i < 4000; i++) writeSync(1, ("line " + i + " ").padEnd(9999, ".") + "\\n");
+           for (let i = 0; i < 4000; i++) writeSync(1, ("line " + i + " ${SECRET} ").padEnd(9999, ".") + "\\n");
            // A keeper without a limit lets it exit.
            await keeperRounds(20);
            process.exit();
@@ -60,9 +61,12 @@ describe("An agent under a keeper", () => {
       expect(signals).toContainEqual({ type: "tooMuchOutput", limit: LIMIT });
       expect(signals.at(-1)).toEqual({ type: "gone", reason: "the agent wrote too much output", deliberate: false });
       const { output } = filesOf(spec);
+      // Until SIGTERM and its grace are over, it could fill the disk.
+      expect(existsSync(join(lab.folder, "asked-to-end"))).toBe(false);
       const kept = readFileSync(output, "utf8");
       expect(kept.length).toBeLessThanOrEqual(LIMIT);
       expect(kept).toMatch(/^the beginning\nline 0 [^]*\n\[\d+ bytes left out\]\nline \d+ [^]*$/);
+      expect(kept).not.toContain(SECRET);
       const transcript = JSON.stringify(await lab.host.transcript(spec.runId, spec.sessionId));
       expect(transcript).toContain("the beginning");
       expect(lab.processes()).toEqual([]);
