@@ -19,10 +19,19 @@ const isAbove =
   (byDefault: number): IsWider =>
   (value, outer = byDefault) =>
     Number(value ?? byDefault) > Number(outer);
+/** Without a value there is no limit. */
+const isBeyond: IsWider = (value, outer) => outer !== undefined && Number(value ?? Infinity) > Number(outer);
+const isChanged: IsWider = (value, outer) => outer !== undefined && value !== outer;
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const hasMore = (value: unknown, outer: unknown): boolean => {
   const known = listOf(outer);
   return listOf(value).some((each) => !known.includes(each));
+};
+/** Whether a check of `outer` is missing. `auto` finds checks in the project itself, which may have none. */
+const hasFewer: IsWider = (value, outer) => {
+  if (outer === "auto") return value !== "auto";
+  const kept = new Set(listOf(value).map((each) => JSON.stringify(each)));
+  return listOf(outer).some((each) => !kept.has(JSON.stringify(each)));
 };
 const isWiderMode: IsWider = (value = DEFAULT_PERMISSIONS.mode, outer = DEFAULT_PERMISSIONS.mode) =>
   rankOf(value) > rankOf(outer);
@@ -42,7 +51,7 @@ const QUESTIONS: readonly [RegExp, IsWider][] = [
   [/^\/config\/(autoSpawn|acceptWithoutWork|autoRetry|autoResume)$/, isTurnedOn],
   [/^\/config\/maxAutoResumes$/, isAbove(DEFAULT_AUTO_RESUMES)],
   [/^\/config\/answerTimeout$/, (value, outer) => value !== undefined && value !== outer],
-  [/^\/config\/budget\/[^/]+$/, (value, outer) => outer !== undefined && Number(value ?? Infinity) > Number(outer)],
+  [/^\/config\/budget\/[^/]+$/, isBeyond],
   [/^\/phases\/aggregation\/conflictResolution$/, isNoLonger("ask")],
   [/^\/phases\/aggregation\/mergeStrategy$/, isNoLonger("manual")],
   // Without workers there is no plan to confirm.
@@ -51,8 +60,11 @@ const QUESTIONS: readonly [RegExp, IsWider][] = [
   [/^\/team\/continuous$/, isTurnedOn],
   [/^\/team\/breaker$/, isAbove(DEFAULT_BREAKER)],
   [/^\/gate\/environments\/[^/]+\/(override|conditional)$/, isTurnedOn],
+  // A deployment to production in place of the one to a test environment.
+  [/^\/gate\/environment$/, isChanged],
+  [/^\/phases\/(aggregation|verification)\/commands$/, hasFewer],
   // A hook of the user may pause the run.
-  [/^\/hooks\/[^/]+\/run$/, (value, outer) => outer !== undefined && value !== outer],
+  [/^\/hooks\/[^/]+\/run$/, isChanged],
   [/^\/hooks\/[^/]+\/onFailure$/, isNoLonger("pause")],
 ];
 

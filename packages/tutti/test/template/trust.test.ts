@@ -130,6 +130,10 @@ describe("a project's template that decides for the user", () => {
 });
 
 describe("a project's template that is wider than the user's", () => {
+  const [TESTS, LINT] = [
+    { name: "tests", run: "npm test" },
+    { name: "lint", run: "npm run lint" },
+  ];
   const roles = { BUILDER: { workspace: "read" } };
   it.each<[string, object, object, string[]]>([
     ["config.permissions.mode", { mode: "listed" }, { mode: "edits" }, ['"edits"']],
@@ -161,6 +165,10 @@ describe("a project's template that is wider than the user's", () => {
     ["hooks.onError.run", { run: "check", onFailure: "pause" }, { run: "other" }, ['"other"']],
     ["hooks.onError.onFailure", { run: "check", onFailure: "pause" }, { onFailure: "continue" }, ['"continue"']],
     ["hooks.onError", { run: "check" }, { run: "check", timeout: 100 }, []],
+    ["phases.verification.commands", { commands: [TESTS, LINT] }, { commands: [LINT] }, [JSON.stringify([LINT])]],
+    ["phases.verification.commands", { commands: [TESTS] }, { commands: [] }, ["[]"]],
+    ["phases.aggregation.commands", { commands: "auto" }, { commands: [] }, ["[]"]],
+    ["phases.verification.commands", { commands: [TESTS, LINT] }, {}, []],
   ])("needs consent to %s %j → %j: %j", (path, outer, own, values) => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", ...at(path, outer) });
@@ -185,6 +193,9 @@ describe("a project's template that is wider than the user's", () => {
     ]);
     lab.ofProject("gated", { extends: "feature", ...production({ override: false, conditional: false }) });
     expect(programs(lab, "gated")).toEqual([]);
+    lab.user("tested", { extends: "feature", gate: { environment: "qa" } });
+    lab.ofProject("gated", { extends: "tested", gate: { environment: "production" } });
+    expect(programs(lab, "gated")).toEqual(['gate.environment: "production"']);
     lab.user("readers", { extends: "_default", roles, team: { breaker: 2 } });
     lab.ofProject("writers", {
       extends: "readers",
