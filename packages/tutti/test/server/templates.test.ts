@@ -67,6 +67,9 @@ describe("a template", () => {
     expect([imported.status, imported.json]).toEqual([201, copy.json]);
     await lab.delete("/api/templates/my-docs");
     expect((await post("/import", JSON.stringify(exported.text))).json).toEqual(copy.json);
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    const refused = await post("/import", JSON.stringify(deep));
+    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining("nested more than 64")]);
     await lab.delete("/api/templates/my-docs");
   });
 

@@ -4,6 +4,7 @@ import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "../check/check-raw.ts";
 import { locateJsonError } from "../check/locate-json-error.ts";
 import { MAX_TEMPLATE_BYTES, type RawTemplate } from "../raw-template.ts";
+import { parseBoundedJson } from "../../schema/bounded-json.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** `stamp` changes with the file. For a link, the link and its target count. Null if there is no file. */
@@ -34,19 +35,21 @@ export function readTemplateFile(path: string, isOwn = false): RawCheck {
   }
 }
 
-/** Unlike `readTemplateFile`, throws for a text that is not JSON. */
+/** Unlike `readTemplateFile`, throws for a text that is not JSON or too large to examine. */
 export function parseTemplate(text: string): unknown {
   try {
-    return parse(text);
+    return parse(text, parseBoundedJson);
   } catch (error) {
+    if (error instanceof TuttiError) throw error;
     throw new TuttiError("invalid_template", `Invalid template: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string, read: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return read(text);
   } catch (error) {
+    if (error instanceof TuttiError) throw error;
     throw new Error(`it is not JSON: ${locateJsonError(text)}`, { cause: error });
   }
 }
