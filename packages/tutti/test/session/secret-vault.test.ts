@@ -28,6 +28,14 @@ describe("the vault", () => {
     expect(openVault().open(RUN, sealed)).toEqual(value);
   });
 
+  it("seals names of members too, as in data that a user pastes", () => {
+    const value = { deep: [{ [CANARIES[0]!.printed]: 1, other: true }] };
+    const sealed = openVault().seal(RUN, value);
+    expect(leaksIn(JSON.stringify(sealed))).toEqual([]);
+    expect(openVault().open(RUN, sealed)).toEqual(value);
+    expect(leaksIn(JSON.stringify(openVault().hide(value)))).toEqual([]);
+  });
+
   it("gives equal secrets equal placeholders in one folder, and others in another", () => {
     const secret = CANARIES[0]!.printed;
     const [one, two] = [openVault().seal(RUN, secret), openVault().seal(OTHER, secret)];

@@ -10,6 +10,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Secrets } from "./find-secrets.ts";
+import { MIN_LENGTH } from "./secrets.ts";
 import { makeFolderDurably, replaceDurably } from "../../durable-file.ts";
 
 const OWNER_ONLY = 0o600;
@@ -30,7 +31,7 @@ export class SecretVault {
     this.#secrets = secrets;
   }
 
-  /** Returns `value` with a placeholder for each secret in its strings, and stores the secrets. */
+  /** Returns `value` with a placeholder for each secret in its strings and names, and stores the secrets. */
   seal<T>(run: string, value: T): T {
     const found: RunSecrets = {};
     const sealed = this.#sealValue(value, found);
@@ -117,7 +118,7 @@ export class SecretVault {
   }
 }
 
-/** `mapStrings` returns the same object if no string changes. */
+/** Also changes the names of members. `mapStrings` returns the same object if no string changes. */
 function mapStrings<T>(value: T, change: (text: string) => string): T {
   if (typeof value === "string") return change(value) as T;
   if (typeof value !== "object" || value === null) return value;
@@ -125,8 +126,13 @@ function mapStrings<T>(value: T, change: (text: string) => string): T {
     const items = value.map((item: unknown) => mapStrings(item, change));
     return (items.every((item, i) => item === (value as unknown[])[i]) ? value : items) as T;
   }
-  const members = Object.entries(value).map(([name, member]) => [name, mapStrings(member as unknown, change)] as const);
-  return members.every(([name, member]) => member === (value as Record<string, unknown>)[name])
+  const members = Object.entries(value).map(
+    ([name, member]) =>
+      [name.length < MIN_LENGTH ? name : change(name), mapStrings(member as unknown, change)] as const,
+  );
+  return members.every(
+    ([name, member]) => Object.hasOwn(value, name) && member === (value as Record<string, unknown>)[name],
+  )
     ? value
     : (Object.fromEntries(members) as T);
 }

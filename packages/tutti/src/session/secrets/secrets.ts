@@ -1,5 +1,5 @@
 /** A value shorter than `MIN_LENGTH` would mask ordinary words. */
-const MIN_LENGTH = 8;
+export const MIN_LENGTH = 8;
 
 const SECRET_WORD =
   /(^|[_.-])(api_?)?(keys?|tokens?|secrets?|password|passwd|passphrase|pass|pwd|credentials?|creds|auth|authtoken|bearer|cookie)([_.-]|$)/i;
