@@ -9,6 +9,9 @@ const ANSWER = Buffer.alloc(32 * 1024 * 1024);
 /** Two unread answers fit, and three do not, although the kernel buffers a part of each. */
 const MAX_BYTES = 2.2 * ANSWER.length;
 
+/** Without a limit no connection is closed, so the tests do not wait for the end of their time. */
+const LIMIT = { timeout: 60_000 };
+
 let server: Server;
 beforeEach(() => {
   server = createServer();
@@ -47,7 +50,7 @@ it("closes the connection that was read least recently when unread answers excee
   expect(await readAll(await ask("/reader"))).toBe(ANSWER.length);
   const second = await ask("/second");
   const third = await ask("/third");
-  await expect.poll(() => cut).toEqual(["/first"]);
+  await expect.poll(() => cut, LIMIT).toEqual(["/first"]);
   expect(await Promise.all([second, third].map(readAll))).toEqual([ANSWER.length, ANSWER.length]);
   expect(cut).toEqual(["/first"]);
 });
@@ -55,8 +58,7 @@ it("closes the connection that was read least recently when unread answers excee
 it("limits the unread answers of all servers of this process to 64 MiB", async () => {
   const { cut } = await serveAnswers(unreadAnswers);
   for (const path of ["/1", "/2", "/3", "/4"]) await ask(path);
-  // Without a limit no connection is closed, so this does not wait for the end of the test's time.
-  await expect.poll(() => cut.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(1);
+  await expect.poll(() => cut.length, LIMIT).toBeGreaterThanOrEqual(1);
   expect(cut.length).toBeLessThan(4);
 });
 

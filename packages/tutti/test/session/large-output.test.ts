@@ -239,6 +239,27 @@ describe("The files of a session", () => {
     expect(reads).toBeGreaterThan(5);
   });
 
+  it("do not block the keeper while a program appends faster than they are trimmed", () => {
+    const file = paths(folder).output;
+    const more = Buffer.alloc(2 * MEGABYTE, "x");
+    writeFileSync(file, more);
+    const { readSync } = fs;
+    let reads = 0;
+    fs.readSync = (...args: unknown[]): number => {
+      if (++reads > 1000) throw new Error("The file is read without an end.");
+      appendFileSync(file, more);
+      return Reflect.apply(readSync, fs, args);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect(trimFile(file, MEGABYTE)).toBe(true);
+    } finally {
+      fs.readSync = readSync;
+      syncBuiltinESMExports();
+    }
+    expect(reads).toBeGreaterThan(10);
+  });
+
   it("may contain four times as much of an agent's own protocol, which is removed at the end", async () => {
     let exceeded = 0;
     let checked = 0;

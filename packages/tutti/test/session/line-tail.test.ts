@@ -89,6 +89,17 @@ describe("`ShortenedJson`", () => {
   });
 });
 
+it("`LineSplitter` drops an object that stays longer than `MAX_LINE` without the middle of its strings", () => {
+  const [lines, dropped]: [string[], number[]] = [[], []];
+  const splitter = new LineSplitter(
+    (line) => lines.push(line),
+    (length) => dropped.push(length),
+  );
+  const items = "1,".repeat(MAX_LINE / 2);
+  for (const text of ['{"a":[', items, "1]}\n", '{"b":2}\n']) splitter.push(Buffer.from(text));
+  expect([lines, dropped]).toEqual([['{"b":2}'], [items.length + 9]]);
+});
+
 function retainedBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
