@@ -202,6 +202,27 @@ describe("A question", () => {
     expect(Object.keys(story.run.inbox)).toEqual(["item_2"]);
   });
 
+  it("beyond a hundred open ones of its session ends the session, whose questions are withdrawn", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.spawn("b");
+    const { sessionId } = story.run.workers["a"]!;
+    const ask = (n: number, by = sessionId) =>
+      story.do({ type: "asked", sessionId: by, askId: `${n}`, itemId: `item_${by}_${n}`, question: "?" });
+    ask(0, story.run.workers["b"]!.sessionId);
+    for (let n = 1; n <= 100; n++) ask(n);
+    // An adopted session repeats its questions.
+    ask(100);
+    expect(items(story, "question")).toHaveLength(101);
+    expect(ask(101)).toContainEqual(
+      expect.objectContaining({
+        type: "worker:lost",
+        data: expect.objectContaining({ sessionId, reason: "it asked more than 100 questions at a time" }) as object,
+      }),
+    );
+    expect(items(story, "question")).toHaveLength(1);
+  });
+
   it("of a worker is withdrawn when its phase times out", () => {
     const story = new Story(makeTemplate({ phases: { workerExecution: { timeout: 60_000 } } })).execute([
       { id: "a" },

@@ -22,6 +22,25 @@ it("`LargeAnswers` pauses after 2 MiB of answers, so that the memory of many sma
   expect(builtAt[2]! - builtAt[1]!).toBeGreaterThan(35);
 });
 
+it("`LargeAnswers` begins an answer after the one before it is built", async () => {
+  const answers = new LargeAnswers();
+  const steps: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const build = (name: string, work: Promise<void> | null) =>
+    answers.build(async () => {
+      steps.push(`${name} begins`);
+      await work;
+      steps.push(`${name} ends`);
+    }, signal);
+  const built = [build("first", first.promise), build("second", null)];
+  await expect.poll(() => steps).toEqual(["first begins"]);
+  // Longer than the turn of a second answer that does not wait.
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  first.resolve();
+  await Promise.all(built);
+  expect(steps).toEqual(["first begins", "first ends", "second begins", "second ends"]);
+});
+
 it("an answer that cannot be streamed counts with its bytes", async () => {
   const route: Route = { summary: "", response: z.string(), errors: [], large: true };
   const builtAt: number[] = [];

@@ -278,6 +278,20 @@ describe("The files of a session", () => {
   });
 });
 
+it("The reports of an agent, which its keeper writes for it, are limited like its output", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-reports-"));
+  try {
+    writeFileSync(paths(folder).journal, "j".repeat(1001));
+    writeFileSync(paths(folder).errors, "e".repeat(9 * MEGABYTE));
+    const [exceeded, checked] = [vi.fn(), vi.fn()];
+    watchOutput({ folder, maxBytes: 1000, onExceeded: exceeded, onTrimmedErrors: checked });
+    await expect.poll(() => checked.mock.calls.length).toBeGreaterThan(0);
+    expect(exceeded).toHaveBeenCalled();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 describe("A long text", () => {
   it("is masked like a short one, in steps", () => {
     const secrets = createSecrets(["a-secret-of-the-user-42"]);

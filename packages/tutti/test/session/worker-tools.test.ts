@@ -272,4 +272,28 @@ describe("an agent that uses the tools of Tutti", () => {
     expect(await read()).toBe('{"messages":[]}');
     await expect.poll(() => signals.find(({ type }) => type === "steered")).toMatchObject({ id: "0" });
   });
+
+  it("cannot stop its keeper with arguments that are nested or repeated without end", async () => {
+    const { session, signals } = await begin();
+    const client = await connect();
+    const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    const wide = `{"a":[${"[],".repeat(250_000)}1]}`;
+    for (const data of [deep(3000), deep(100_000), wide]) {
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"submit_response","arguments":{"phase":"completion","data":${data}}}}`;
+      const { url, token } = address();
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      };
+      const response = await fetch(url, { method: "POST", headers, body });
+      await response.text();
+    }
+    expect((await call(client, "report_progress", { percent: 5, action: "alive" })).isError).toBe(false);
+    await expect.poll(() => JSON.stringify(signals)).toContain("alive");
+    expect(signals.map(({ type }) => type)).not.toContain("gone");
+    writeFileSync(join(lab.cwd, "over"), "");
+    await expect.poll(() => signals.some(({ type }) => type === "turnOver")).toBe(true);
+    await session.stop();
+  });
 });

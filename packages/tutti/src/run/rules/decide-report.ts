@@ -23,7 +23,7 @@ import { NEEDS_USER } from "./retry.ts";
 import { takeOver } from "./reuse.ts";
 import { awaitsMerge, rejectMerge } from "../rework.ts";
 import { deadlines, hasRoom, isReady } from "../schedule.ts";
-import { entryOf } from "../fold/shared-record.ts";
+import { entryOf, valuesOf } from "../fold/shared-record.ts";
 import { PAUSABLE } from "../transitions.ts";
 import { acknowledge } from "../team/acknowledge.ts";
 import { blockerRaised } from "../team/blocker.ts";
@@ -36,7 +36,7 @@ import type { GivenAnswer, Run } from "../../schema/run.ts";
 import { sentence } from "../../sentence.ts";
 import { isRunOver } from "../../schema/status.ts";
 import { OUTSIDE } from "../../schema/team/roles.ts";
-import type { Worker } from "../../schema/worker.ts";
+import type { SessionState, Worker } from "../../schema/worker.ts";
 
 export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (report.type === "released")
@@ -118,11 +118,25 @@ function aboutSubagent(run: Run, { sessionId, taskId, subagent }: Extract<Report
 
 type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" | "subagent" }>;
 
-function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
-  const worker = workerOfSession(run, report.sessionId);
-  if (worker && worker.session.state !== "over") return aboutWorker(run, worker, report, at);
-  const main = run.main?.sessionId === report.sessionId && run.main.state !== "over" ? run.main : null;
-  return main ? aboutMain(run, main, report, at) : [];
+/** Far more open questions than a user can answer. Without a limit, a session could fill the log and the inbox. */
+const MAX_QUESTIONS = 100;
+
+function aboutSession(run: Run, given: SessionReport, at: number): RunEvent[] {
+  const worker = workerOfSession(run, given.sessionId);
+  if (worker && worker.session.state !== "over")
+    return aboutWorker(run, worker, unlessFlood(run, worker.session, given), at);
+  const main = run.main?.sessionId === given.sessionId && run.main.state !== "over" ? run.main : null;
+  return main ? aboutMain(run, main, unlessFlood(run, main, given), at) : [];
+}
+
+/** Returns the loss of a session that asks more than `MAX_QUESTIONS`, and every other report as it is. */
+function unlessFlood(run: Run, { asks }: Pick<SessionState, "asks">, report: SessionReport): SessionReport {
+  if (report.type !== "asked" || Object.hasOwn(asks, report.askId)) return report;
+  const { sessionId } = report;
+  const open = valuesOf(run.inbox).filter((item) => item.sessionId === sessionId && item.askId !== null);
+  if (open.length < MAX_QUESTIONS) return report;
+  const reason = sentence("it asked more than {count} questions at a time", { count: MAX_QUESTIONS });
+  return { type: "lost", sessionId, reason, counted: true };
 }
 
 function spawnMain(run: Run, at: number): RunEvent[] {

@@ -42,8 +42,10 @@ export function watchOutput(options: OutputLimitOptions): void {
 }
 
 function check({ folder, maxBytes, onExceeded, onTrimmedErrors }: OutputLimitOptions): void {
-  const { output, raw } = paths(folder);
-  if (sizeOf(output) > maxBytes || sizeOf(raw) > RAW_FACTOR * maxBytes) onExceeded();
+  const { output, raw, journal } = paths(folder);
+  // An agent writes to the journal with the tools of its session.
+  const isExceeded = [output, journal].some((file) => sizeOf(file) > maxBytes) || sizeOf(raw) > RAW_FACTOR * maxBytes;
+  if (isExceeded) onExceeded();
   tryToWrite(() => {
     if (trimErrors(folder)) onTrimmedErrors();
   });
