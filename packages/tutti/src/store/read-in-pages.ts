@@ -3,7 +3,7 @@ import type { EventQuery } from "./store.ts";
 const PAGE_BYTES = 256 * 1024;
 
 /** Reads ascending events lazily, so that a log of any size costs the memory of `PAGE_BYTES`. */
-export function* readInPages<T extends { seq: number }>(
+export function* readInPages<T extends { seq: number; data: unknown }>(
   read: (query: EventQuery) => T[],
   query: Omit<EventQuery, "before">,
 ): Generator<T> {
@@ -17,6 +17,7 @@ export function* readInPages<T extends { seq: number }>(
     yield* page;
     after = page.at(-1)!.seq;
     limit -= page.length;
-    bytes += size;
+    // A page may end with an event that is much larger than the page.
+    bytes += Math.max(size, ...page.map(({ data }) => (typeof data === "string" ? data.length : 0)));
   }
 }

@@ -80,6 +80,30 @@ describe("a large export", () => {
   });
 });
 
+describe("a page of large events", () => {
+  it("ends at about 8 MiB, and the next one continues", async () => {
+    const text = "x".repeat(900 * 1024);
+    const { id } = await lab.engine.create({
+      templateId: "documentation",
+      cwd: lab.lab.repo,
+      message: text,
+      agent: "local",
+    });
+    for (let i = 1; i < 12; i++) await lab.engine.order(id, "message", { text });
+    const pages: number[] = [];
+    let after = 0;
+    for (;;) {
+      const page = (await lab.api(`/api/orchestrator/${id}/events?after=${after}`)).json as { seq: number }[];
+      if (page.length === 0) break;
+      pages.push(page.length);
+      after = page.at(-1)!.seq;
+    }
+    expect(pages).toEqual([10, 2]);
+    const { json } = await lab.api(`/api/orchestrator/${id}/events?tail=100`);
+    expect(json.length).toBeLessThan(12);
+  });
+});
+
 describe("an import", () => {
   it("rejects a line with too many values", async () => {
     const [head, first] = (await copyAs(newId())).split("\n");
