@@ -162,6 +162,14 @@ describe("a trigger", () => {
     expect(lab.runs.list).toEqual([]);
   });
 
+  it("with a payload that is too deep or has too many values is rejected", async () => {
+    const deep = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
+    const wide = `[${"1,".repeat(100_000)}1]`;
+    for (const body of [deep, wide])
+      await expect(deliver("deploy", body)).rejects.toMatchObject({ code: "invalid_input" });
+    expect(lab.runs.list).toEqual([]);
+  });
+
   it("inserts a payload only at the placeholders in the user's texts", async () => {
     const message = "Look at {PAYLOAD.issue.title} by {PAYLOAD.user}";
     const variables = { WHOLE: "{PAYLOAD}", NUMBER: 7, PLAIN: "{TASK_ID}" };

@@ -184,6 +184,16 @@ describe("the protocols", () => {
     }
   });
 
+  it("validate at most 1,000 messages at a time", async () => {
+    const list = (count: number) => Array.from({ length: count }, () => ({}));
+    expect((await post("messages/validate", list(1000))).status).toBe(200);
+    const block = "<<<ORCHESTRATOR_RESPONSE>>>{}<<<END_ORCHESTRATOR_RESPONSE>>>";
+    for (const body of [list(1001), JSON.stringify(block.repeat(1001))]) {
+      const { status, json } = await post("response/validate", body);
+      expect([status, json.error.message]).toEqual([400, expect.stringContaining("Send at most 1000")]);
+    }
+  });
+
   it("are read strictly, or leniently on request", async () => {
     const message = { type: "task_assignment", task_id: "T1" };
     const strict = (await post("mailbox/validate", message)).json;

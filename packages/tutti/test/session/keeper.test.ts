@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import { processTree } from "../lab/lab.ts";
+import { identify } from "../../src/session/process.ts";
 
 /** Echoes every line, and exits at the end of its input. */
 const ECHO = `
@@ -317,5 +319,16 @@ describe("A session under its keeper", () => {
     await lab.host.reap("run_reaped", []);
     expect(lab.processes()).toEqual([]);
     expect(existsSync(join(lab.folder, "sessions", "run_reaped", one.sessionId, "output.log"))).toBe(true);
+  });
+
+  it("is reaped together with processes that only the run still marks", async () => {
+    const lost = (runId: string) => spawn("sleep", ["100000"], { env: { TUTTI_RUN_ID: runId } });
+    const [own, other] = [lost(`run_lost_${process.pid}`), lost(`run_other_${process.pid}`)];
+    try {
+      await lab.host.reap(`run_lost_${process.pid}`, []);
+      expect([own, other].map(({ pid }) => identify(pid!) === null)).toEqual([true, false]);
+    } finally {
+      for (const each of [own, other]) each.kill("SIGKILL");
+    }
   });
 });

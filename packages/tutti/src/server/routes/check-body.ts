@@ -3,6 +3,10 @@ import { checkMessages, type ListedMessage, type TextProblem } from "../../proto
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import type { ProfileOptions } from "../../protocol/response/profile.ts";
 import { ResponseParser } from "../../protocol/response/response-parser.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+/** Messages of one task are checked together, and the role `view` suffices, so a long list would block the server. */
+const MAX_MESSAGES = 1000;
 
 export interface CheckedMessages {
   valid: boolean;
@@ -27,12 +31,15 @@ function messagesIn(protocol: Protocol, value: unknown): FoundMessages {
   const list = Array.isArray(value)
     ? value.map((each: unknown, i) => ({ path: `[${i}]`, protocol, value: each }))
     : null;
+  mustBeFew(list?.length ?? 1);
   if (list?.length === 0) return noMessages("The list is empty. Send at least one message.");
   return { messages: list ?? [{ path: "", protocol, value }], problems: [] };
 }
 
 function blocksIn(text: string): FoundMessages {
-  const blocks = new ResponseParser().parseMultiple(text);
+  const parser = new ResponseParser();
+  mustBeFew(text.split(parser.delimiterStart).length - 1);
+  const blocks = parser.parseMultiple(text);
   if (blocks.length === 0)
     return noMessages("The text has no block between the delimiters. Send the agent's whole answer.");
   const found: FoundMessages = { messages: [], problems: [] };
@@ -42,6 +49,14 @@ function blocksIn(text: string): FoundMessages {
     else found.problems.push({ code: code ?? "unreadable", severity: "error", path, sentence: `${error}.` });
   }
   return found;
+}
+
+function mustBeFew(count: number): void {
+  if (count > MAX_MESSAGES)
+    throw new TuttiError(
+      "invalid_input",
+      `The body has ${count} messages. Send at most ${MAX_MESSAGES}, or use "tutti validate".`,
+    );
 }
 
 const noMessages = (sentence: string): FoundMessages => ({
