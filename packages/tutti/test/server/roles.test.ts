@@ -155,6 +155,8 @@ describe("a role", () => {
       { agent: "local", trust: "0".repeat(64) },
       { agent: "local", config: { permissions: { mode: "all" } } },
       { agent: "local", config: { permissions: { allow: ["Bash"] } } },
+      { agent: "local", sandbox: "off" },
+      { agent: "local", sandbox: "auto" },
     ]) {
       expect(await create("operate", more)).toEqual([403, "forbidden"]);
     }

@@ -223,6 +223,34 @@ describe("a program that an agent adds to the configuration", () => {
     expect(await merge()).toMatchObject({ to: earlier });
   });
 
+  it("in the configuration of the user's own worktree keeps results from being merged, and is not run there", async () => {
+    const lab = withAttributes();
+    const dataFolder = join(lab.top, "data");
+    mkdirSync(dataFolder);
+    const mine = join(lab.top, "mine");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "mine", mine);
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    const result = commitOn(lab, lab.head, { "new.txt": "by a task\n" });
+    await workspaces.openBranch(mine, "orch_earlier", lab.head);
+    const { commit: earlier } = (await workspaces.integrate(mine, "orch_earlier", lab.head, {
+      commit: result,
+      message: "m",
+    })) as { commit: string };
+    await workspaces.release(mine, "orch_earlier");
+    await workspaces.prepare(mine, key(), lab.head);
+    git(lab.repo, "config", "extensions.worktreeConfig", "true");
+    for (const part of ["smudge", "clean"]) git(mine, "config", "--worktree", `filter.x.${part}`, lab.program);
+    await workspaces.release(mine, RUN);
+    const merge = () => workspaces.mergeResult(mine, "orch_earlier", earlier, { noFf: false, message: "m" });
+    await expectFailure(merge(), "wrong_state", /While a run worked, the setting "filter\.x\.\w+"/);
+    write(mine, { "a.txt": "changed\n" });
+    expect(await workspaces.inspect(mine)).toMatchObject({ dirty: true });
+    expect(lab.wasRun()).toBe(false);
+    write(mine, { "a.txt": "one\n" });
+    for (const part of ["smudge", "clean"]) git(mine, "config", "--worktree", "--unset", `filter.x.${part}`);
+    expect(await merge()).toMatchObject({ to: earlier });
+  });
+
   it("is rejected if it would replace a filter of the project", async () => {
     const lab = withAttributes();
     git(lab.repo, "config", "filter.x.clean", UPPER);

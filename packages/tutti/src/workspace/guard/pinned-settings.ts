@@ -82,7 +82,7 @@ export async function differingPrograms(repository: Repository, earlier: Earlier
 /** Returns `repository` with the values of `earlier` instead of the current ones. */
 export async function withEarlier(repository: Repository, earlier: EarlierValues): Promise<Repository> {
   if (earlier.size === 0) return repository;
-  const settings = PinnedSettings.from(await list(repository), earlier);
+  const settings = await PinnedSettings.from(repository, earlier);
   return { ...repository, settings: () => settings.overrides(repository) };
 }
 
@@ -97,33 +97,42 @@ const fileOf = ({ runFolder }: RunPaths): string => join(runFolder, "settings.js
 class PinnedSettings {
   readonly #programs: ReadonlyMap<string, string>;
   readonly #includes: ReadonlySet<string>;
+  /** A run in a linked worktree of the user also uses the settings of that worktree. */
+  readonly #gitDir: string;
   isStored: boolean;
   /** `#cached` is valid while `signsOf` its `files` returns its `signs`. */
   #cached: { files: string[]; signs: string; changed: EarlierValues } | null = null;
 
-  private constructor({ programs, includes }: Pick<Listing, "programs" | "includes">, isStored: boolean) {
+  private constructor(
+    { gitDir }: Repository,
+    { programs, includes }: Pick<Listing, "programs" | "includes">,
+    isStored: boolean,
+  ) {
+    this.#gitDir = gitDir;
     this.#programs = programs;
     this.#includes = includes;
     this.isStored = isStored;
   }
 
-  static from(listing: Listing, earlier: EarlierValues): PinnedSettings {
+  static async from(repository: Repository, earlier: EarlierValues): Promise<PinnedSettings> {
+    const listing = await list(repository);
     const programs = new Map(listing.programs);
     for (const [name, value] of earlier) {
       if (value === null) programs.delete(name);
       else programs.set(name, value);
     }
-    const settings = new PinnedSettings({ ...listing, programs }, false);
+    const settings = new PinnedSettings(repository, { ...listing, programs }, false);
     settings.#compare(listing);
     return settings;
   }
 
   static async open(repository: Repository, file: string, earlier: () => EarlierValues): Promise<PinnedSettings> {
     const stored = await readFile(file, "utf8").catch(() => null);
-    if (stored === null) return PinnedSettings.from(await list(repository), earlier());
+    if (stored === null) return PinnedSettings.from(repository, earlier());
     const { success, data } = Stored.safeParse(readJson(stored));
     if (!success) throw damaged(file);
-    return new PinnedSettings({ programs: new Map(data.programs), includes: new Set(data.includes) }, true);
+    const { programs, includes } = data;
+    return new PinnedSettings(repository, { programs: new Map(programs), includes: new Set(includes) }, true);
   }
 
   async store(file: string): Promise<void> {
@@ -149,7 +158,7 @@ class PinnedSettings {
   async changed(repository: Repository): Promise<EarlierValues> {
     const cached = this.#cached;
     if (cached && (await signsOf(cached.files)) === cached.signs) return cached.changed;
-    return this.#compare(await list(repository));
+    return this.#compare(await list({ ...repository, gitDir: this.#gitDir }));
   }
 
   #compare({ programs, includes, files, signs }: Listing): EarlierValues {
@@ -203,11 +212,16 @@ function hidden(setting: string): TuttiError {
 
 async function list(repository: Repository): Promise<Listing> {
   const plain: Repository = { ...repository, settings: undefined };
-  const { stdout } = await onRepository(plain, "read settings", ["config", "--list", "--show-origin", "-z"]);
+  const read = async (gitDir: string): Promise<string[]> => {
+    const args = ["config", "--list", "--show-origin", "-z"];
+    return items((await onRepository(plain, "read settings", args, { gitDir })).stdout).map(text);
+  };
+  const { gitDir, commonDir } = repository;
   const programs = new Map<string, string>();
   const includes = new Set<string>();
   const files = new Set(usualFiles(repository));
-  const fields = items(stdout).map(text);
+  // Each of them may have a `config.worktree`, which git reads for that one only.
+  const fields = (await Promise.all([...new Set([commonDir, gitDir])].map(read))).flat();
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [, origin] = /^file:(.*)$/s.exec(fields[i]!) ?? [];
     if (origin === undefined) continue;
@@ -224,10 +238,11 @@ async function list(repository: Repository): Promise<Listing> {
   return { programs, includes, files: [...files], signs: await signsOf([...files]) };
 }
 
-function usualFiles({ commonDir }: Repository): string[] {
+function usualFiles({ gitDir, commonDir }: Repository): string[] {
   const shared = process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config");
   const global = [join(homedir(), ".gitconfig"), join(shared, "git", "config"), "/etc/gitconfig"];
-  return [join(commonDir, "config"), join(commonDir, "config.worktree"), ...global];
+  const ofWorktrees = [commonDir, gitDir].map((folder) => join(folder, "config.worktree"));
+  return [join(commonDir, "config"), ...ofWorktrees, ...global];
 }
 
 /** Includes `ctimeNs`, which no program can set. */
