@@ -22,7 +22,7 @@ describe("a list of folders", () => {
     expect(await workspaces.inspect(join(inside, "mine"))).toMatchObject({ head });
   });
 
-  const attacks: [string, (lab: Laboratory, evil: string) => void][] = [
+  const attacks: [string, (lab: Laboratory & { inside: string }, evil: string) => void][] = [
     [
       "a .git file",
       ({ repo }, evil) => {
@@ -88,6 +88,23 @@ describe("a list of folders", () => {
         git(evil, "update-ref", "HEAD", head);
       },
     ],
+    ...(
+      [
+        ["a link in place of its packs", "objects/pack", "objects/pack"],
+        ["a link in place of its branches", "refs/heads", "refs/heads"],
+        ["a link among its branches", "refs/heads/tutti", "refs/heads"],
+        ["a link among its reflogs", "logs/refs/heads/tutti", "refs/heads"],
+        ["a link in place of a reflog", "logs/HEAD", "config"],
+      ] as const
+    ).map(([name, place, target]): (typeof attacks)[number] => [
+      name,
+      ({ repo, inside }, evil) => {
+        git(inside, "clone", "--quiet", "--no-hardlinks", repo, evil);
+        mkdirSync(dirname(join(evil, ".git", place)), { recursive: true });
+        rmSync(join(evil, ".git", place), { recursive: true, force: true });
+        symlinkSync(join(repo, ".git", target), join(evil, ".git", place));
+      },
+    ]),
   ];
 
   it.each(attacks)("rejects a repository that leads out of it with %s", async (_, attack) => {

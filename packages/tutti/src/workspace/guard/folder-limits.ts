@@ -17,6 +17,9 @@ export interface FolderLimits {
 /** Git follows chains of alternates up to `MAX_DEPTH`, too. */
 const MAX_DEPTH = 5;
 
+/** The folders of a git folder in which a link would let git read or write elsewhere. Names of runs are not foreseeable. */
+const LINKED = [".", "objects", "refs", "refs/heads", "logs", "logs/refs", "logs/refs/heads"];
+
 export async function checkFolders(repository: Repository, { dataFolder, mayUse }: FolderLimits): Promise<void> {
   const { root, gitDir, commonDir, isCopy } = repository;
   // With `isCopy`, Tutti itself made the git folder, in `dataFolder`.
@@ -26,7 +29,8 @@ export async function checkFolders(repository: Repository, { dataFolder, mayUse 
   if (mayUse === undefined) return;
   if (isCopy) return mayUse(root);
   const objects = join(commonDir, "objects");
-  const linked = await Promise.all([gitDir, commonDir, objects, join(commonDir, "refs")].map(linksIn));
+  const inside = [...new Set([gitDir, commonDir])].flatMap((folder) => LINKED.map((name) => join(folder, name)));
+  const linked = await Promise.all(inside.map(linksIn));
   for (const folder of new Set([...folders, ...linked.flat(), ...(await alternatesOf(objects))])) mayUse(folder);
 }
 
