@@ -222,14 +222,15 @@ describe("a WebSocket message", () => {
       const message = { type: "subscribe", channel: "orchestrator", orchestratorId: `orch_${i}` };
       greedy.socket.send(JSON.stringify(message));
     }
-    expect(await greedy.closed).toBe(1008);
+    // A socket that stays open answers a ping.
+    expect(await Promise.race([greedy.closed, greedy.say("{}")])).toBe(1008);
     await other.reached(await burst(1));
   });
 
   it("that is too large or violates the protocol closes only its own socket", async () => {
     const [large, broken, other] = [await lab.socket(), await lab.socket(), await lab.socket()];
     large.socket.send("x".repeat(1024 * 1024 + 1));
-    expect(await large.closed).toBe(1009);
+    expect(await Promise.race([large.closed, large.say("{}")])).toBe(1009);
     // An illegal frame, written directly to the connection.
     (broken.socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(Buffer.from([0xff, 0xff]));
     expect(await broken.closed).toBe(1002);
@@ -253,7 +254,7 @@ describe("a quiet connection", () => {
         await socket.say("{}");
         await expect.poll(() => stream.comments).toHaveLength(beat);
       }
-      await deaf.closed;
+      await expect.poll(() => deaf.socket.readyState, { timeout: 60_000 }).toBe(deaf.socket.CLOSED);
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
     } finally {
       vi.useRealTimers();
