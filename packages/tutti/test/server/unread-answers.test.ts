@@ -3,6 +3,7 @@ import { createServer, get, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createHttpServer } from "../../src/server/http-server.ts";
 import { unreadAnswers, UnreadAnswers } from "../../src/server/unread-answers.ts";
 
 const ANSWER = Buffer.alloc(32 * 1024 * 1024);
@@ -82,4 +83,11 @@ it("makes a large answer wait for room, which the client that reads nothing for 
   expect(cut).toEqual(["/stalled"]);
   for (let part = await parts.next(); !part.done; part = await parts.next()) bytes += part.value.length;
   expect(bytes).toBe(ANSWER.length);
+});
+
+it("Servers end connections that stand still for two minutes", () => {
+  const started = createHttpServer();
+  expect(started.timeout).toBe(120_000);
+  // Its timer would keep this process from exiting.
+  started.emit("close");
 });
