@@ -51,11 +51,14 @@ describe("`runShell`", () => {
     runShell(command, { cwd: tmpdir(), env, timeoutMs, signal: new AbortController().signal });
 
   // As a test of a project may do it, whose code agents have written.
-  it.each([30_000, 500])("kills what the command left with an empty environment, after %i ms at most", async (limit) => {
-    const waits = limit === 500 ? "sleep 100000" : "true";
-    const { output } = await runs(`env -i setsid sleep 100000 </dev/null >/dev/null 2>&1 & echo $!; ${waits}`, limit);
-    expect(existsSync(`/proc/${Number.parseInt(output, 10)}/exe`)).toBe(false);
-  });
+  it.each([30_000, 500])(
+    "kills what the command left with an empty environment, after %i ms at most",
+    async (limit) => {
+      const waits = limit === 500 ? "sleep 100000" : "true";
+      const { output } = await runs(`env -i setsid sleep 100000 </dev/null >/dev/null 2>&1 & echo $!; ${waits}`, limit);
+      expect(existsSync(`/proc/${Number.parseInt(output, 10)}/exe`)).toBe(false);
+    },
+  );
 
   it("returns the exit code and the output of the command, whatever it quotes", async () => {
     expect(await runs(`echo "a  'b' \\$2" '$2 "c"'; exit 7`, 30_000)).toEqual({
