@@ -135,6 +135,31 @@ describe("a log of a version that stored secrets", () => {
   });
 });
 
+describe("a secret in an event of the server", () => {
+  it("gets a placeholder", async () => {
+    await lab.engine.append({ type: "trigger:refused", data: { name: "deploy", reason: `refused with ${HOOK}` } });
+    const follower = await lab.socket("?after=0");
+    const frames = await follower.reached(lab.engine.lastSeq());
+    expect(JSON.stringify(frames)).toContain("refused with [secret ");
+    expect(leaksIn(JSON.stringify([frames, lab.engine.events({})]))).toEqual([]);
+  });
+});
+
+describe("a secret in an imported log", () => {
+  it("gets a placeholder, too", async () => {
+    const id = await lab.create("local", { message: "use the key" });
+    const { text } = await lab.api(`/api/orchestrator/${id}/export`);
+    const imported = "orch_aaaaaaaaaaaa";
+    const log = text.replaceAll(id, imported).replaceAll("use the key", `use ${REQUEST}`);
+    expect((await lab.post("/api/orchestrator/import", log)).status).toBe(201);
+    for (const path of ["", "/events", "/export", "/snapshot"]) {
+      const answer = await lab.api(`/api/orchestrator/${imported}${path}`);
+      expect([path, leaksIn(answer.text)]).toEqual([path, []]);
+      expect(answer.text).toContain("use [secret ");
+    }
+  });
+});
+
 describe("a secret in a report of the mailbox", () => {
   it("is in no event, state or answer", async () => {
     const agent = lab.lab.scenario(mailboxScenario({ developer: [reports(report({ summary: `used ${HOOK}` }))] }));
