@@ -1,5 +1,14 @@
 // Agents that write too much: the disk stays bounded, and reading goes on in slices.
-import fs, { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -237,6 +246,14 @@ describe("The files of a session", () => {
     expect(tail).toMatch(/^line /);
     expect(head!.length + Number(omitted) + tail!.length).toBe(lines.length);
     expect(reads).toBeGreaterThan(5);
+  });
+
+  it("are not trimmed through a link that the agent put in their place", () => {
+    const target = join(folder, "of-the-user");
+    writeFileSync(target, "x".repeat(5000));
+    symlinkSync(target, paths(folder).output);
+    expect(trimFile(paths(folder).output, 1000)).toBe(false);
+    expect(statSync(target).size).toBe(5000);
   });
 
   it("do not block the keeper while a program appends faster than they are trimmed", () => {
