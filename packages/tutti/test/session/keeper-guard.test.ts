@@ -94,7 +94,7 @@ describe("A request to a keeper", () => {
         // The keeper must not read a part of the request, which would be forged for that reason alone.
         renameSync(`${file}.new`, file);
         // Ends the turn if the keeper ignores the request.
-        await session.interrupt(1);
+        await session.deliver(turn(2));
       },
     );
     expect(signals.slice(-2)).toEqual([
