@@ -12,7 +12,8 @@ export const NO_OP_WORKSPACES: Workspaces = {
   acceptPrograms: async () => {},
   combine: async (_, __, base) => ({ ok: true, commit: base }),
   access: async () => ({}),
-  prepare: async (cwd) => ({ path: cwd }),
+  // A server rejects the path of another attempt from a host.
+  prepare: async (cwd, { runId, name, attempt }) => ({ path: `${cwd}/${runId}/${name}-${attempt}` }),
   prepareAhead: async () => null,
   move: async () => {},
   snapshot: async (_, { name, attempt }) => ({ commit: commitOf(`${name}-${attempt}`), files: [] }),
