@@ -45,6 +45,42 @@ function hostOf(pieces: readonly SessionSignal[]): NoOpHost {
 
 const text = (text: string, complete: boolean): SessionSignal => ({ type: "text", text, complete });
 
+describe("a host", () => {
+  it(
+    "renews its lease again and again",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const folder = mkdtempSync(join(tmpdir(), "tutti-lease-"));
+      closing.push(() => rmSync(folder, { recursive: true, force: true }));
+      const database = await openDatabase({ url });
+      closing.push(() => database.close());
+      await createHostTables(database);
+      await query(url, "UPDATE tutti_hosts.setting SET lease_ms = $1", [LEASE_MS]);
+      const drain = new AbortController();
+      const ended = runSimulatedHost({
+        folder,
+        url,
+        name: "one",
+        capacity: 1,
+        sessions: hostOf([]),
+        drain: drain.signal,
+      });
+      closing.push(() => {
+        drain.abort();
+        return ended;
+      });
+      const seen = new Set<string>();
+      const look = async (): Promise<number> => {
+        const rows = await query<{ at: string }>(url, "SELECT seen_at::text AS at FROM tutti_hosts.host");
+        for (const { at } of rows) seen.add(at);
+        return seen.size;
+      };
+      // The first two are those of the start.
+      await expect.poll(look).toBeGreaterThan(4);
+    }),
+  );
+});
+
 describe("a host that is restarted", () => {
   it(
     "reports only the output that is new, although it reads all of it again in other pieces",
