@@ -15,7 +15,8 @@ import { hashNameOf } from "./disk/loose-object.ts";
 import { isUnchanged, readStamp, type FolderStamp } from "./disk/folder-stamp.ts";
 import { childOf, exists, isDenied, makeAccessible } from "./folder.ts";
 import { bytes, git, items, text, type GitOptions } from "./git.ts";
-import { treeOf, type Repository } from "./repository.ts";
+import { compareTrees } from "./dialogue/tree-changes.ts";
+import { sharedPart, treeOf, type Repository } from "./repository.ts";
 import type { WorkspacePaths } from "./workspace-paths.ts";
 
 /** `index` has the files' times, so that only touched files are read again. Afterwards `scratchIndex` lists the tree. */
@@ -31,6 +32,8 @@ interface WorkingTree extends Pick<WorkspacePaths, "index" | "indexedCommit" | "
 
 /** `GITLINK` is git's mode for a commit of another repository. */
 const GITLINK = "160000";
+/** As an index contains it. */
+const GITLINK_MODE = Buffer.from([0, 0, 0o160000 >> 8, 0]);
 
 /** The tree of a folder, valid while its files have `stamp`. `index` lists it if `isIndexed`. */
 interface KnownTree {
@@ -127,6 +130,11 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
   const marked = await readMark(work.sparse);
   const where = marked === null ? whole : withSparse(whole);
   const skipped = await openSkipped(work, marked, whole);
+  if (base !== null && marked === null && !skipped.isSparse) {
+    const tree = await addAll(repository, work, base, skipped, whole);
+    if (tree !== null) return { tree, isPartial: false };
+    await loadIndex(work, base, whole);
+  }
   const found = await differences(work, where, skipped);
   await updateIndex(["--force-remove"], found.removed, where);
   // Git does not list the files below a folder that replaced a file until the file is gone from the index, so
@@ -142,6 +150,40 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
     tree: known ?? (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim(),
     isPartial,
   };
+}
+
+/**
+ * A single git process records most changes: it compares the files and reads those that differ. Returns the tree, or null
+ * if there is a file that only `differences` treats right, and the index has to be loaded again.
+ */
+async function addAll(
+  repository: Repository,
+  work: WorkingTree,
+  base: string,
+  skipped: SkippedFiles,
+  where: GitOptions,
+): Promise<string | null> {
+  const { folder, scratchIndex } = work;
+  // `add` would look into a submodule, and would record a worktree of the agent as one.
+  if (work.skip.length > 0 || (await hasGitlink(scratchIndex))) return null;
+  const added = await git("compare a workspace", ["add", "--all"], { ...where, accept: [1, 128] });
+  if (added.code !== 0 || (await hasGitlink(scratchIndex))) return null;
+  refuseDenied(added.stderr);
+  const known = await writeIndexTree(repository, scratchIndex, hashNameOf(base));
+  const tree = known ?? (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim();
+  const from = await treeOf(repository, base);
+  if (tree === from) return tree;
+  const changes = await compareTrees(from, tree, sharedPart(repository));
+  const removed = changes.filter(({ hash, isFolder }) => hash === null && !isFolder).map(({ path }) => path);
+  // Something else is in the place of a file, such as a folder, whose files git has not seen.
+  for (const path of removed) if (await exists(childOf(folder, bytes(path)))) return null;
+  const hidden = await skipped.list(removed);
+  return removed.some((path) => hidden.has(path)) ? null : tree;
+}
+
+/** Also true for an index that has the same bytes in another place. */
+async function hasGitlink(index: string): Promise<boolean> {
+  return (await readFile(index)).includes(GITLINK_MODE);
 }
 
 interface SkippedFiles {

@@ -12,7 +12,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-it("starts at most 17 git processes in a run with five phases and two tasks", async () => {
+it("starts at most 15 git processes in a run with five phases and two tasks", async () => {
   const started: ChildProcess[] = [];
   const note = (message: unknown): void => void started.push((message as { process: ChildProcess }).process);
   subscribe("child_process", note);
@@ -24,5 +24,5 @@ it("starts at most 17 git processes in a run with five phases and two tasks", as
   unsubscribe("child_process", note);
   expect(run).toMatchObject({ status: "completed", verification: { status: "passed" } });
   const commands = started.map(({ spawnargs }) => spawnargs.join(" ").replace(/.*--work-tree=\S+ /, ""));
-  expect(commands.length, commands.join("\n")).toBeLessThanOrEqual(17);
+  expect(commands.length, commands.join("\n")).toBeLessThanOrEqual(15);
 });
