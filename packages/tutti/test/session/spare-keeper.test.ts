@@ -72,6 +72,10 @@ describe("A spare keeper", () => {
     expect(marked).toContain(waiting);
     // The keeper, the agent and the child that hides.
     expect(marked).toHaveLength(3);
+    // The port that the keeper opened while it waited serves the tools now.
+    const environments = marked.map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8")).join("\0");
+    const [, tools = ""] = /(?:^|\0)TUTTI_MCP_URL=([^\0]+)/.exec(environments) ?? [];
+    expect((await fetch(tools, { method: "POST" })).status).toBe(401);
 
     await next.end();
     expect(findSessionProcesses(second.sessionId)).toEqual([]);

@@ -15,6 +15,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, readdirSync, watch } from "node:fs";
 import { flushCompileCache } from "node:module";
+import type { Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCommands, findCommands, type OwnProcesses } from "./agent-commands.ts";
 import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
@@ -47,12 +48,19 @@ import {
   writeJsonOnce,
 } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
-import { findSessionProcesses, lockLimitOf, LOWEST_LIMIT, setLockLimit, sweepSession } from "./session-processes.ts";
+import {
+  findSessionProcesses,
+  lockLimitOf,
+  LOWEST_LIMIT,
+  setLockLimit,
+  setLockLimitAside,
+  sweepSession,
+} from "./session-processes.ts";
 import { sandboxCommand, type Mount } from "../sandbox/sandbox-command.ts";
 import { makeScratch, removeScratch } from "../sandbox/scratch-folder.ts";
 import { readWhole } from "./session-file.ts";
 import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
-import { openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
+import { openPort, openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
 import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
 import { openAppending, SessionRecord } from "./session-record.ts";
 import { ANSWER_PHASE } from "../../schema/status.ts";
@@ -87,6 +95,8 @@ class Keeper {
   /** Null for an agent that writes JSON lines or plain text itself. */
   #runner: DialogueRunner | null = null;
   readonly #desk: ToolDesk;
+  /** For the tools; null if it is opened in `run`. */
+  readonly #port: Server | null;
   /** Set before the agent starts. */
   #tools: ToolAddress | null = null;
   #ending: SessionEnd["reason"] | null = null;
@@ -94,7 +104,8 @@ class Keeper {
   /** True until the session is claimed, if its agent waits for that; see `WarmKeeper`. */
   #isWarm: boolean;
 
-  constructor(folder: string, spec: KeeperSpec, launch: KeeperLaunch) {
+  constructor(folder: string, spec: KeeperSpec, launch: KeeperLaunch, port: Server | null) {
+    this.#port = port;
     this.#spec = spec;
     this.#launch = launch;
     this.#isWarm = launch.warm !== undefined;
@@ -120,7 +131,7 @@ class Keeper {
     // Programs with a protocol of their own cannot use Unix sockets, and reach this address if they have a network at
     // all.
     const usesSocket = sandbox && (dialogue === null || !sandbox.network);
-    this.#tools = await openToolListener(this.#desk, usesSocket ? SOCKET : null);
+    this.#tools = await openToolListener(this.#desk, usesSocket ? SOCKET : null, this.#port);
     await this.#openDialogueRunner(this.#tools);
     // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
@@ -447,11 +458,19 @@ function leave(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
+/** A spare keeper prepares these while it waits. */
+interface Prepared {
+  port: Server;
+  /** Whether the keeper has the mark of its session. */
+  isMarked: Promise<boolean>;
+}
+
 /** Waits for a session, ready to start its agent. Null if the engine has no use for this keeper or has ended. */
-async function waitForSession(dialogue: string | undefined): Promise<SpareLaunch | null> {
+async function waitForSession(dialogue: string | undefined): Promise<(SpareLaunch & Prepared) | null> {
   if (dialogue !== undefined) await loadDialogue(dialogue as DialogueName);
   // A keeper that could not be marked later would lose track of its agent's processes.
   if (!setLockLimit(LOWEST_LIMIT)) return null;
+  const port = await openPort();
   try {
     reportWaiting();
   } catch {
@@ -459,12 +478,12 @@ async function waitForSession(dialogue: string | undefined): Promise<SpareLaunch
   }
   // Blocks this thread, so a signal ends the process at once.
   const given = readLaunch<SpareLaunch>();
-  if (given === null || !setLockLimit(lockLimitOf(given.sessionId))) return null;
+  if (given === null) return null;
   process.chdir(given.folder);
-  return given;
+  return { ...given, port, isMarked: setLockLimitAside(lockLimitOf(given.sessionId)) };
 }
 
-async function main(folder: string, launch: KeeperLaunch | null): Promise<void> {
+async function main(folder: string, launch: KeeperLaunch | null, prepared: Prepared | null): Promise<void> {
   const at = paths(folder);
   // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
   let keeper: Keeper | null = null;
@@ -472,14 +491,19 @@ async function main(folder: string, launch: KeeperLaunch | null): Promise<void> 
   // Another engine may have ended this warm session and started it anew, before this keeper was up.
   const isObsolete = launch?.warm !== undefined && readWhole(at.warm)?.toString("utf8") !== launch.warm;
   if (launch === null || isObsolete || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
-  if (launch.warm === undefined) closeLaunch();
   // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || (!launch.revival && readdirSync(folder).includes("journal.jsonl"))) {
     removeFile(at.keeper);
     return leave();
   }
-  const opened = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch);
+  const opened = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch, prepared?.port ?? null);
   keeper = opened;
+  // The pipe stays open meanwhile, so that the engine notices if no session has started.
+  if (prepared && !(await prepared.isMarked)) {
+    removeFile(at.keeper);
+    return leave();
+  }
+  if (launch.warm === undefined) closeLaunch();
   if (launch.warm !== undefined)
     whenClaimed(
       () => opened.claim(),
@@ -489,9 +513,9 @@ async function main(folder: string, launch: KeeperLaunch | null): Promise<void> 
 }
 
 async function start([first, second, dialogue]: string[]): Promise<void> {
-  if (first !== SPARE) return main(first!, second === WARM ? readLaunchLine() : readLaunch<KeeperLaunch>());
+  if (first !== SPARE) return main(first!, second === WARM ? readLaunchLine() : readLaunch<KeeperLaunch>(), null);
   const given = await waitForSession(dialogue);
-  if (given) await main(given.folder, given.launch);
+  if (given) await main(given.folder, given.launch, given);
   else leave();
 }
 

@@ -2,7 +2,7 @@
 // by a command such as `env -i`. The soft limit for file locks is lost only by a process that sets it: it survives
 // `exec`, `setsid` and an empty environment, and Linux has ignored its value since 2.4.25, so any number can be written
 // there. Other systems have no such limit.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { sweep } from "../process.ts";
 import { processTable } from "../process-table.ts";
@@ -27,8 +27,20 @@ export const SET_LOCK_LIMIT = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1
  */
 export function setLockLimit(limit: number): boolean {
   if (!hasProc()) return true;
-  return spawnSync("prlimit", [`--pid=${process.pid}`, `--locks=${limit}:`], { stdio: "ignore" }).status === 0;
+  return spawnSync("prlimit", limitArgs(limit), { stdio: "ignore" }).status === 0;
 }
+
+/** Like `setLockLimit`, but lets the caller work meanwhile. */
+export function setLockLimitAside(limit: number): Promise<boolean> {
+  if (!hasProc()) return Promise.resolve(true);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const prlimit = spawn("prlimit", limitArgs(limit), { stdio: "ignore" });
+  prlimit.once("error", () => resolve(false));
+  prlimit.once("exit", (code) => resolve(code === 0));
+  return promise;
+}
+
+const limitArgs = (limit: number): string[] => [`--pid=${process.pid}`, `--locks=${limit}:`];
 
 export function findSessionProcesses(sessionId: string): number[] {
   return processTable().findMarked("TUTTI_SESSION_KEY", sessionId, String(lockLimitOf(sessionId)));
