@@ -20,8 +20,8 @@ test("the package contains only the launcher, the build and the schemas", () => 
   expect(paths).toContain("package.json");
   const allowed = /^((bin|dist|schemas)\/.+|package\.json|README\.md|LICENSE)$/;
   expect(paths.filter((path) => !allowed.test(path))).toEqual([]);
-  // No image or bundle is packed by accident.
-  expect(packed?.files.filter((file) => file.size > 1_000_000)).toEqual([]);
+  // No image or archive is packed by accident. The largest part of the build is pg-boss with 1.1 MB.
+  expect(packed?.files.filter((file) => file.size > 2_000_000)).toEqual([]);
 });
 
 test("the package has one entry point, runs on Node 22.18, and has no install script", () => {
