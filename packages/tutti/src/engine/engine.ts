@@ -156,7 +156,8 @@ export class Engine {
       ...(sandbox === "unavailable" ? [await describeMissing(this.#options.sessions)] : []),
       ...(isCopy ? [`The folder is not in a git repository. It stays as it is until "tutti merge ${id}".`] : []),
     ];
-    return writer.submit({ type: "start", base: follows?.commit ?? head, warnings });
+    // A run that ended meanwhile has another writer.
+    return this.#runs.live(id).writer.submit({ type: "start", base: follows?.commit ?? head, warnings });
   }
 
   gate(id: string): GateView[] {

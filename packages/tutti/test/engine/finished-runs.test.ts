@@ -1,7 +1,7 @@
 // `FinishedRuns`: only a summary of an ended run stays in memory, its full state can be read, and it can be reopened.
-import { mkdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { collectGarbage } from "../lab/collect-garbage.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -17,6 +17,7 @@ beforeEach(() => {
   mkdirSync(lab.data, { recursive: true });
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const engine of lab.engines) await engine.close();
   lab.tearDown();
 });
@@ -68,6 +69,22 @@ describe("an ended run", () => {
     const result = await engine.result(id);
     renameSync(elsewhere, lab.repo);
     expect(result).toEqual({ ...others, outputFiles, warnings: [expect.stringContaining("does not exist")] });
+  });
+
+  it("refuses an order to start whose look at the folder lasts until after the end, as it refuses later ones", async () => {
+    const { engine } = open();
+    const request = { message: "Change the sample", templateId: "refactoring", agent: failing(), cwd: lab.repo };
+    const { id } = await engine.create(request);
+    const [bin, ended] = [join(lab.folder, "bin"), join(lab.folder, "ended")];
+    mkdirSync(bin);
+    const waits = `#!/bin/sh\nuntil [ -e '${ended}' ]; do sleep 0.01; done\nPATH='${process.env["PATH"]}' exec git "$@"\n`;
+    writeFileSync(join(bin, "git"), waits, { mode: 0o755 });
+    vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
+    const refused = expect(engine.order(id, "start")).rejects.toMatchObject({ code: "wrong_state" });
+    await engine.order(id, "cancel");
+    await engine.settled(id);
+    writeFileSync(ended, "");
+    await refused;
   });
 
   it("leaves the shelf when it is reopened, and returns when it ends again", async () => {
