@@ -70,7 +70,7 @@ async function call<T = Record<string, unknown>>(
 ): Promise<T & { isError?: boolean; text: string }> {
   const result = await client.callTool(
     { name, arguments: input as Record<string, unknown> },
-    { timeout: 60_000, ...options },
+    { timeout: 600_000, ...options },
   );
   const [content] = result.content as { text: string }[];
   if (result.isError) return { isError: true, text: content!.text } as never;

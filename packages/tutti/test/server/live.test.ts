@@ -254,7 +254,7 @@ describe("a quiet connection", () => {
         await socket.say("{}");
         await expect.poll(() => stream.comments).toHaveLength(beat);
       }
-      await expect.poll(() => deaf.socket.readyState, { timeout: 60_000 }).toBe(deaf.socket.CLOSED);
+      await expect.poll(() => deaf.socket.readyState, { timeout: 300_000 }).toBe(deaf.socket.CLOSED);
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
     } finally {
       vi.useRealTimers();

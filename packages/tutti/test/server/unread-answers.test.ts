@@ -11,7 +11,7 @@ const ANSWER = Buffer.alloc(32 * 1024 * 1024);
 const MAX_BYTES = 2.2 * ANSWER.length;
 
 /** Without a limit no connection is closed, so the tests do not wait for the end of their time. */
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 let server: Server;
 beforeEach(() => {

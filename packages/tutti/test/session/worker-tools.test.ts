@@ -62,7 +62,7 @@ async function connect(mode: "auto" | "legacy" = "legacy"): Promise<Client> {
 
 async function call(client: Client, name: string, input: object, options: object = {}) {
   const given = { name, arguments: input as Record<string, unknown> };
-  const { content, isError = false } = await client.callTool(given, { timeout: 60_000, ...options });
+  const { content, isError = false } = await client.callTool(given, { timeout: 600_000, ...options });
   return { text: (content as { text: string }[])[0]!.text, isError };
 }
 
@@ -187,13 +187,13 @@ describe("an agent that uses the tools of Tutti", () => {
     const [progress, question, blocker, summary] = secrets.map(({ printed }) => `with ${printed}`);
     await call(client, "report_progress", { percent: 40, action: progress });
     const asked = call(client, "ask", { question });
-    await expect.poll(() => signals.some(({ type }) => type === "ask"), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => signals.some(({ type }) => type === "ask")).toBe(true);
     const ask = signals.find((signal) => signal.type === "ask")!;
     await session.answer(ask.askId, "go on");
     await asked;
     await call(client, "attempt_completion", { result: "success", summary: `${summary} and ${blocker}` });
     writeFileSync(join(lab.cwd, "over"), "");
-    await expect.poll(() => signals.at(-1)?.type, { timeout: 30_000 }).toBe("gone");
+    await expect.poll(() => signals.at(-1)?.type).toBe("gone");
     expect(signals.filter(({ type }) => type === "report")).toHaveLength(2);
     const transcript = await lab.host.transcript(spec.runId, spec.sessionId);
     expect(leaksIn(JSON.stringify([transcript, signals]))).toEqual([]);

@@ -220,7 +220,7 @@ async function comparePicture(page: Page, view: string, width: number): Promise<
     return picture.equals(stored) ? 0 : differentShare(page, picture, stored);
   };
   // The graph fits its new frame some time after a change of the width.
-  await expect.poll(share, { message: `${view} at ${width} px`, timeout: 20_000 }).toBeLessThan(MOST_MOVED);
+  await expect.poll(share, { message: `${view} at ${width} px` }).toBeLessThan(MOST_MOVED);
 }
 
 async function checkView(page: Page, name: string, path: string): Promise<void> {
