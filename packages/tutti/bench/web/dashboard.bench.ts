@@ -121,10 +121,13 @@ const heap = async (page: CDPSession): Promise<number> => {
   return usedSize / 1e6;
 };
 
+/** Waits for the paint: a page without scripts is loaded before it. */
 const firstPaint = (page: Page): Promise<number> =>
-  page.evaluate(
-    "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN",
-  ) as Promise<number>;
+  page.evaluate(`new Promise((resolve) => {
+    new PerformanceObserver((list) => {
+      for (const { startTime } of list.getEntriesByName("first-contentful-paint")) resolve(startTime);
+    }).observe({ type: "paint", buffered: true });
+  })`);
 
 /** Milliseconds from `act` until `selector` is visible. */
 async function until(page: Page, selector: string, act: () => Promise<unknown>): Promise<number> {
