@@ -175,7 +175,7 @@ async function addAll(
   if (tree === from) return tree;
   const changes = await compareTrees(from, tree, sharedPart(repository));
   const removed = changes.filter(({ hash, isFolder }) => hash === null && !isFolder).map(({ path }) => path);
-  // Something else is in the place of a file, such as a folder, whose files git has not seen.
+  // `removed` also has paths at which a folder, a pipe or a socket is now; `differences` handles those.
   for (const path of removed) if (await exists(childOf(folder, bytes(path)))) return null;
   const hidden = await skipped.list(removed);
   return removed.some((path) => hidden.has(path)) ? null : tree;
