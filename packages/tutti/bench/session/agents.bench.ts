@@ -114,11 +114,11 @@ async function claudes(count: number): Promise<ManyClaudes> {
     const talks = specs.map((spec) => new Conversation(host.open(spec)));
     await Promise.all(talks.map((talk) => talk.until(isReady)));
     const readyMs = performance.now() - begun;
-    const heard = await Promise.all(talks.map((talk) => talk.turn(1, "write page.md\nsay Done.")));
+    const received = await Promise.all(talks.map((talk) => talk.turn(1, "write page.md\nsay Done.")));
     const doneMs = performance.now() - begun;
     const programs = processesOf(lab.folder).filter((line) => !line.includes("keeper"));
     const megabytes = programs.reduce((sum, line) => sum + megabytesOf(pidOf(line)), 0) / count;
-    const ok = heard.filter((turn) =>
+    const ok = received.filter((turn) =>
       turn.some((signal) => signal.type === "turnOver" && signal.ending.kind === "ended"),
     ).length;
     await Promise.all(talks.map((talk) => talk.end()));

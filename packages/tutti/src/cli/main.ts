@@ -7,8 +7,8 @@ import { calledCommand, createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** `MainOptions` say for the launcher that no other code of the process writes to its streams. */
 interface MainOptions extends ProgramOptions {
+  /** Set by the launcher: no other code of the process writes to its streams. */
   ownsStreams?: boolean;
 }
 

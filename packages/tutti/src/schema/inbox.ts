@@ -24,7 +24,7 @@ export const InboxItem = z.object({
    * `plan`: confirm a plan. `question`, `permission`: an agent asks, or wants to use a tool. `data`: supply the data of a
    * phase. `decision`: merging needs a decision. `budget`: a budget is reached. `limit`: a provider refuses requests
    * because of a usage limit, a login or a payment. `failure`: a task, or without `taskId` a phase of the main session,
-   * did not complete. `blocker`: a role of a team cannot go on without an answer. `gate`: a deployment was refused.
+   * did not complete. `blocker`: a role of a team cannot continue without an answer. `gate`: a deployment was refused.
    * `validation`: the main session of a team gave no verdict on the work of a task. `host`: no worker host offers the labels
    * of a task.
    */

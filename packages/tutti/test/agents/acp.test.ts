@@ -64,9 +64,9 @@ function killGemini(processes: readonly string[]): void {
   expect(found.length).toBeGreaterThan(0);
   killListed(found);
 }
-const endingOf = (heard: SessionSignal[]) =>
-  heard.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
-const toolsOf = (heard: SessionSignal[]) => heard.flatMap((each) => (each.type === "tool" ? [each.name] : []));
+const endingOf = (received: SessionSignal[]) =>
+  received.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
+const toolsOf = (received: SessionSignal[]) => received.flatMap((each) => (each.type === "tool" ? [each.name] : []));
 const WELL = { kind: "ended", detail: "the turn ended" };
 
 describe.each([
@@ -77,7 +77,7 @@ describe.each([
   test("reports its name, answers, and writes a file in its workspace without asking", async () => {
     const talk = open(name, args);
     const hello = await talk.turn(1, "Say hello");
-    expect(talk.heard.find(({ type }) => type === "agent")).toMatchObject({ agent, capabilities: { resume: true } });
+    expect(talk.received.find(({ type }) => type === "agent")).toMatchObject({ agent, capabilities: { resume: true } });
     expect(texts(hello)).toBe("Hello from the script.");
     expect(endingOf(hello)).toEqual(WELL);
     expect(hello.find(({ type }) => type === "agent")).toMatchObject({ capabilities: { cost } });
@@ -95,9 +95,9 @@ describe.each([
 
   test("fails a turn when its provider fails, even if it reports a normal end of the turn", async () => {
     const talk = open(name, args);
-    const heard = await talk.turn(1, "Be wrong");
+    const received = await talk.turn(1, "Be wrong");
     const detail = expect.stringContaining("scripted refusal of this request") as string;
-    expect(endingOf(heard)).toMatchObject({ kind: "error", detail, cause: "invalid_request" });
+    expect(endingOf(received)).toMatchObject({ kind: "error", detail, cause: "invalid_request" });
     expect(texts(await talk.turn(2, "Say hello"))).toContain("Hello from the script.");
     await talk.end();
   });
@@ -125,8 +125,8 @@ describe("gemini", () => {
   // Conformance shows that it is resumed later, too. Gemini itself overwrites the conversation if that is in its first minute.
   test("that is killed in its first turn, before or after its first byte, answers it in another process", async () => {
     const talk = open("gemini", GEMINI);
-    const heard = await talk.turn(1, "Be killed");
-    expect([texts(heard), endingOf(heard)]).toEqual(["I am back.", WELL]);
+    const received = await talk.turn(1, "Be killed");
+    expect([texts(received), endingOf(received)]).toEqual(["I am back.", WELL]);
     await talk.end();
     const next = open("gemini", GEMINI);
     await next.give(1, "Talk slowly");

@@ -85,11 +85,11 @@ test("Claude asks before it reads a file outside its workspace, and its transcri
       return "refuse";
     },
   });
-  const heard = await talk.turn(1, "Look around");
+  const received = await talk.turn(1, "Look around");
   expect(asked).toHaveLength(2);
   for (const question of asked) expect(question).toContain("outside.txt");
   expect(JSON.stringify(model.requests.at(-1)!.body)).not.toContain("private words");
-  expect(tools(heard)).toEqual(["Write", "Read"]);
+  expect(tools(received)).toEqual(["Write", "Read"]);
   await talk.end();
   const folder = folderOf(talk.session.sessionId);
   const files = readdirSync(join(folder, "claude"), { recursive: true, withFileTypes: true }).filter((each) =>
@@ -110,10 +110,10 @@ test("Claude receives a message during its turn, and the turn ends with an answe
   await talk.session.steer!(1, "0", "And mind the heron.");
 
   writeFileSync(join(lab!.cwd, "go"), "");
-  const heard = await talk.over(1);
-  expect(of(heard, "steered")).toEqual([{ type: "steered", id: "0", text: "And mind the heron." }]);
-  expect(ending(heard)).toMatchObject({ kind: "ended" });
-  expect(texts(heard)).toContain("Both are done.");
+  const received = await talk.over(1);
+  expect(of(received, "steered")).toEqual([{ type: "steered", id: "0", text: "And mind the heron." }]);
+  expect(ending(received)).toMatchObject({ kind: "ended" });
+  expect(texts(received)).toContain("Both are done.");
   const bodies = model.requests.map(({ body }) => JSON.stringify(body));
   expect([bodies[0], bodies.at(-1)].map((body) => body!.includes("And mind the heron."))).toEqual([false, true]);
   await talk.end();
@@ -134,25 +134,25 @@ test("Claude answers a message that arrives during its last step in the same tur
   const queued = () => [...readFileSync(raw, "utf8").matchAll(/"state":"queued"/g)].length;
   await waitUntil(() => queued() === 2);
   arrived.resolve();
-  const heard = await talk.over(1);
-  expect(texts(heard)).toContain("Second answer.");
-  expect(of(heard, "steered")).toHaveLength(1);
-  expect(ending(heard)).toMatchObject({ kind: "ended" });
+  const received = await talk.over(1);
+  expect(texts(received)).toContain("Second answer.");
+  expect(of(received, "steered")).toHaveLength(1);
+  expect(ending(received)).toMatchObject({ kind: "ended" });
   await talk.end();
 });
 
 test("Claude is ready after its handshake, reports its version, answers, and reports the cost (E80)", async () => {
   await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();
-  const heard = await talk.turn(1, "Say hello");
-  expect(texts(heard)).toBe("Hello from the script.");
-  expect(ending(heard)).toEqual({ kind: "ended", detail: "the turn ended" });
+  const received = await talk.turn(1, "Say hello");
+  expect(texts(received)).toBe("Hello from the script.");
+  expect(ending(received)).toEqual({ kind: "ended", detail: "the turn ended" });
   expect(
-    of(heard, "partial")
+    of(received, "partial")
       .map(({ text }) => text)
       .join(""),
   ).toBe("Hello from the script.");
-  const [agent] = of(talk.heard, "agent");
+  const [agent] = of(talk.received, "agent");
   expect(agent).toMatchObject({
     agent: "claude",
     version: expect.stringMatching(/^2\.\d+\.\d+/),
@@ -162,9 +162,9 @@ test("Claude is ready after its handshake, reports its version, answers, and rep
   const raw = readFileSync(join(folderOf(talk.session.sessionId), "raw.log"), "utf8");
   expect(raw).toContain("Hello from the script.");
   // The prompt must be sent after the answer to the handshake.
-  const order = talk.heard.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
+  const order = talk.received.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
   expect(order).toEqual(["agent", "ready", "sent"]);
-  const [spent] = of(heard, "usage");
+  const [spent] = of(received, "usage");
   expect(spent!.usage).toMatchObject({ inputTokens: 1200, outputTokens: 34 });
   expect(spent!.usage.usd).toBeGreaterThan(0);
   await talk.end();
@@ -174,11 +174,11 @@ test("Claude is ready after its handshake, reports its version, answers, and rep
 test("Claude writes a file in its workspace without asking, and its tool is counted by its real name (D4-100)", async () => {
   await start(inOrder([say("I write it."), write("docs/page.md", "# A page\n")], [say("It is written.")]));
   const talk = converse();
-  const heard = await talk.turn(1, "Write a page");
+  const received = await talk.turn(1, "Write a page");
   expect(readFileSync(join(lab!.cwd, "docs/page.md"), "utf8")).toBe("# A page\n");
-  expect(tools(heard)).toEqual(["Write"]);
-  expect(of(heard, "ask")).toEqual([]);
-  expect(texts(heard)).toBe("I write it.It is written.");
+  expect(tools(received)).toEqual(["Write"]);
+  expect(of(received, "ask")).toEqual([]);
+  expect(texts(received)).toBe("I write it.It is written.");
   await talk.end();
 });
 
@@ -219,10 +219,10 @@ test("a tool that the run denies stays denied, even if the settings of the user 
   writeFileSync(join(configFolder, "settings.json"), JSON.stringify({ permissions: settings.permissions }));
   const permissions = { mode: "all" as const, refuse: ["Bash(touch *)"] };
   const talk = converse({ permissions, env: { CLAUDE_CONFIG_DIR: configFolder } });
-  const heard = await talk.turn(1, "Go");
+  const received = await talk.turn(1, "Go");
   expect(existsSync(join(lab!.cwd, "who.txt"))).toBe(false);
   expect(existsSync(join(lab!.cwd, "marked"))).toBe(false);
-  expect(tools(heard)).toEqual(["Bash"]);
+  expect(tools(received)).toEqual(["Bash"]);
   await talk.end();
 });
 
@@ -249,8 +249,8 @@ test("Claude asks the user its questions one by one and receives the answers", a
   }));
   await start(inOrder([call("AskUserQuestion", { questions })], [say("Thank you.")]));
   const talk = converse({ answer: (question) => (question.startsWith("Which colour?") ? "B" : "something else") });
-  const heard = await talk.turn(1, "Ask me");
-  expect(of(heard, "ask").map(({ question, options }) => [question, options])).toEqual([
+  const received = await talk.turn(1, "Ask me");
+  expect(of(received, "ask").map(({ question, options }) => [question, options])).toEqual([
     ["Which colour?\n- A: the first\n- B: the second", ["A", "B"]],
     ["Which size?\n- A: the first\n- B: the second", ["A", "B"]],
   ]);
@@ -309,15 +309,15 @@ test("a program that is killed during a turn is resumed, and no signal is repeat
   await talk.until((signal) => signal.type === "partial" && signal.text.startsWith("word"));
   const [program] = lab!.processes().filter((line) => line.includes("--session-id"));
   process.kill(Number(program!.split(" ")[0]), "SIGKILL");
-  const heard = await talk.over(2);
-  expect(ending(heard)?.kind).toBe("ended");
-  expect(texts(heard)).toBe("I begin.I go on where I was.");
+  const received = await talk.over(2);
+  expect(ending(received)?.kind).toBe("ended");
+  expect(texts(received)).toBe("I begin.I go on where I was.");
   // The conversation is the same, and the program knows its history.
   const { session, prompt, body } = model.requests.at(-1)!;
   expect(session).toBe(model.requests[0]!.session);
   expect(prompt).toContain("Second");
   expect(JSON.stringify(body)).toContain("The first answer.");
-  expect(of(talk.heard, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
+  expect(of(talk.received, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
   await talk.end();
   expect(lab!.processes()).toEqual([]);
 });
@@ -339,8 +339,8 @@ test("a program that is killed before the first byte of any turn answers it in a
   });
   const talk = converse();
   for (const [i, name] of ["Turn one", "Turn two", "Turn three"].entries()) {
-    const heard = await talk.turn(i + 1, name);
-    expect([texts(heard), ending(heard)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
+    const received = await talk.turn(i + 1, name);
+    expect([texts(received), ending(received)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
   }
   // The last process knows the whole conversation.
   expect(JSON.stringify(model.requests.at(-1)!.body)).toContain("The answer to Turn one.");
@@ -355,9 +355,9 @@ test("a first request that stalls is sent again by another process, and a second
     return [say("Now I answer.")];
   });
   const talk = converse({ stallTimeout: 4000 });
-  const heard = await talk.turn(1, "First");
-  expect(of(heard, "stalled")).toHaveLength(1);
-  expect([texts(heard), ending(heard)?.kind]).toEqual(["Now I answer.", "ended"]);
+  const received = await talk.turn(1, "First");
+  expect(of(received, "stalled")).toHaveLength(1);
+  expect([texts(received), ending(received)?.kind]).toEqual(["Now I answer.", "ended"]);
   const again = await talk.turn(2, "For ever");
   expect(of(again, "stalled")).toHaveLength(2);
   expect(ending(again)).toMatchObject({ kind: "exited", cause: "stalled" });
@@ -409,8 +409,8 @@ test("every failure of the provider ends the turn with its cause, and the sessio
   const talk = converse();
   for (const [i, [name, failing, expected]] of FAILURES.entries()) {
     steps = failing;
-    const heard = await talk.turn(i + 1, `Fail with ${name}`);
-    expect(ending(heard), name).toMatchObject({ kind: "error", ...expected });
+    const received = await talk.turn(i + 1, `Fail with ${name}`);
+    expect(ending(received), name).toMatchObject({ kind: "error", ...expected });
   }
   steps = [say("All is well again.")];
   expect(texts(await talk.turn(FAILURES.length + 1, "Go on"))).toBe("All is well again.");
@@ -420,8 +420,8 @@ test("every failure of the provider ends the turn with its cause, and the sessio
 test("an invalid key ends the turn at the first refusal", async () => {
   await start(() => [fail("unauthorised")]);
   const talk = converse();
-  const heard = await talk.turn(1, "Hello");
-  expect(ending(heard)).toMatchObject({ kind: "error", cause: "auth" });
+  const received = await talk.turn(1, "Hello");
+  expect(ending(received)).toMatchObject({ kind: "error", cause: "auth" });
   expect(model.requests.length).toBe(1);
   await talk.end();
 });
@@ -429,9 +429,9 @@ test("an invalid key ends the turn at the first refusal", async () => {
 test("the program does not wait when the provider requests a long delay", async () => {
   await start(() => [fail("rateLimit", { retryAfterSeconds: 45 })]);
   const talk = converse();
-  const heard = await talk.turn(1, "Hello");
-  expect(ending(heard)).toMatchObject({ kind: "error", cause: "rate_limit" });
-  expect(ending(heard)!.retryAfterMs).toBeGreaterThan(30_000);
+  const received = await talk.turn(1, "Hello");
+  expect(ending(received)).toMatchObject({ kind: "error", cause: "rate_limit" });
+  expect(ending(received)!.retryAfterMs).toBeGreaterThan(30_000);
   await talk.end();
 });
 
@@ -487,16 +487,16 @@ test("a sub-agent's text does not count as the main agent's, but its work does",
     }),
   );
   const talk = converse();
-  const heard = await talk.turn(1, "Delegate");
-  expect(texts(heard)).not.toContain("Subagent speaking");
-  expect(texts(heard)).not.toContain("SUB RESULT");
-  expect(tools(heard).toSorted()).toEqual(["Agent", "Write"]);
-  const [agent, written] = of(heard, "tool").toSorted((a, b) => a.name.localeCompare(b.name));
+  const received = await talk.turn(1, "Delegate");
+  expect(texts(received)).not.toContain("Subagent speaking");
+  expect(texts(received)).not.toContain("SUB RESULT");
+  expect(tools(received).toSorted()).toEqual(["Agent", "Write"]);
+  const [agent, written] = of(received, "tool").toSorted((a, b) => a.name.localeCompare(b.name));
   expect(agent!.id).toMatch(/./);
   expect([agent!.parent, written!.parent]).toEqual([undefined, agent!.id]);
-  expect(of(heard, "subagent")[0]).toMatchObject({ text: "Sub job", toolId: agent!.id });
-  expect(of(heard, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
-  expect(ending(heard)?.kind).toBe("ended");
+  expect(of(received, "subagent")[0]).toMatchObject({ text: "Sub job", toolId: agent!.id });
+  expect(of(received, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
+  expect(ending(received)?.kind).toBe("ended");
   expect(readFileSync(join(lab!.cwd, "sub.txt"), "utf8")).toBe("sub\n");
   await talk.end();
 });

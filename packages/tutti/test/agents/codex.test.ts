@@ -106,10 +106,10 @@ test("Codex receives a message during its turn, and the turn ends with an answer
   await talk.session.steer!(1, "0", "And mind the heron.");
   await talk.until(({ type }) => type === "steered");
   writeFileSync(join(lab!.cwd, "go"), "");
-  const heard = await talk.over(1);
-  expect(of(heard, "steered")).toEqual([{ type: "steered", id: "0", text: "And mind the heron." }]);
-  expect(ending(heard)).toMatchObject({ kind: "ended" });
-  expect(texts(heard)).toContain("Both are done.");
+  const received = await talk.over(1);
+  expect(of(received, "steered")).toEqual([{ type: "steered", id: "0", text: "And mind the heron." }]);
+  expect(ending(received)).toMatchObject({ kind: "ended" });
+  expect(texts(received)).toContain("Both are done.");
   const bodies = model.requests.map(({ body }) => JSON.stringify(body));
   expect([bodies[0], bodies.at(-1)].map((body) => body!.includes("And mind the heron."))).toEqual([false, true]);
   await talk.end();
@@ -129,32 +129,32 @@ test("Codex answers a message that arrives during its last step in the same turn
   await talk.until(({ type }) => type === "steered");
 
   arrived.resolve();
-  const heard = await talk.over(1);
-  expect(texts(heard)).toContain("Second answer.");
-  expect(of(heard, "steered")).toHaveLength(1);
-  expect(ending(heard)).toMatchObject({ kind: "ended" });
+  const received = await talk.over(1);
+  expect(texts(received)).toContain("Second answer.");
+  expect(of(received, "steered")).toHaveLength(1);
+  expect(ending(received)).toMatchObject({ kind: "ended" });
   await talk.end();
 });
 
 test("Codex is ready once its conversation has begun, reports its version, answers, and reports its usage", async () => {
   await start(() => [think("A greeting."), say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();
-  const heard = await talk.turn(1, "Say hello");
-  expect(texts(heard)).toBe("Hello from the script.");
-  expect(ending(heard)).toEqual({ kind: "ended", detail: "the turn ended" });
+  const received = await talk.turn(1, "Say hello");
+  expect(texts(received)).toBe("Hello from the script.");
+  expect(ending(received)).toEqual({ kind: "ended", detail: "the turn ended" });
   expect(
-    of(heard, "partial")
+    of(received, "partial")
       .map(({ text }) => text)
       .join(""),
   ).toBe("Hello from the script.");
   const context = { tokens: 1234, window: expect.any(Number) as number };
-  expect(of(heard, "usage")).toEqual([
+  expect(of(received, "usage")).toEqual([
     { type: "usage", usage: { inputTokens: 1200, outputTokens: 34, usd: 0 }, context },
   ]);
-  const [agent] = of(talk.heard, "agent");
+  const [agent] = of(talk.received, "agent");
   expect(agent).toMatchObject({ agent: "codex", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
   expect(model.requests[0]!.session).toBe(agent!.conversation);
-  const order = talk.heard.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
+  const order = talk.received.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
   expect(order).toEqual(["agent", "ready", "sent"]);
   await talk.end();
   expect(lab!.processes()).toEqual([]);
@@ -170,17 +170,17 @@ test("Codex changes files and runs commands inside its workspace without asking,
     ),
   );
   const talk = converse();
-  const heard = await talk.turn(1, "Write a page");
+  const received = await talk.turn(1, "Write a page");
   expect(readFileSync(join(lab!.cwd, "docs/page.md"), "utf8")).toBe("# A page\n");
   expect(readFileSync(join(lab!.cwd, "docs/lines.txt"), "utf8").trim()).toBe("1");
   expect(existsSync(OUTSIDE)).toBe(false);
-  expect(of(heard, "tool").map(({ name, input }) => [name, input])).toEqual([
+  expect(of(received, "tool").map(({ name, input }) => [name, input])).toEqual([
     ["Write", { file_path: join(lab!.cwd, "docs/page.md"), change: "add" }],
     ["Bash", { command: "wc -l < docs/page.md > docs/lines.txt" }],
     ["Bash", { command: `touch ${OUTSIDE} || true` }],
   ]);
-  expect(of(heard, "ask")).toEqual([]);
-  expect(texts(heard)).toBe("I write it.It is written.");
+  expect(of(received, "ask")).toEqual([]);
+  expect(texts(received)).toBe("I write it.It is written.");
   await talk.end();
 });
 
@@ -215,11 +215,11 @@ test("in a strict run Codex asks for every command and file change, and refused 
     inOrder([write("a.md", "a\n")], [write("b.md", "b\n")], [run("touch c.txt")], [run("touch d.txt")], [say("ok")]),
   );
   const talk = converse({ permissions: { mode: "all", refuse: ["Write(b.md)", "Bash(touch c*)"] } });
-  const heard = await talk.turn(1, "Go");
+  const received = await talk.turn(1, "Go");
   const there = ["a.md", "b.md", "c.txt", "d.txt"].filter((name) => existsSync(join(lab!.cwd, name)));
   expect(there).toEqual(["a.md", "d.txt"]);
-  expect(tools(heard)).toEqual(["Write", "Bash"]);
-  expect(ending(heard)?.kind).toBe("ended");
+  expect(tools(received)).toEqual(["Write", "Bash"]);
+  expect(ending(received)?.kind).toBe("ended");
   await talk.end();
 });
 
@@ -295,15 +295,15 @@ test("a program that is killed during a turn is resumed, and no signal is repeat
   await talk.give(2, "Second");
   await talk.until((signal) => signal.type === "partial" && signal.text.includes("word"));
   killProgram();
-  const heard = await talk.over(2);
-  expect(ending(heard)?.kind).toBe("ended");
-  expect(texts(heard)).toBe("I begin.I go on where I was.");
+  const received = await talk.over(2);
+  expect(ending(received)?.kind).toBe("ended");
+  expect(texts(received)).toBe("I begin.I go on where I was.");
   const { session, prompt, body } = model.requests.at(-1)!;
   expect(session).toBe(model.requests[0]!.session);
   expect(prompt).toContain("Second");
   expect(JSON.stringify(body)).toContain("The first answer.");
-  expect(of(talk.heard, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
-  expect(of(talk.heard, "usage").reduce((sum, signal) => sum + signal.usage.inputTokens, 0)).toBe(6000);
+  expect(of(talk.received, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
+  expect(of(talk.received, "usage").reduce((sum, signal) => sum + signal.usage.inputTokens, 0)).toBe(6000);
   await talk.end();
   expect(lab!.processes()).toEqual([]);
 });
@@ -314,8 +314,8 @@ test("a program that is killed in its first turn still answers it", async () => 
   await talk.give(1, "First");
   await talk.until(({ type }) => type === "partial");
   killProgram();
-  const heard = await talk.over(1);
-  expect([texts(heard), ending(heard)?.kind]).toEqual(["Here it is.", "ended"]);
+  const received = await talk.over(1);
+  expect([texts(received), ending(received)?.kind]).toEqual(["Here it is.", "ended"]);
   await talk.end();
 });
 
@@ -330,8 +330,8 @@ test("a program that is killed before the first byte of any turn answers it in a
   });
   const talk = converse();
   for (const [i, name] of ["Turn one", "Turn two", "Turn three"].entries()) {
-    const heard = await talk.turn(i + 1, name);
-    expect([texts(heard), ending(heard)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
+    const received = await talk.turn(i + 1, name);
+    expect([texts(received), ending(received)?.kind]).toEqual([`The answer to ${name}.`, "ended"]);
   }
   expect(JSON.stringify(model.requests.at(-1)!.body)).toContain("The answer to Turn one.");
   await talk.end();
@@ -342,9 +342,9 @@ test("a first request that stalls is sent again by another process", async () =>
   let stalls = 0;
   await start(() => (stalls++ === 0 ? [hang()] : [say("Now I answer.")]));
   const talk = converse({ stallTimeout: 4000 });
-  const heard = await talk.turn(1, "First");
-  expect(of(heard, "stalled")).toHaveLength(1);
-  expect([texts(heard), ending(heard)?.kind]).toEqual(["Now I answer.", "ended"]);
+  const received = await talk.turn(1, "First");
+  expect(of(received, "stalled")).toHaveLength(1);
+  expect([texts(received), ending(received)?.kind]).toEqual(["Now I answer.", "ended"]);
   await talk.end();
 });
 
@@ -375,10 +375,10 @@ test("every failure of the provider ends the turn with its cause, and the sessio
   const talk = converse();
   for (const [i, [name, failing, expected]] of FAILURES.entries()) {
     steps = failing;
-    const heard = await talk.turn(i + 1, `Fail with ${name}`);
-    expect(ending(heard), name).toMatchObject({ kind: "error", ...expected });
+    const received = await talk.turn(i + 1, `Fail with ${name}`);
+    expect(ending(received), name).toMatchObject({ kind: "error", ...expected });
   }
-  expect(of(talk.heard, "trouble").map(({ cause }) => cause)).toEqual(
+  expect(of(talk.received, "trouble").map(({ cause }) => cause)).toEqual(
     expect.arrayContaining(["auth", "rate_limit", "overloaded", "api"]),
   );
   steps = [say("All is well again.")];
@@ -475,18 +475,18 @@ test.each([
   [0, []],
 ])("Codex reports its sub-agents with their calls and tools, at most %d deep", async (subagentDepth, jobs) => {
   await start(DELEGATES);
-  const heard = await converse({ subagentDepth }).turn(1, "Delegate it");
+  const received = await converse({ subagentDepth }).turn(1, "Delegate it");
   expect(model.problems).toEqual([]);
-  expect(ending(heard)).toMatchObject({ kind: "ended" });
-  const started = of(heard, "subagent").filter(({ phase }) => phase === "started");
+  expect(ending(received)).toMatchObject({ kind: "ended" });
+  const started = of(received, "subagent").filter(({ phase }) => phase === "started");
   expect(started.map(({ text }) => text)).toEqual(jobs);
-  const calls = of(heard, "tool").filter(({ name }) => name === "Agent");
+  const calls = of(received, "tool").filter(({ name }) => name === "Agent");
   expect(started.map(({ toolId }) => toolId)).toEqual(calls.map(({ id }) => id));
-  const done = of(heard, "subagent").filter(({ phase }) => phase === "done");
+  const done = of(received, "subagent").filter(({ phase }) => phase === "done");
   expect(done.map(({ id }) => id).toSorted()).toEqual(started.map(({ id }) => id).toSorted());
   const [outer, inner] = started;
-  const shell = of(heard, "tool").find(({ name }) => name === "Bash");
+  const shell = of(received, "tool").find(({ name }) => name === "Bash");
   if (inner) expect([inner.parent, shell?.parent]).toEqual([outer!.id, inner.toolId]);
   else expect(shell).toBeUndefined();
-  expect(texts(heard)).toBe("All is done.");
+  expect(texts(received)).toBe("All is done.");
 });

@@ -5,7 +5,7 @@ import type { Session, SessionSignal } from "../../src/session/session.ts";
 
 export class Conversation {
   readonly session: Session;
-  readonly heard: SessionSignal[] = [];
+  readonly received: SessionSignal[] = [];
   readonly #answer: ((question: string) => string) | undefined;
   readonly #waiting = new Set<() => void>();
   readonly #done: Promise<void>;
@@ -18,7 +18,7 @@ export class Conversation {
 
   async #listen(): Promise<void> {
     for await (const signal of this.session.signals()) {
-      this.heard.push(signal);
+      this.received.push(signal);
       if (signal.type === "ask" && this.#answer) await this.session.answer(signal.askId, this.#answer(signal.question));
       for (const wake of this.#waiting) wake();
     }
@@ -28,10 +28,10 @@ export class Conversation {
   /** Waits for a matching signal from index `from` on. */
   async until(is: (signal: SessionSignal) => boolean, from = 0): Promise<SessionSignal> {
     for (;;) {
-      const found = this.heard.slice(from).find(is);
+      const found = this.received.slice(from).find(is);
       if (found) return found;
-      if (this.heard.at(-1)?.type === "gone")
-        throw new Error(`the session has ended: ${JSON.stringify(this.heard.slice(-5), null, 1)}`);
+      if (this.received.at(-1)?.type === "gone")
+        throw new Error(`the session has ended: ${JSON.stringify(this.received.slice(-5), null, 1)}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
       await promise;
@@ -54,8 +54,8 @@ export class Conversation {
   /** Waits until a turn ends and returns its signals. */
   async over(number: number): Promise<SessionSignal[]> {
     const over = await this.until((signal) => signal.type === "turnOver" && signal.turn === number);
-    const from = this.heard.findIndex((signal) => signal.type === "sent" && signal.turn === number);
-    return this.heard.slice(from, this.heard.indexOf(over) + 1);
+    const from = this.received.findIndex((signal) => signal.type === "sent" && signal.turn === number);
+    return this.received.slice(from, this.received.indexOf(over) + 1);
   }
 
   async end(): Promise<void> {

@@ -52,15 +52,15 @@ test.each(PROGRAMS)(
     const permissions = { mode: "edits" as const, allow: [], refuse: [] };
     const spec = lab.spec(agent, { permissions, delegation: { modes: [] } });
     const talk = new Conversation(host.open(spec), () => "blue");
-    const heard = await talk.turn(1, "Paint it");
+    const received = await talk.turn(1, "Paint it");
     expect(model.problems).toEqual([]);
-    expect(of(heard, "ask")).toMatchObject([{ question: "Which colour?", options: ["red", "blue"] }]);
-    expect(of(heard, "ask")[0]).not.toHaveProperty("permission");
-    expect(of(heard, "report")).toMatchObject([
+    expect(of(received, "ask")).toMatchObject([{ question: "Which colour?", options: ["red", "blue"] }]);
+    expect(of(received, "ask")[0]).not.toHaveProperty("permission");
+    expect(of(received, "report")).toMatchObject([
       { phase: "progress", data: { progress_percent: 30, current_action: "reading" } },
       { phase: "completion", data: { task_id: "task_001", status: "success", summary: "painted" } },
     ]);
-    expect(of(heard, "turnOver")[0]?.ending).toMatchObject({ kind: "ended" });
+    expect(of(received, "turnOver")[0]?.ending).toMatchObject({ kind: "ended" });
     // The model has seen the answer, and the path of the wrong argument. Gemini checks the schema itself.
     const { results } = model.requests.at(-1)!;
     expect(results[1]).toContain("blue");

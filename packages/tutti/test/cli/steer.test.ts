@@ -111,7 +111,7 @@ describe("tutti pause and resume", () => {
 });
 
 describe("--task", () => {
-  it("pauses, resumes and cancels one worker, while the run goes on", async () => {
+  it("pauses, resumes and cancels one worker, while the run continues", async () => {
     const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const after = worker("b", ...goodWorker.turns);
     const id = await waitingPlan([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }], hanging, after);

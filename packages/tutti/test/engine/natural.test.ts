@@ -131,7 +131,7 @@ describe("a registered sub-session of a session in natural mode", () => {
     expect(next.subSessionLog.get("child")).toMatchObject({ status: "returned" });
   });
 
-  it("is counted as failed if it is lost, and the parent hears why", async () => {
+  it("is counted as failed if it is lost, and the parent receives the reason", async () => {
     const engine = lab.open(undefined, { subSessions });
     const id = await begin(engine);
     await engine.subSessions.unregister("child");

@@ -109,7 +109,7 @@ describe("a prompt", () => {
     expect(text).toContain("Report progress about every 10 seconds.");
   });
 
-  it("lists the template's agents with strengths and prices to the planner, and to nobody else", () => {
+  it("lists the template's agents with strengths and prices to the planner, and to no other session", () => {
     const agents = {
       deep: { agent: "claude", model: "opus", strengths: "hard problems", price: "$15 per million tokens" },
       wide: { agent: "codex" },

@@ -73,7 +73,7 @@ describe("a run with a scope", () => {
 });
 
 describe("the prompt of the aggregation", () => {
-  it("contains the files that several tasks changed and changes outside a declared scope, and the user hears of those in another scope", async () => {
+  it("contains the files that several tasks changed and changes outside a declared scope, and reports those in another scope to the user", async () => {
     const engine = lab.open();
     const plan = [
       { id: "one", scope: ["docs/one.md"] },

@@ -328,13 +328,15 @@ describe("an OrchestratorManager with its own data folder", () => {
     const second = { id: "two", priority: 3, scope: ["docs/two.md"] };
     const plan = mainSession([{ id: "one" }, second]);
     const { orchestrators, workers } = openOn(new ScriptedController([analysis, ...plan, goodWorker]));
-    const heard: string[] = [];
-    orchestrators.on("orchestrator:created", ({ id, templateId }) => heard.push(`created ${id} ${templateId}`));
-    orchestrators.on("orchestrator:started", ({ phase }) => heard.push(`started ${phase}`));
-    orchestrators.on("orchestrator:analysisComplete", ({ analysis }) => heard.push(`analysed ${analysis.summary}`));
-    orchestrators.on("orchestrator:tasksReady", ({ taskCount }) => heard.push(`ready ${taskCount}`));
-    orchestrators.on("orchestrator:completed", ({ status, outcome }) => heard.push(`completed ${status} ${outcome}`));
-    workers.on("worker:completed", ({ taskId, outputFiles }) => heard.push(`${taskId} ${outputFiles.join()}`));
+    const received: string[] = [];
+    orchestrators.on("orchestrator:created", ({ id, templateId }) => received.push(`created ${id} ${templateId}`));
+    orchestrators.on("orchestrator:started", ({ phase }) => received.push(`started ${phase}`));
+    orchestrators.on("orchestrator:analysisComplete", ({ analysis }) => received.push(`analysed ${analysis.summary}`));
+    orchestrators.on("orchestrator:tasksReady", ({ taskCount }) => received.push(`ready ${taskCount}`));
+    orchestrators.on("orchestrator:completed", ({ status, outcome }) =>
+      received.push(`completed ${status} ${outcome}`),
+    );
+    workers.on("worker:completed", ({ taskId, outputFiles }) => received.push(`${taskId} ${outputFiles.join()}`));
     orchestrators.stopMonitoring();
     const id = await lab.begin(orchestrators);
     const mainSessionId = `local___orch_${id.replace("orch_", "")}_main`;
@@ -359,14 +361,14 @@ describe("an OrchestratorManager with its own data folder", () => {
     expect(state.createdAt).toBeInstanceOf(Date);
     expect(state.startedAt!.getTime()).toBeGreaterThanOrEqual(state.createdAt.getTime());
     expect(state.completedAt!.getTime()).toBeLessThanOrEqual(state.updatedAt.getTime());
-    expect(heard.filter((line) => !line.includes("docs/"))).toEqual([
+    expect(received.filter((line) => !line.includes("docs/"))).toEqual([
       `created ${id} _default`,
       "started analysis",
       "analysed a small project",
       "ready 2",
       "completed completed success",
     ]);
-    expect(heard).toEqual(expect.arrayContaining(["one docs/one.md", "two docs/two.md"]));
+    expect(received).toEqual(expect.arrayContaining(["one docs/one.md", "two docs/two.md"]));
     expect(lab.leftovers()).toEqual([]);
   });
 

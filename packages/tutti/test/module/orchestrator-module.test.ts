@@ -46,9 +46,9 @@ const request = (more: object = {}) => ({ templateId: "_default", cwd: lab.repo,
 
 /** Records every event of an emitter with its data. */
 function hear(emitter: { on(type: EventType, listener: (data: unknown) => void): unknown }): [string, unknown][] {
-  const heard: [string, unknown][] = [];
-  for (const type of Object.keys(EVENTS) as EventType[]) emitter.on(type, (data) => heard.push([type, data]));
-  return heard;
+  const received: [string, unknown][] = [];
+  for (const type of Object.keys(EVENTS) as EventType[]) emitter.on(type, (data) => received.push([type, data]));
+  return received;
 }
 
 describe("OrchestratorModule", () => {
@@ -168,12 +168,12 @@ describe("OrchestratorModule", () => {
     await until(module.orchestrators, id, "completed");
     await module.cancelAndCleanup(id, { deleteWorkers: true });
     await module.sharedEngine.engine.flush();
-    const count = Object.values(parts).reduce((sum, heard) => sum + heard.length, 0);
+    const count = Object.values(parts).reduce((sum, received) => sum + received.length, 0);
     expect(all).toHaveLength(count);
-    for (const [name, heard] of Object.entries(parts)) {
-      expect(heard.length, name).toBeGreaterThan(0);
-      const isOfPart = ([type]: [string, unknown]) => heard.some(([each]) => each === type);
-      expect(all.filter(isOfPart)).toEqual(heard);
+    for (const [name, received] of Object.entries(parts)) {
+      expect(received.length, name).toBeGreaterThan(0);
+      const isOfPart = ([type]: [string, unknown]) => received.some(([each]) => each === type);
+      expect(all.filter(isOfPart)).toEqual(received);
     }
     const types = new Set(all.map(([type]) => type));
     for (const type of ["orchestrator:created", "worker:completed", "workers:deleted", "subsession:registered"])
@@ -320,22 +320,22 @@ describe("the templates of a module", () => {
   it("emit events when they are found, created, changed, deleted or invalid (D4-520, D4-521, D4-522, D4-523, D4-524)", async () => {
     lab.template("broken", { colour: "red" });
     const module = open("local");
-    const heard = hear(module.templates);
+    const received = hear(module.templates);
     await module.initialize();
-    const found = heard.map(([type, data]) => [type, (data as { id?: string }).id]);
+    const found = received.map(([type, data]) => [type, (data as { id?: string }).id]);
     expect(found).toContainEqual(["template:loaded", "_default"]);
-    expect(heard).toContainEqual(["template:loaded", { id: "_default", isSystem: true, hash: expect.any(String) }]);
-    expect(heard).toContainEqual([
+    expect(received).toContainEqual(["template:loaded", { id: "_default", isSystem: true, hash: expect.any(String) }]);
+    expect(received).toContainEqual([
       "template:error",
       { file: join(module.templates.customDir, "broken.json"), error: expect.stringContaining("colour") },
     ]);
-    heard.length = 0;
+    received.length = 0;
     await module.templates.createTemplate({ id: "mine", name: "Mine", extends: "_default" });
     await module.templates.updateTemplate("mine", { name: "Ours" });
     await module.templates.getAllTemplates();
     await module.templates.deleteTemplate("mine");
     await module.templates.getAllTemplates();
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ["template:created", { id: "mine", name: "Mine", hash: expect.any(String) }],
       ["template:updated", { id: "mine", name: "Ours", hash: expect.any(String) }],
       ["template:deleted", { id: "mine" }],

@@ -51,7 +51,7 @@ let lab: ModuleLab;
 let controller: MoodyController;
 let world: VirtualWorld;
 let manager: SubSessionManager;
-let heard: { type: string; data: Record<string, unknown> }[];
+let received: { type: string; data: Record<string, unknown> }[];
 const opened: SubSessionManager[] = [];
 
 beforeEach(() => {
@@ -83,8 +83,8 @@ function open(config: Config = {}, dataDir: string | null = null): SubSessionMan
   stage.configure({ dataDir, world });
   const made = new SubSessionManager(stage, config);
   opened.push(made);
-  heard = [];
-  const list = heard;
+  received = [];
+  const list = received;
   for (const name of TYPES) {
     const type = `subsession:${name}` as keyof ModuleEvents;
     made.on(type, (data: unknown) => list.push({ type: name, data: data as Record<string, unknown> }));
@@ -170,10 +170,10 @@ describe("SubSessionManager", () => {
       error: null,
     });
     expect(manager.registerSubSession("other", "parent")).toMatchObject({ taskToolId: null });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await world.pass(0);
     const both = { childSessionId: "child", parentSessionId: "parent" };
-    expect(heard[0]).toEqual({
+    expect(received[0]).toEqual({
       type: "registered",
       data: { ...both, taskToolId: "tool_1", timestamp: now.toISOString() },
     });
@@ -228,7 +228,7 @@ describe("SubSessionManager", () => {
       /cannot have the "colour"/,
     );
     await world.pass(0);
-    expect(heard[1]).toMatchObject({
+    expect(received[1]).toMatchObject({
       type: "statusChanged",
       data: {
         childSessionId: "child",
@@ -253,7 +253,7 @@ describe("SubSessionManager", () => {
     await world.pass(0);
     const timestamp = new Date(world.now()).toISOString();
     const data = { childSessionId: "child", parentSessionId: "parent", messageCount: 7, timestamp };
-    expect(heard).toContainEqual({ type: "activity", data });
+    expect(received).toContainEqual({ type: "activity", data });
     expect(() => manager.recordActivity("child", -1)).toThrow(expect.objectContaining({ code: "invalid_input" }));
   });
 });
@@ -395,7 +395,7 @@ describe("monitoring", () => {
     expect(status()).toBe("orphaned");
     const timestamp = new Date(world.now()).toISOString();
     const data = { childSessionId: "child", parentSessionId: "parent", timestamp };
-    expect(heard).toContainEqual({ type: "orphaned", data });
+    expect(received).toContainEqual({ type: "orphaned", data });
   });
 
   it("orphans no child because the controller does not answer", async () => {
@@ -426,7 +426,7 @@ describe("monitoring", () => {
     const timestamp = new Date(world.now()).toISOString();
     const error = 'The controller has no session "child". Check its id.';
     const data = { childSessionId: "child", parentSessionId: "parent", error, timestamp };
-    expect(heard.at(-1)).toEqual({ type: "error", data });
+    expect(received.at(-1)).toEqual({ type: "error", data });
     await world.pass(50_000);
     expect(texts("parent")).toHaveLength(1);
   });
@@ -461,7 +461,7 @@ describe("monitoring", () => {
     expect(manager.getStats().isMonitoring).toBe(false);
     await world.pass(200_000);
     expect(status()).toBe("active");
-    const own = heard.filter(({ type }) => type.startsWith("monitoring"));
+    const own = received.filter(({ type }) => type.startsWith("monitoring"));
     expect(own).toEqual([
       { type: "monitoring:started", data: { timestamp: started } },
       { type: "monitoring:stopped", data: { timestamp: started } },
@@ -501,7 +501,7 @@ describe("a result", () => {
     const timestamp = new Date(world.now()).toISOString();
     const data = { childSessionId: "child", parentSessionId: "parent", messageLength: 10, timestamp };
     await world.pass(0);
-    expect(heard.at(-1)).toEqual({ type: "resultReturned", data });
+    expect(received.at(-1)).toEqual({ type: "resultReturned", data });
     expect(await manager.extractAndReturnResult("child")).toEqual({ alreadyReturned: true, message: "last words" });
     expect(texts("parent")).toHaveLength(1);
     expect(controller.sessions.get("child")!.archived).toBe(false);
@@ -546,7 +546,7 @@ describe("a result", () => {
     expect(manager.getRelation("child")).toMatchObject({ status: "returned", archivedAt: expect.any(Date) });
     await world.pass(0);
     const timestamp = new Date(world.now()).toISOString();
-    expect(heard.at(-1)).toEqual({ type: "archived", data: { childSessionId: "child", timestamp } });
+    expect(received.at(-1)).toEqual({ type: "archived", data: { childSessionId: "child", timestamp } });
   });
 
   it("is sent once, also if the sender crashed before it recorded that (E54)", async () => {
@@ -594,7 +594,7 @@ describe("relations", () => {
     await world.pass(0);
     const timestamp = new Date(world.now()).toISOString();
     const data = { childSessionId: "a", parentSessionId: "parent", timestamp };
-    expect(heard.at(-1)).toEqual({ type: "unregistered", data });
+    expect(received.at(-1)).toEqual({ type: "unregistered", data });
     await manager.unregisterAllChildren("parent", { archiveSession: true });
     expect(manager.getChildren("parent")).toEqual([]);
     expect(["b", "c"].map((id) => controller.sessions.get(id)!.archived)).toEqual([true, true]);

@@ -31,8 +31,8 @@ describe("a session from before the last boot", () => {
     expect((await oneTurn(session)).at(-1)).toMatchObject({ type: "turnOver" });
     await session.stop();
     setBack(join(folderOf(spec), "spec.json"));
-    const heard = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
-    expect(heard).toEqual([
+    const received = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
+    expect(received).toEqual([
       { type: "caughtUp" },
       { type: "gone", reason: "the machine was restarted", deliberate: false },
     ]);

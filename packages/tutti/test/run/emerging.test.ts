@@ -26,7 +26,7 @@ describe("a conflict between tasks at work", () => {
     expect(story.run.emerging).toMatchObject([{ files: ["f.md", "g.md"] }]);
   });
 
-  it("holds the later task, which goes on when the conflict is gone, and again when the other task ends", () => {
+  it("holds the later task, which continues when the conflict is gone, and again when the other task ends", () => {
     const story = begin("hold");
     found(story, "f.md");
     expect(story.run.workers["a"]).toMatchObject({ status: "paused", pausedBy: "conflict" });

@@ -62,7 +62,7 @@ describe("a run in natural mode", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
   });
 
-  it("continues beside open sub-sessions after a turn that failed, and hears of their end only once", () => {
+  it("continues beside open sub-sessions after a turn that failed, and receives their end only once", () => {
     const story = natural();
     report(story, "a", "started");
     const ending = { kind: "error", cause: "overloaded", detail: "busy" } as const;

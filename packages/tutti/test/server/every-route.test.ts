@@ -75,7 +75,7 @@ describe("a body that is too large to validate", () => {
   const deep = '{"a":'.repeat(5000) + "1" + "}".repeat(5000);
   const wide = `{"a":[${"1,".repeat(100_000)}1]}`;
 
-  it.each(bodies)("to %s gets 400, by depth and by count, and the server goes on", async (key) => {
+  it.each(bodies)("to %s gets 400, by depth and by count, and the server continues", async (key) => {
     // Only these calls name something that exists and create nothing.
     const { success, wrong } = CASES[key];
     const { params = {} } = await (key.startsWith("POST /api/protocols") ? success : wrong!)(scene);

@@ -36,7 +36,7 @@ const begin = async () => {
 };
 
 describe("An event of an unknown type", () => {
-  it("in the log changes nothing for the engine, the server and the command line, and the run goes on", async () => {
+  it("in the log changes nothing for the engine, the server and the command line, and the run continues", async () => {
     const id = await begin();
     const views = async () => {
       const { runSeq: _, updatedAt: __, ...run } = (await lab.api(`/api/runs/${id}/snapshot`)).json.run;

@@ -26,10 +26,10 @@ const NEEDED = {
 };
 
 let lab: ServerLab;
-let heard: string;
+let recorded: string;
 beforeEach(async () => {
   lab = await ServerLab.open({ withKeepers: true });
-  heard = join(lab.lab.folder, "heard.txt");
+  recorded = join(lab.lab.folder, "recorded.txt");
 });
 afterEach(() => lab.tearDown());
 
@@ -53,7 +53,7 @@ describe("secrets in a request, variables, a message, an answer, hook output, a 
       variables: { KEY: TEMPLATE },
     });
     const view = { authorization: `Bearer ${lab.tokens.create({ name: "viewer", role: "view" }).token}` };
-    const id = await lab.create(`${agentOf("command", "recorder.ts", heard)} ${NEEDED.agent}`, {
+    const id = await lab.create(`${agentOf("command", "recorder.ts", recorded)} ${NEEDED.agent}`, {
       templateId: "mine",
       message: `use ${REQUEST} for it`,
       customVariables: { OTHER: { nested: VARIABLE } },
@@ -75,7 +75,7 @@ describe("secrets in a request, variables, a message, an answer, hook output, a 
     const ended = await lab.until(id, ({ released }) => released);
     expect(ended.outcome, JSON.stringify(ended.errors)).toBe("success");
 
-    const received = readFileSync(heard, "utf8");
+    const received = readFileSync(recorded, "utf8");
     for (const each of [REQUEST, ANSWER, MESSAGE, NEEDED.agent]) expect(received).toContain(each);
     const lines = readFileSync(got, "utf8").trimEnd().split("\n");
     for (const name of ["hook", "setup", "check"] as const) expect(lines).toContain(`${name} ${NEEDED[name]}`);

@@ -117,7 +117,7 @@ describe("a message to a session of Claude Code", () => {
     const file = join(folder, "claude");
     writeFileSync(
       file,
-      `#!/bin/sh\necho "$PWD $* token=$TUTTI_TOKEN" > ${folder}/called\ncat > ${folder}/heard\n${script}\n`,
+      `#!/bin/sh\necho "$PWD $* token=$TUTTI_TOKEN" > ${folder}/called\ncat > ${folder}/received\n${script}\n`,
     );
     chmodSync(file, 0o755);
     vi.stubEnv("PATH", `${folder}${delimiter}${process.env["PATH"]}`);
@@ -128,7 +128,7 @@ describe("a message to a session of Claude Code", () => {
     install(`echo '{"type":"user","isReplay":true}'`);
     await sessions.sendMessage("s1", "the result");
     expect(readFileSync(join(folder, "called"), "utf8")).toMatch(/^\S+ -p .*--resume s1 token=\n$/);
-    expect(JSON.parse(readFileSync(join(folder, "heard"), "utf8"))).toMatchObject({
+    expect(JSON.parse(readFileSync(join(folder, "received"), "utf8"))).toMatchObject({
       message: { content: [{ text: "the result" }] },
     });
   });

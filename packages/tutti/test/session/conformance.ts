@@ -72,23 +72,23 @@ interface Story {
   made: Made;
   can: Capabilities;
   /** All signals, and those of each turn. */
-  heard: SessionSignal[];
+  received: SessionSignal[];
   of: Partial<Record<Name, SessionSignal[]>>;
   /** The signals that a second host replayed before the agent was killed, and those emitted until then. */
   adopted: SessionSignal[];
   before: SessionSignal[];
 }
 
-const ofType = <T extends SessionSignal["type"]>(heard: SessionSignal[], type: T) =>
-  heard.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
-const endingOf = (heard: SessionSignal[]): Ending | undefined => ofType(heard, "turnOver")[0]?.ending;
+const ofType = <T extends SessionSignal["type"]>(received: SessionSignal[], type: T) =>
+  received.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
+const endingOf = (received: SessionSignal[]): Ending | undefined => ofType(received, "turnOver")[0]?.ending;
 const isWords = ({ type }: SessionSignal): boolean => type === "partial" || type === "text";
 const isGone = ({ type }: SessionSignal): boolean => type === "gone";
 
 /** Joins texts, because a reader may split a text in two pieces. */
-function storyOf(heard: readonly SessionSignal[]): SessionSignal[] {
+function storyOf(received: readonly SessionSignal[]): SessionSignal[] {
   const story: SessionSignal[] = [];
-  for (const signal of heard) {
+  for (const signal of received) {
     const last = story.at(-1);
     if (signal.type === "text" && last?.type === "text" && !last.complete)
       story[story.length - 1] = { ...signal, text: last.text + signal.text };
@@ -124,7 +124,7 @@ async function converse(lab: SessionLab, made: Made): Promise<Story> {
   for (const name of ["hello", "second", "page", "command", "quotes"] as const) await play(name);
   if (made.failure) for (const name of ["failure", "afterFailure"] as const) await play(name);
 
-  let from = talk.heard.length;
+  let from = talk.received.length;
   await give("interrupted");
   await talk.until(isWords, from);
   await talk.session.interrupt(numberOf("interrupted"));
@@ -132,19 +132,19 @@ async function converse(lab: SessionLab, made: Made): Promise<Story> {
   await play("afterInterrupt");
 
   const adopted = await listen(newHost().open(spec), ({ type }) => type === "caughtUp");
-  const before = [...talk.heard];
+  const before = [...talk.received];
   await made.beforeKill?.();
-  from = talk.heard.length;
+  from = talk.received.length;
   await give("killed");
   await talk.until(isWords, from);
   killAgent(lab);
   of.killed = await talk.over(numberOf("killed"));
-  const can = ofType(talk.heard, "agent").at(-1)?.capabilities ?? made.abilities!;
+  const can = ofType(talk.received, "agent").at(-1)?.capabilities ?? made.abilities!;
   const dies = !can.resume && !made.agent.startsWith("text:");
   if (dies) await talk.until(isGone);
   else await play("last");
   await talk.end();
-  return { made, can, heard: talk.heard, of, adopted, before };
+  return { made, can, received: talk.received, of, adopted, before };
 }
 
 function hostsOf(lab: SessionLab, made: Made): { host: SessionHost; newHost: () => SessionHost } {
@@ -171,7 +171,7 @@ export function describeAgent(name: string, subject: Subject): void {
     });
 
     test("is ready before it receives its first turn", () => {
-      const order = story.heard.map(({ type }) => type);
+      const order = story.received.map(({ type }) => type);
       expect(order.indexOf("ready")).toBeGreaterThanOrEqual(0);
       expect(order.indexOf("ready")).toBeLessThan(order.indexOf("sent"));
     });
@@ -198,8 +198,8 @@ export function describeAgent(name: string, subject: Subject): void {
     });
 
     test("reports its usage as it grows, without counting twice", () => {
-      const spent = (heard: SessionSignal[]) =>
-        ofType(heard, "usage").map(({ usage }) => [usage.inputTokens, usage.outputTokens]);
+      const spent = (received: SessionSignal[]) =>
+        ofType(received, "usage").map(({ usage }) => [usage.inputTokens, usage.outputTokens]);
       const [first, second] = [spent(story.of.hello!), spent(story.of.second!)];
       if (story.can.cost === "none") return expect([first, second]).toEqual([[], []]);
       expect([first.length, second.length]).toEqual([1, 1]);
@@ -247,13 +247,13 @@ export function describeAgent(name: string, subject: Subject): void {
       } else
         expect(endingOf(story.of.killed!)).toMatchObject({ kind: "exited", detail: expect.stringMatching(/SIGKILL/) });
       if (story.of.last) expect(texts(story.of.last)).toBe("Still here.");
-      else expect(story.heard.at(-1)).toMatchObject({ type: "gone", deliberate: false });
+      else expect(story.received.at(-1)).toMatchObject({ type: "gone", deliberate: false });
     });
 
     test("receives a turn once, also after repeated deliveries by several engines", () => {
-      const sent = ofType(story.heard, "sent").map(({ turn }) => turn);
+      const sent = ofType(story.received, "sent").map(({ turn }) => turn);
       expect(sent).toEqual(NAMES.filter((turn) => story.of[turn]).map(numberOf));
-      expect(texts(story.heard).split("The second answer.")).toHaveLength(2);
+      expect(texts(story.received).split("The second answer.")).toHaveLength(2);
       if (made.received) expect(made.received("The second answer.")).toBe(1);
     });
 

@@ -95,7 +95,7 @@ describe("An interrupted command: agent", () => {
     await session.stop();
   });
 
-  it("gets nothing if its turn is over or was never delivered", async () => {
+  it("gets nothing if its turn has ended or was never delivered", async () => {
     const log = join(lab.folder, "lines");
     const agent = lab.program(
       "command",

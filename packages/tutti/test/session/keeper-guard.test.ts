@@ -31,15 +31,15 @@ afterEach(() => lab.tearDown());
 
 const folderOf = ({ runId, sessionId }: SessionSpec): string => join(lab.folder, "sessions", runId, sessionId);
 
-/** Asks a question in its first turn and ends every other one. Writes every line it receives to `heard`. */
-const asker = (heard: string): string =>
+/** Asks a question in its first turn and ends every other one. Writes every line it receives to `received`. */
+const asker = (received: string): string =>
   lab.program(
     "command",
     `import { appendFileSync } from "node:fs";
      import { createInterface } from "node:readline";
      let turns = 0;
      for await (const line of createInterface({ input: process.stdin })) {
-       appendFileSync(${JSON.stringify(heard)}, line + "\\n");
+       appendFileSync(${JSON.stringify(received)}, line + "\\n");
        const { type } = JSON.parse(line);
        if (type === "user") turns += 1;
        if (type !== "answer" && turns === 1) console.log(JSON.stringify({ type: "ask", id: "q", question: "May I?" }));
@@ -78,8 +78,8 @@ describe("A request to a keeper", () => {
     },
     { how: "that is a folder", write: (file: string) => mkdirSync(file) },
   ])("$how ends the session and is not carried out", async ({ write }) => {
-    const heard = join(lab.folder, "heard");
-    const spec = lab.spec(asker(heard));
+    const received = join(lab.folder, "received");
+    const spec = lab.spec(asker(received));
     const session = lab.host.open(spec);
     const signals = await listen(
       session,
@@ -102,7 +102,7 @@ describe("A request to a keeper", () => {
       { type: "gone", reason: "a request to its keeper was not written by Tutti", deliberate: false },
     ]);
     expect(signals).not.toContainEqual(expect.objectContaining({ type: "turnOver" }));
-    const types = [...readFileSync(heard, "utf8").matchAll(/"type":"(\w+)"/g)].map(([, type]) => type);
+    const types = [...readFileSync(received, "utf8").matchAll(/"type":"(\w+)"/g)].map(([, type]) => type);
     expect(types).toEqual(["user", "interrupt"]);
     expect(readEnd(folderOf(spec))).toMatchObject({ reason: "forged" });
     await session.stop();
@@ -110,8 +110,8 @@ describe("A request to a keeper", () => {
   });
 
   it("is accepted from the next host, which has only the data folder", async () => {
-    const heard = join(lab.folder, "heard");
-    const spec = lab.spec(asker(heard));
+    const received = join(lab.folder, "received");
+    const spec = lab.spec(asker(received));
     const first = lab.host.open(spec);
     await listen(
       first,
@@ -123,7 +123,7 @@ describe("A request to a keeper", () => {
     const next = lab.newHost().open(spec);
     await next.answer("q", "yes");
     await listen(next, ({ type }) => type === "turnOver");
-    expect(readFileSync(heard, "utf8")).toContain('"text":"yes"');
+    expect(readFileSync(received, "utf8")).toContain('"text":"yes"');
     await next.stop();
   });
 

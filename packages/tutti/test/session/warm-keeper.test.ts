@@ -53,7 +53,7 @@ describe("An agent that waits for its session", () => {
     await talk.session.deliver(turn(1));
     await talk.until(({ type }) => type === "turnOver");
     await talk.end();
-    return texts(talk.heard).trim();
+    return texts(talk.received).trim();
   }
 
   it.each([

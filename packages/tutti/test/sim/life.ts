@@ -71,9 +71,9 @@ export class Life {
         held = event;
         return;
       }
-      this.checks.heard(event);
-      if (this.#stage.has("told-twice") && event.type === "worker:spawned") this.checks.heard(event);
-      if (held) this.checks.heard(held);
+      this.checks.received(event);
+      if (this.#stage.has("told-twice") && event.type === "worker:spawned") this.checks.received(event);
+      if (held) this.checks.received(held);
       held = null;
     };
   }

@@ -145,14 +145,14 @@ class SimSession implements Session {
   async *signals(): AsyncGenerator<SessionSignal> {
     const process = this.#start();
     this.#listen(process, () => this.#wake?.());
-    let heard = 0;
+    let received = 0;
     const past = process.story.length;
     if (past > 0) this.#machine.stage.count("adoptions");
     let caughtUp = false;
     while (!this.#left) {
       await this.#pause();
-      while (heard < process.story.length && !this.#left) {
-        const signal = process.story[heard++]!;
+      while (received < process.story.length && !this.#left) {
+        const signal = process.story[received++]!;
         if (signal.type === "gone") {
           if (!caughtUp) yield { type: "caughtUp" };
           yield signal;
@@ -162,7 +162,7 @@ class SimSession implements Session {
       }
       if (!caughtUp) yield { type: "caughtUp" };
       caughtUp = true;
-      if (heard === process.story.length && !this.#left) await this.#news();
+      if (received === process.story.length && !this.#left) await this.#news();
     }
   }
 

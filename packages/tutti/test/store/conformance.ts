@@ -68,7 +68,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest | Prom
       );
     });
 
-    it("rejects events that have no JSON form, alone, and goes on", async () => {
+    it("rejects events that have no JSON form, alone, and continues", async () => {
       const store = await fresh();
       let deep: unknown = {};
       for (let i = 0; i < 20_000; i++) deep = { deep };

@@ -217,7 +217,7 @@ describe("the team of document 001", () => {
     expect(read("queue.json")).toMatchObject({ tasks: [{ status: "completed" }] });
   });
 
-  it("counts the report of an agent outside that came during a pause, even if its time is over after that", async () => {
+  it("counts the report of an agent outside that came during a pause, even if its time runs out after that", async () => {
     const world = new SteeredWorld();
     engine = lab.open(new MemoryStore(), { world });
     const { id, answer } = await withOutside([review(true)]);

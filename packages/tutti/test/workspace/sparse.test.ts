@@ -73,7 +73,7 @@ describe("a whole workspace", () => {
     await lab.workspaces.close();
   });
 
-  it("whose agent tells git to skip a file counts it until the index lacks it", async () => {
+  it("whose agent makes git skip a file counts it until the index lacks it", async () => {
     const { lab, path, take } = await prepare();
     git(path, "update-index", "--skip-worktree", "other/two.ts", "other/three.ts");
     rmSync(join(path, "other/two.ts"));

@@ -27,7 +27,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const all = orderRuns(runs ?? [], inbox);
   const now = useNow(true, runs?.some((run) => !isRunOver(run.status)) ? 1000 : 30_000);
-  // Of the items of a run, the last one that is set is the most costly.
+  // The map keeps the last item of each run, so the reversed order leaves the most costly one.
   const waits = useMemo(
     () =>
       new Map(

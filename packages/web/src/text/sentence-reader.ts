@@ -28,7 +28,7 @@ export function sentenceReader(texts: Readonly<Record<string, string>>) {
       if (match === null) continue;
       const values = Object.entries(match.groups ?? {}).map(([name, value]) => [
         name,
-        // Only French has such sentences, and it writes a comma.
+        // Sentences are only translated to French, which writes a decimal comma.
         name === "gigabytes" ? value.replace(".", ",") : SAID_VALUES.test(name) ? sayAll(value, sayValue) : value,
       ]);
       return sentence(translation, Object.fromEntries(values) as Record<string, string>);

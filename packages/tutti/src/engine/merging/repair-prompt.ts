@@ -1,6 +1,6 @@
 import type { Prompt } from "../../schema/template.ts";
 
-/** The main session settles conflicts while the workers go on. The answer is a block of the aggregation. */
+/** The main session settles conflicts while the workers continue. The answer is a block of the aggregation. */
 export const REPAIR_PROMPT: Pick<Prompt, "system" | "user"> = {
   system: `You are the main session of a run in Tutti. Tasks changed the same lines in different ways, and other tasks wait for the result. Settle these conflicts.
 

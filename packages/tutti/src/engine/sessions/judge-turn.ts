@@ -177,7 +177,7 @@ export async function judgeTurn(
       problems,
       said,
       question: counted === null && ending.kind === "ended" ? questionIn(said) : null,
-      // Needed only if the answer has problems.
+      // A getter, because only an answer with problems needs the guess.
       get guess() {
         const { detected, probablePhase, confidence } = detectFallback(said);
         return detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;

@@ -24,7 +24,7 @@ interface MessageToClaude {
   isNew?: boolean;
 }
 
-/** Resolves when the program has accepted the message. Its turn goes on, also without this process. */
+/** Resolves when the program has accepted the message. Its turn continues, also without this process. */
 export async function resumeSession({ session, cwd, text, env, world, isNew }: MessageToClaude): Promise<void> {
   const program = findProgram("claude", cwd);
   const folder = mkdtempSync(join(tmpdir(), "tutti-resume-"));

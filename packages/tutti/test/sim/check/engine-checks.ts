@@ -31,7 +31,7 @@ export class EngineChecks {
     this.#same(run, fold(null, events)!, "after a restart");
   }
 
-  heard(event: StoredEvent): void {
+  received(event: StoredEvent): void {
     const { stage } = this.#checked;
     const durable = this.#disk.events[event.seq - 1];
     const same = durable?.run === event.run && durable?.runSeq === event.runSeq && durable?.type === event.type;
