@@ -54,7 +54,11 @@ function oneOf(values: readonly unknown[]): string {
 export function preview(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (value === null) return "null";
-  if (typeof value === "object") return "an object";
+  return typeof value === "object" ? "an object" : shortText(value);
+}
+
+/** JSON of at most about 80 characters. */
+export function shortText(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -18,6 +18,7 @@ import type {
 } from "../schema/outcome.ts";
 import type { SubagentEnd } from "../schema/status.ts";
 import type { HostLabels, Task } from "../schema/task.ts";
+import type { AgentQuestion } from "../schema/transcript.ts";
 import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./rules/reuse.ts";
 import type { MailPaths } from "./team/mailbox-message.ts";
@@ -99,16 +100,7 @@ export type Report =
   | { type: "expired"; sessionId: string }
   /** The session showed no activity for `forMs`. */
   | { type: "idle"; sessionId: string; forMs: number }
-  | {
-      type: "asked";
-      sessionId: string;
-      askId: string;
-      itemId: string;
-      question: string;
-      options?: string[];
-      permission?: { tool: string; subject: string };
-      blocker?: Record<string, unknown>;
-    }
+  | ({ type: "asked"; sessionId: string; askId: string; itemId: string } & AgentQuestion)
   /** Like a refusal in an `Ending`, but the agent retries by itself. */
   | ({ type: "troubled"; sessionId: string } & Trouble)
   /** The agent received a message during its turn; `message` is its position in `run.messages`. */

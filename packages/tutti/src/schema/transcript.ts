@@ -2,6 +2,15 @@ import type { Ending, FailureCause } from "./ending.ts";
 import type { ContextSize, Usage } from "./outcome.ts";
 import type { SubagentEnd } from "./status.ts";
 
+export type AgentQuestion = {
+  question: string;
+  options?: string[];
+  /** Names the tool if the agent asks for permission to use it. */
+  permission?: { tool: string; subject: string };
+  /** The members of an escalation of document 003, if the agent is blocked. */
+  blocker?: Record<string, unknown>;
+};
+
 /** The signals of an agent that its transcript has unchanged. */
 export type AgentActivity =
   /** The agent received the message `id` of the user during its turn. */

@@ -5,6 +5,7 @@ import type { ToolAddress } from "./tools/tool-listener.ts";
 import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 import type { SubagentEnd } from "../schema/status.ts";
+import type { AgentActivity, AgentQuestion } from "../schema/transcript.ts";
 
 /** The agent announces its `Capabilities` at its start. */
 export interface Capabilities {
@@ -27,8 +28,7 @@ export interface Capabilities {
 export type AgentLine =
   | { type: "ready"; agent: string; version: string; conversation: string | null; capabilities: Capabilities }
   | { type: "assistant"; text: string; partial?: boolean }
-  /** `parent` is the id of the call that started the subagent which makes this call. */
-  | { type: "tool"; name: string; input: unknown; id?: string; parent?: string }
+  | Extract<AgentActivity, { type: "tool" | "steered" }>
   /** The call `id` did nothing: it failed, was denied, or its tool does not exist. */
   | { type: "tool_failed"; id: string; error: string }
   /** The beginning of the result of the call `id`. */
@@ -55,18 +55,7 @@ export type AgentLine =
       contextTokens?: number;
       contextWindow?: number;
     }
-  /** `permission` names the tool if the agent asks for permission to use it. */
-  | {
-      type: "ask";
-      id: string;
-      question: string;
-      options?: string[];
-      permission?: { tool: string; subject: string };
-      /** The members of an escalation of document 003, if the agent is blocked. */
-      blocker?: Record<string, unknown>;
-    }
-  /** The agent received the message `id` during its turn. */
-  | { type: "steered"; id: string; text: string }
+  | ({ type: "ask"; id: string } & AgentQuestion)
   /** The agent answered with a tool of Tutti. Only the keeper writes this line. */
   | { type: "report"; phase: string; data: Record<string, unknown> }
   /** The agent withdraws an open question. */

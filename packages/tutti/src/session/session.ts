@@ -6,7 +6,7 @@ import type { Permissions } from "../schema/permissions.ts";
 import type { SandboxPaths } from "../schema/agent/sandbox.ts";
 import type { Phase } from "../schema/status.ts";
 import type { DelegationRight } from "../schema/task.ts";
-import type { AgentActivity, TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
+import type { AgentActivity, AgentQuestion, TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
 export interface SessionSpec {
   sessionId: string;
@@ -67,16 +67,7 @@ export type AgentSignal =
   /** A piece of a message for display only; the whole message follows as `text`. */
   | { type: "partial"; text: string }
   | AgentActivity
-  /** `permission` names the tool if the agent asks for permission to use it. */
-  | {
-      type: "ask";
-      askId: string;
-      question: string;
-      options?: string[];
-      permission?: { tool: string; subject: string };
-      /** The members of an escalation of document 003, if the agent is blocked. */
-      blocker?: Record<string, unknown>;
-    }
+  | ({ type: "ask"; askId: string } & AgentQuestion)
   /** The agent answered with a tool of Tutti instead of a block. */
   | { type: "report"; phase: string; data: Record<string, unknown> };
 

@@ -69,8 +69,16 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       return done;
     });
 
-  const plain = (name: OrderName, description: string = ORDERS[name].summary): McpTool =>
-    defineTool({ description, input: ofRun, call: ({ id: runId }) => order(runId, name) });
+  const plain = (name: OrderName): McpTool =>
+    defineTool({ description: ORDERS[name].summary, input: ofRun, call: ({ id: runId }) => order(runId, name) });
+
+  const readAfterWait =
+    (read: (client: LinkedRuns["client"], runId: string) => Promise<unknown>) =>
+    ({ id: runId, wait: waits }: { id: string; wait: boolean }, call: CallContext): Promise<unknown> =>
+      use(async (linked) => {
+        if (waits) await followRun(linked, runId, call);
+        return read(linked.client, runId);
+      });
 
   const create = (request: z.output<typeof CreatedRun>, call: CallContext): Promise<unknown> =>
     use(async (linked) => {
@@ -106,11 +114,7 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
       description: "Returns the state of a run: status, plan, workers and open inbox items.",
       input: ofRun.extend({ wait }),
       readOnly: true,
-      call: ({ id: runId, wait: waits }, call) =>
-        use(async (linked) => {
-          if (waits) await followRun(linked, runId, call);
-          return linked.client.get(runId);
-        }),
+      call: readAfterWait((client, runId) => client.get(runId)),
     }),
     confirm_plan: defineTool({
       description: "Confirms the plan of a run, with changes. Call it only if the user agrees to the plan.",
@@ -187,11 +191,7 @@ export function runTools({ output, link, token }: RunToolOptions): Record<string
         "Returns the outcome of a run: verdict, census, causes and branch. The outcome is null until the end.",
       input: ofRun.extend({ wait }),
       readOnly: true,
-      call: ({ id: runId, wait: waits }, call) =>
-        use(async (linked) => {
-          if (waits) await followRun(linked, runId, call);
-          return linked.client.result(runId);
-        }),
+      call: readAfterWait((client, runId) => client.result(runId)),
     }),
     get_diff: defineTool({
       description: "Returns what a run or one of its tasks changed: the files and their patches.",

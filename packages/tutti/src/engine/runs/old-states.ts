@@ -1,6 +1,8 @@
 // `readOldStates` reads the state file of document 004's program (`orchestrators.json`). It contains states, not
 // events, so each run gets a short log that ends as cancelled. `continueOldRun` gives a run that was at work another
 // one, with which it can be resumed.
+import { isRecord } from "../../protocol/json/json-value.ts";
+import { textsOf } from "../../session/json-fields.ts";
 import { apply, fold } from "../../run/apply.ts";
 import type { Command } from "../../run/command.ts";
 import { decide } from "../../run/decide.ts";
@@ -26,12 +28,8 @@ const OVER = new Set<unknown>(["completed", "error", "cancelled"]);
 /** The agent of document 004's program, which its state file does not name. */
 const OLD_AGENT = "claude";
 
-const isObject = (value: unknown): value is Data =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const text = (value: unknown, otherwise: string): string =>
   typeof value === "string" && value !== "" ? value : otherwise;
-const list = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
 /** Accepts a list of states, an object of states by id, or either of them under `orchestrators`. */
 export function isOldFile(value: unknown): boolean {
@@ -39,9 +37,9 @@ export function isOldFile(value: unknown): boolean {
 }
 
 function statesIn(value: unknown): Data[] {
-  const inner = isObject(value) && value["orchestrators"] !== undefined ? value["orchestrators"] : value;
-  const all = Array.isArray(inner) ? inner : isObject(inner) ? Object.values(inner) : [];
-  return all.filter((each): each is Data => isObject(each) && typeof each["templateId"] === "string" && "cwd" in each);
+  const inner = isRecord(value) && value["orchestrators"] !== undefined ? value["orchestrators"] : value;
+  const all = Array.isArray(inner) ? inner : isRecord(inner) ? Object.values(inner) : [];
+  return all.filter((each): each is Data => isRecord(each) && typeof each["templateId"] === "string" && "cwd" in each);
 }
 
 /** `newId` replaces ids that are not valid. `fallback` replaces a template that cannot be read. */
@@ -64,10 +62,10 @@ function unfinishedOf(id: string, state: Data): NonNullable<OldRun["unfinished"]
   const [analysed] = analysisOf(id, state["analysis"]);
   const tasks = tasksIn(state["tasks"]);
   const workers = [state["workers"], state["workerStates"]].flatMap((each) =>
-    isObject(each) ? Object.values(each) : [],
+    isRecord(each) ? Object.values(each) : [],
   );
   const completed = workers.flatMap((worker) =>
-    isObject(worker) && worker["status"] === "completed" ? text(worker["taskId"], "") : [],
+    isRecord(worker) && worker["status"] === "completed" ? text(worker["taskId"], "") : [],
   );
   const { summary, recommendedSplits, keyFiles, components, warnings } = analysed?.data.analysis ?? {};
   const found = { key_files: keyFiles, components, warnings };
@@ -129,7 +127,7 @@ function eventsOf(id: string, state: Data, fallback: Template, now: number): New
         status: "created",
         template: parsed.success ? parsed.data : fallback,
         userRequest: text(state["userRequest"], "(not recorded)"),
-        customVariables: isObject(state["customVariables"]) ? state["customVariables"] : {},
+        customVariables: isRecord(state["customVariables"]) ? state["customVariables"] : {},
         agent: (parsed.success ? parsed.data : fallback).config.agent ?? fallback.config.agent ?? OLD_AGENT,
       },
     },
@@ -142,7 +140,7 @@ function eventsOf(id: string, state: Data, fallback: Template, now: number): New
 }
 
 function analysisOf(id: string, analysis: unknown): EventOf<"orchestrator:analysisComplete">[] {
-  if (!isObject(analysis)) return [];
+  if (!isRecord(analysis)) return [];
   const splits = analysis["recommendedSplits"];
   return [
     {
@@ -152,11 +150,11 @@ function analysisOf(id: string, analysis: unknown): EventOf<"orchestrator:analys
         analysis: {
           summary: text(analysis["summary"], ""),
           recommendedSplits: typeof splits === "number" ? splits : 0,
-          keyFiles: list(analysis["keyFiles"]),
+          keyFiles: textsOf(analysis["keyFiles"]),
           estimatedComplexity: text(analysis["estimatedComplexity"], "") || null,
           components: Array.isArray(analysis["components"]) ? analysis["components"] : [],
           notes: text(analysis["notes"], "") || null,
-          warnings: list(analysis["warnings"]),
+          warnings: textsOf(analysis["warnings"]),
         },
       },
     },
@@ -166,8 +164,13 @@ function analysisOf(id: string, analysis: unknown): EventOf<"orchestrator:analys
 /** Leaves out each entry that is no valid `Task`. */
 function tasksIn(value: unknown): Task[] {
   return (Array.isArray(value) ? value : []).flatMap((each) => {
-    const parsed = isObject(each)
-      ? Task.safeParse({ priority: 5, ...each, scope: list(each["scope"]), dependencies: list(each["dependencies"]) })
+    const parsed = isRecord(each)
+      ? Task.safeParse({
+          priority: 5,
+          ...each,
+          scope: textsOf(each["scope"]),
+          dependencies: textsOf(each["dependencies"]),
+        })
       : null;
     return parsed?.success ? [parsed.data] : [];
   });

@@ -1,8 +1,9 @@
 // `readDelegation` reads the messages of document 002 from the text of a turn: `new_task`, `attempt_completion`, and
 // the verdict of a parent.
-import { MAX_BODY_CHARACTERS, MAX_MESSAGES, READ_LENIENTLY, type MessageReading } from "./read-messages.ts";
+import { MAX_BODY_CHARACTERS, MAX_MESSAGES, type MessageReading } from "./read-messages.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { delegationKind, readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
+import { READ_LENIENTLY } from "../../protocol/response/profile.ts";
 import { judgeReport } from "../../protocol/delegation/judge-report.ts";
 import { projectPath } from "../../protocol/delegation/project-memory.ts";
 import { findMessages, unwrap } from "../../protocol/messages/find-messages.ts";

@@ -1,5 +1,6 @@
-import { MAX_BODY_CHARACTERS, MAX_MESSAGES, READ_LENIENTLY, type MessageReading } from "./read-messages.ts";
+import { MAX_BODY_CHARACTERS, MAX_MESSAGES, type MessageReading } from "./read-messages.ts";
 import { isMailboxReport, readMailboxMessage } from "../../protocol/mailbox/mailbox-message.ts";
+import { READ_LENIENTLY } from "../../protocol/response/profile.ts";
 import type { MailboxReport } from "../../protocol/mailbox/mailbox-schema.ts";
 import type { ReadMessage } from "../../run/command.ts";
 import type { Answer } from "../../schema/answer.ts";

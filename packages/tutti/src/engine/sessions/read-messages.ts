@@ -1,6 +1,7 @@
 // `readMessages` reads the messages of a role from the text of its turn, `readToolReport` from its calls of tools.
 import type { TurnRecord } from "./turn-record.ts";
 import { isRecord } from "../../protocol/json/json-value.ts";
+import { READ_LENIENTLY } from "../../protocol/response/profile.ts";
 import { checkSender, type MessageSender } from "../../protocol/messages/check-sender.ts";
 import { findMessages } from "../../protocol/messages/find-messages.ts";
 import { judgeCompletion } from "../../protocol/messages/judge-completion.ts";
@@ -16,8 +17,6 @@ import type { Worker } from "../../schema/worker.ts";
 
 export const MAX_MESSAGES = 50;
 export const MAX_BODY_CHARACTERS = 100_000;
-/** The log has the time of arrival; `READ_LENIENTLY` only satisfies the schema. */
-export const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 
 export interface MessageReading {
   messages: ReadMessage[];

@@ -4,6 +4,7 @@
 // 2. Reading the result yields the original canonical message, except at the paths in `lost` and `filled`.
 // 3. A round trip therefore preserves every member that is not listed.
 import type { ProfileProblem } from "../response/profile.ts";
+import { shortText } from "../../explain-issue.ts";
 import { AGENT_MAPPINGS } from "./agent-mapping.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
 import { DELEGATION_MAPPINGS } from "./delegation-mapping.ts";
@@ -105,9 +106,4 @@ function foreignMembers(protocol: Protocol, canonical: CanonicalMessage): Loss[]
   if (canonical.protocol === protocol) return [];
   const reason = `Only the ${PROTOCOL_TITLES[canonical.protocol]} protocol has this member.`;
   return canonical.extra.map(({ path }) => ({ path: ["raw", ...path].join("."), reason }));
-}
-
-function shortText(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -1,4 +1,5 @@
 import type { AgentLine, DialogueFailure, ProcessExit, TokenCounts } from "../dialogue.ts";
+import type { AgentQuestion } from "../../schema/transcript.ts";
 
 /** A program may wait `LONGEST_RETRY_MS` before a retry. The run schedules longer waits. */
 export const LONGEST_RETRY_MS = 30_000;
@@ -45,8 +46,6 @@ export function tokensSince(total: TokenCounts, previous: TokenCounts): TokenCou
   return inputTokens < 0 || outputTokens < 0 ? null : { inputTokens, outputTokens };
 }
 
-type Ask = Omit<Extract<AgentLine, { type: "ask" }>, "type">;
-
 /** `OpenQuestions` wait for an answer of the user, each with the value that `take` returns for its answer. */
 export class OpenQuestions<T> {
   readonly #emit: (line: AgentLine) => void;
@@ -56,7 +55,7 @@ export class OpenQuestions<T> {
     this.#emit = emit;
   }
 
-  ask(question: Ask, value: T): void {
+  ask(question: AgentQuestion & { id: string }, value: T): void {
     this.#open.set(question.id, value);
     this.#emit({ type: "ask", ...question });
   }

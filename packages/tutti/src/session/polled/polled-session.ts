@@ -52,14 +52,14 @@ export class PolledSession implements Session {
   /** Summarises the transcript; `#shapeSince` is the time of its last change. */
   #shape = "";
   #shapeSince = 0;
+  /** A poll that is queued but has not started. Callers of `poll` share it. */
+  #upcoming: Promise<void> | null = null;
+  #polls = 0;
 
   constructor(options: PolledOptions) {
     this.#options = options;
     this.sessionId = options.spec.sessionId;
   }
-
-  #upcoming: Promise<void> | null = null;
-  #polls = 0;
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { journal, isWatched, onLeft } = this.#options;
@@ -96,7 +96,6 @@ export class PolledSession implements Session {
 
   /** Polls now and waits until the consumer of `signals` has received the new signals. */
   async poll(): Promise<void> {
-    // Callers share `#upcoming`, a poll that is queued but has not started.
     this.#upcoming ??= this.#exclusively(async () => {
       this.#upcoming = null;
       await this.#readController();

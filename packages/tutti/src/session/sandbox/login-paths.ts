@@ -8,7 +8,7 @@ import type { SandboxPaths } from "../../schema/agent/sandbox.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const homeOf = (env: Environment): string => env["HOME"] || homedir();
+export const homeOf = (env: Environment): string => env["HOME"] || homedir();
 
 /** `OF_CLAUDE` are settings and instructions. Some of them name programs, so no session may change them. */
 const OF_CLAUDE = [

@@ -5,6 +5,7 @@ import { TASK_READ, type ToolDesk } from "./tool-desk.ts";
 import { defineTool, type McpTool } from "../../mcp/mcp-tool.ts";
 import { InvalidArguments } from "../../mcp/invalid-arguments.ts";
 import { readDelegationMessage } from "../../protocol/delegation/delegation-message.ts";
+import { READ_LENIENTLY } from "../../protocol/response/profile.ts";
 import { BLOCKER_TYPES, ESCALATION_TARGETS, SEVERITIES } from "../../protocol/messages/message-schema.ts";
 import { answerProblems } from "../../protocol/response/answer-problems.ts";
 import { ANSWERS, type BlockPhase } from "../../schema/answer.ts";
@@ -21,7 +22,6 @@ const ACCEPTED = "Accepted. End your turn now without a block.";
 const DELEGATED =
   "Accepted. Delegate more tasks that can run at the same time, then end your turn without a block. Each result reaches you with a later turn, in which the work of the task is in your folder.";
 const ESCALATED = "Accepted. End your turn now. The decision reaches you with your next turn; read it with read_task.";
-const READ_LENIENTLY = { profile: "lenient", receivedAt: "1970-01-01T00:00:00.000Z" } as const;
 const PHASES = Object.keys(ANSWERS) as [BlockPhase];
 /** Agents copy these from messages of document 003. The token determines the sender, so they must not contradict it. */
 const identity = {

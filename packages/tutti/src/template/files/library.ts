@@ -92,8 +92,8 @@ export class TemplateLibrary {
   }
 
   /** Unlike `resolve`, gets a template that is not stored. */
-  resolveRaw(value: unknown, project?: string): ResolvedTemplate {
-    const { resolution, validation } = validateTemplate(value, this.#refreshedPlace(project));
+  resolveRaw(value: unknown): ResolvedTemplate {
+    const { resolution, validation } = validateTemplate(value, this.#refreshedPlace(undefined));
     const id = isObject(value) ? String(value["id"]) : "";
     if (!resolution) throw templateUnusable({ id, errors: validation.errors });
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };

@@ -8,9 +8,9 @@
 // - The user's instructions, skills and agents are linked; sessions only read them.
 // - Of the state file only the members of the login are copied. Its MCP servers would start once per session.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { ignoreExisting } from "../ignore-existing.ts";
+import { homeOf } from "../../sandbox/login-paths.ts";
 
 const LINKED = ["CLAUDE.md", "skills", "agents", "commands"];
 const COPIED = ["settings.json"];
@@ -18,8 +18,6 @@ const STATE = ".claude.json";
 const STATE_MEMBERS = ["oauthAccount", "primaryApiKey", "customApiKeyResponses"];
 
 const userFolder = (env: NodeJS.ProcessEnv): string => env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
-
-const homeOf = (env: NodeJS.ProcessEnv): string => env["HOME"] || homedir();
 
 /** `makeConfigFolder` never overwrites a file, because the session may have changed it. */
 export function makeConfigFolder(folder: string, env: NodeJS.ProcessEnv): void {
